@@ -1,9 +1,10 @@
-//! CRC checksums of S3, with the API of the crate `crc-fast` that the AWS SDK and `s3s` call.
+//! CRC checksums that S3 supports, with the part of the `crc-fast` API that the AWS SDK and `s3s`
+//! use.
 //!
-//! The original crate contains lookup tables for 50 checksums, any of which can be selected at run
-//! time: 700 KB that do not compress, a sixth of the Lambda bundle. S3 uses only three of these
-//! checksums, and Cellar's own objects carry a SHA-256 instead. This crate computes the three with
-//! `crc`, more slowly.
+//! The original crate allows any of 50 checksums to be selected at run time. Its lookup tables take
+//! up 700 KB, hardly compress, and would be a sixth of the Lambda bundle. S3 uses only three of
+//! these checksums, and Cellar's own objects use SHA-256 instead. This crate computes the three
+//! checksums with the slower crate `crc`.
 //!
 //! If an update of the SDK requires a newer `crc-fast`, Cargo warns that this patch is unused, and
 //! the test of the bundle size fails.
@@ -36,7 +37,7 @@ enum State {
 }
 
 impl Digest {
-    /// Starts a checksum of an empty input.
+    /// Creates a computation whose input is still empty.
     #[must_use]
     pub fn new(algorithm: CrcAlgorithm) -> Self {
         Self(match algorithm {
@@ -54,7 +55,7 @@ impl Digest {
         }
     }
 
-    /// Returns the checksum of the input so far. A 32-bit checksum is in the low bits.
+    /// Returns the checksum of the input so far. A 32-bit checksum is stored in the low bits.
     #[must_use]
     pub fn finalize(&self) -> u64 {
         match &self.0 {
@@ -70,7 +71,7 @@ impl std::fmt::Debug for Digest {
     }
 }
 
-/// Returns the checksum of `bytes`. A 32-bit checksum is in the low bits.
+/// Returns the checksum of `bytes`. A 32-bit checksum is stored in the low bits.
 #[must_use]
 pub fn checksum(algorithm: CrcAlgorithm, bytes: &[u8]) -> u64 {
     let mut digest = Digest::new(algorithm);
@@ -82,7 +83,7 @@ pub fn checksum(algorithm: CrcAlgorithm, bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// The check values of the CRC catalogue, for the input `123456789`.
+    /// The check values from the CRC catalogue: checksums of the input `123456789`.
     #[test]
     fn checksums_match_the_catalogue() {
         for (algorithm, expected) in [

@@ -1,6 +1,6 @@
-//! Measures time and memory of reading csv with 10 million cells.
+//! Measures the time and memory for reading a csv file with 10 million cells.
 //!
-//! `cargo bench -p cellar-exchange [-- ROWS]`.
+//! Run it with `cargo bench -p cellar-exchange [-- ROWS]`.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -83,14 +83,14 @@ fn mix(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Returns the CPU seconds of this process so far (Linux only).
+/// Returns the CPU time in seconds that this process has used so far (Linux only).
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<f64> = stat.split(' ').map(|field| field.parse().unwrap_or(0.0)).collect();
     (fields.get(13).unwrap_or(&0.0) + fields.get(14).unwrap_or(&0.0)) / 100.0
 }
 
-/// Returns the peak memory of this process (Linux only).
+/// Returns the peak memory usage of this process (Linux only).
 fn peak() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM"));

@@ -1,6 +1,6 @@
-//! Measures time and memory of writing and reading xlsx with a million cells.
+//! Measures the time and memory for writing and reading an xlsx file with a million cells.
 //!
-//! `cargo bench -p cellar-exchange --bench xlsx [-- ROWS]`.
+//! Run it with `cargo bench -p cellar-exchange --bench xlsx [-- ROWS]`.
 
 use std::fs::File;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Blocks of rows of a file, stored by column in the form of snapshot levels.
+//! Blocks of rows from a file, stored by column like the levels of a snapshot.
 
 use cellar_base::limits::{
     MAX_BLOCK_TEXT_BYTES, MAX_IMPORT_ROW_BYTES, MAX_TILE_CELLS, MAX_TILE_TEXT_BYTES,
@@ -6,20 +6,20 @@ use cellar_base::limits::{
 use cellar_sheet::cell::{GENERAL, Value};
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue, preview};
 
-/// A block of rows of a sheet.
+/// A number of consecutive rows of a sheet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Block {
-    /// The cells, by row and column of the sheet. A text of more than `MAX_TILE_TEXT_BYTES` is a
-    /// `TileValue::Long`, whose whole text is in `long_texts`.
+    /// The cells by row and column of the sheet. A text that is longer than `MAX_TILE_TEXT_BYTES`
+    /// is stored as a `TileValue::Long`, and its contents are in `long_texts`.
     pub tile: Tile,
-    /// The long texts, in the order of their rows in the file.
+    /// The long texts, sorted by their rows in the file.
     pub long_texts: Vec<LongBody>,
 }
 
-/// A long text, which is stored as a separate object.
+/// A text that is too long for a tile and is stored as a separate object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongBody {
-    /// BLAKE3 hash of the text, which is the name of the object.
+    /// BLAKE3 hash of the text, which is used as the name of the object.
     pub hash: [u8; 32],
     pub text: String,
 }
@@ -27,21 +27,21 @@ pub struct LongBody {
 /// A cell of a block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockCell<'a> {
-    /// Row of the sheet, from 0.
+    /// Row in the sheet, counted from 0.
     pub row: u32,
-    /// Column of the sheet, from 0.
+    /// Column in the sheet, counted from 0.
     pub column: u32,
     pub value: Value,
     /// Text of the formula, starting with `=`.
     pub formula: Option<&'a str>,
-    /// Number format; `None` means `General`.
+    /// Number format, or `None` for `General`.
     pub format: Option<&'a str>,
 }
 
-/// Target size of a block. A block ends with the row that reaches either limit.
+/// Target size of a block. A block ends with the row in which one of the limits is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockSize {
-    /// Number of rows, including blank ones; at least one.
+    /// Number of rows including blank rows; at least one.
     pub rows: u32,
     /// Number of cells that have a value or a number format.
     pub cells: usize,
@@ -54,8 +54,8 @@ impl Default for BlockSize {
 }
 
 impl Block {
-    /// Iterates over the cells row by row. Each text is copied; callers that can process columns should
-    /// use `tile` instead.
+    /// Returns an iterator over the cells, row by row. Each text is copied; callers that can
+    /// process columns should use `tile` instead.
     pub fn cells(&self) -> impl Iterator<Item = BlockCell<'_>> {
         let mut cells: Vec<(u32, &TileColumn)> = Vec::new();
         for column in &self.tile.columns {
@@ -93,7 +93,7 @@ impl Block {
     }
 }
 
-/// A row has more than `MAX_IMPORT_ROW_BYTES` of text.
+/// Error: a row contains more than `MAX_IMPORT_ROW_BYTES` of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RowTooLong;
 
@@ -106,9 +106,9 @@ pub(crate) struct BlockBuilder {
     first_row: Option<u32>,
     current_row: u32,
     cell_count: usize,
-    /// Bytes of text in the block so far.
+    /// Number of bytes of text in the current block.
     text_bytes: usize,
-    /// Value of `text_bytes` at the start of the current row.
+    /// Value of `text_bytes` when the current row was started.
     row_start_bytes: usize,
 }
 
@@ -126,14 +126,14 @@ impl BlockBuilder {
         }
     }
 
-    /// Starts a row, which must be below the previous ones.
+    /// Starts a row. The row must be below all previous rows.
     pub(crate) fn start_row(&mut self, row: u32) {
         self.first_row.get_or_insert(row);
         self.current_row = row;
         self.row_start_bytes = self.text_bytes;
     }
 
-    /// Returns whether the block must be taken before `next_row` starts.
+    /// Returns whether the current block must be taken before `next_row` is started.
     pub(crate) fn is_full(&self, next_row: u32) -> bool {
         let first_row = self.first_row.unwrap_or(next_row);
         self.cell_count >= self.size.cells
@@ -141,7 +141,8 @@ impl BlockBuilder {
             || (self.cell_count > 0 && next_row.saturating_sub(first_row) >= self.size.rows)
     }
 
-    /// Returns the block so far and starts the next one; `None` if the block has no cells.
+    /// Returns the current block and starts a new one. Returns `None` if the current block has no
+    /// cells.
     pub(crate) fn take(&mut self) -> Option<Block> {
         let is_empty = self.cell_count == 0;
         self.first_row = None;
@@ -155,7 +156,8 @@ impl BlockBuilder {
         let filled_columns = self.columns.iter_mut().filter(|column| !column.is_empty());
         let columns: Vec<TileColumn> = filled_columns
             .map(|column| {
-                // Allocates as much as before, because the next block is usually as large.
+                // The new block gets the capacity of the current one, because consecutive blocks
+                // are usually of similar size.
                 let next = column.with_same_capacity();
                 std::mem::replace(column, next)
             })
@@ -164,7 +166,7 @@ impl BlockBuilder {
         Some(Block { tile: Tile { columns }, long_texts })
     }
 
-    /// Adds a value other than a text to the current row.
+    /// Adds a value that is not a text to the current row.
     pub(crate) fn push_value(&mut self, column: u32, value: TileValue) {
         let row = self.current_row;
         if let Some(target) = self.column_mut(column) {
@@ -192,7 +194,8 @@ impl BlockBuilder {
         Ok(())
     }
 
-    /// Adds the formula of a cell in the current row. The value of the cell must be added first.
+    /// Adds the formula of a cell in the current row. The value of the cell must be added before
+    /// its formula.
     pub(crate) fn push_formula(&mut self, column: u32, formula: &str) -> Result<(), RowTooLong> {
         self.count_text(formula)?;
         let row = self.current_row;
@@ -202,7 +205,7 @@ impl BlockBuilder {
         Ok(())
     }
 
-    /// Adds the number format of a cell in the current row. `General` is not stored.
+    /// Adds the number format of a cell in the current row. The format `General` is not stored.
     pub(crate) fn push_format(&mut self, column: u32, format: &str) {
         if format == GENERAL {
             return;
@@ -223,7 +226,7 @@ impl BlockBuilder {
         if row_bytes > MAX_IMPORT_ROW_BYTES { Err(RowTooLong) } else { Ok(()) }
     }
 
-    /// Returns a column, creating all columns up to it.
+    /// Returns a column. Creates the column and the columns before it if they are missing.
     fn column_mut(&mut self, column: u32) -> Option<&mut TileColumn> {
         let index = usize::try_from(column).ok()?;
         while self.columns.len() <= index {

@@ -1,4 +1,5 @@
-//! Errors of reading and writing files. Each message names the place and a correction.
+//! Errors of reading and writing files. Each message contains the position of the fault and
+//! suggests a correction.
 
 use std::io;
 
@@ -9,22 +10,22 @@ use cellar_base::limits::{
     MAX_WORKBOOK_STYLES, MAX_XLSX_CELLS, MAX_XLSX_UNPACKED_BYTES, MAX_XML_EVENT_BYTES,
 };
 
-/// Reason why a file cannot be imported. Lines and columns are counted from 1.
+/// Reason why a file could not be imported. Lines and columns are counted from 1.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file cannot be read.
     #[error("the file cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// The file changed between two passes over it.
+    /// The file was changed between two passes over it.
     #[error("the file changed while it was read: import it again when no program writes to it")]
     Changed,
-    /// No field of the file has any text.
+    /// The file contains no text in any field.
     #[error("the file is empty: it has no cells to import")]
     Empty,
     /// The file is a workbook, but was opened as csv.
     #[error("the file is an Excel or OpenDocument workbook, not csv: import it as a workbook")]
     Workbook,
-    /// The file starts with a byte order mark of UTF-16.
+    /// The file starts with a UTF-16 byte order mark.
     #[error(
         "the file is UTF-16, not UTF-8: convert it with iconv -f UTF-16 -t UTF-8 FILE > converted.csv"
     )]
@@ -39,7 +40,7 @@ pub enum ReadError {
         /// Offset of the first invalid byte in the file, from 0.
         byte: u64,
     },
-    /// The delimiter in the options is not allowed.
+    /// The delimiter in the options is not supported.
     #[error("the delimiter must be an ASCII character other than a quote or a line end")]
     Delimiter,
     /// A quoted field has no closing quote.
@@ -52,14 +53,14 @@ pub enum ReadError {
         line: u64,
         column: u64,
     },
-    /// Text follows the closing quote of a field.
+    /// The closing quote of a field is followed by text.
     #[error(
         "line {line}, column {column}: text follows the closing quote of a field; write a quote \
          inside a quoted field twice (\"say \"\"hello\"\"\"), or check an earlier line for a missing \
          quote"
     )]
     TextAfterQuote { line: u64, column: u64 },
-    /// A row and the first row have different numbers of fields.
+    /// A row has another number of fields than the first row.
     #[error(
         "line {line}: the row has {fields} fields, but the first row has {expected}: correct the line, \
          check the delimiter, or choose to fill short rows with empty cells"
@@ -80,7 +81,7 @@ pub enum ReadError {
         line: u64,
         column: u64,
     },
-    /// A row has too much text to be kept in memory.
+    /// The text of a row is too long to be kept in memory.
     #[error(
         "line {line}: the row has more than {MAX_IMPORT_ROW_BYTES} bytes: split it into several \
          rows, or check for a missing quote"
@@ -96,20 +97,21 @@ pub enum ReadError {
         grouped(MAX_IMPORT_COLUMNS)
     )]
     TooManyColumns { line: u64 },
-    /// The file has more rows than a sheet.
+    /// The file has more rows than a sheet can contain.
     #[error(
         "line {line}: the file has more than {} rows, the maximum of a sheet: split the file",
         grouped(MAX_ROWS)
     )]
     TooManyRows { line: u64 },
-    /// A workbook cannot be read.
+    /// The file is a workbook that could not be read.
     #[error(transparent)]
     InWorkbook(#[from] WorkbookError),
 }
 
-/// Reason why a workbook cannot be read.
+/// Reason why a workbook could not be read.
 ///
-/// `part` is the name of a file inside the workbook, `sheet` the name of a sheet, `cell` a cell such as `B2`.
+/// `part` is the name of a file in the workbook, `sheet` is the name of a sheet, and `cell` is the
+/// name of a cell, such as `B2`.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkbookError {
     /// The file is not a workbook.
@@ -118,7 +120,8 @@ pub enum WorkbookError {
          (UTF-8), and import the saved file"
     )]
     Unknown,
-    /// The file is an old binary workbook or an encrypted one. Both use the same container format.
+    /// The file is an old binary workbook or an encrypted workbook. Both have the same container
+    /// format.
     #[error(
         "the file is an Excel 97-2003 (xls) or password-protected workbook: save it as xlsx without \
          a password, and import the saved file"
@@ -129,7 +132,7 @@ pub enum WorkbookError {
         "the workbook is protected with a password: save it without a password, and import the saved file"
     )]
     Encrypted,
-    /// The file is larger than the limit.
+    /// The file is larger than allowed.
     #[error(
         "the workbook has {bytes} bytes, but at most {MAX_WORKBOOK_BYTES} are allowed: save its sheets \
          as csv, which has no size limit"
@@ -145,7 +148,7 @@ pub enum WorkbookError {
         "the workbook has more than {MAX_WORKBOOK_PARTS} parts: open it in Excel or LibreOffice, save it again, and import the saved file"
     )]
     TooManyParts,
-    /// The uncompressed contents are larger than the limit.
+    /// The uncompressed contents are larger than allowed.
     #[error(
         "the workbook has more than {MAX_XLSX_UNPACKED_BYTES} bytes of uncompressed contents: save its \
          sheets as csv, which has no size limit"
@@ -174,19 +177,19 @@ pub enum WorkbookError {
         grouped(MAX_XLSX_CELLS)
     )]
     TooManyCells {
-        /// The sheet at which the limit was exceeded.
+        /// Name of the sheet in which the limit was exceeded.
         sheet: String,
     },
-    /// The workbook has more sheets than a spreadsheet.
+    /// The workbook has more sheets than a spreadsheet can contain.
     #[error("the workbook has more than {MAX_SHEETS} sheets: split it into several workbooks")]
     TooManySheets,
-    /// The shared texts of all sheets are too large.
+    /// The shared texts of all sheets are together too large.
     #[error(
         "the shared texts of the workbook have more than {MAX_SHARED_TEXT_BYTES} bytes: save its \
          sheets as csv, which has no size limit"
     )]
     SharedTextsTooLarge,
-    /// A part has too many tags without contents.
+    /// A part has too many consecutive tags without contents.
     #[error(
         "part `{part}` of the workbook has more than {} tags without contents: save the workbook again, \
          and import the saved file",
@@ -198,11 +201,11 @@ pub enum WorkbookError {
         "the workbook has more than {MAX_WORKBOOK_STYLES} styles or shared formulas: save its sheets as csv"
     )]
     TooManyStyles,
-    /// The name of a cell is invalid or outside of a sheet.
+    /// The name of a cell is invalid, or the cell is outside of the largest sheet.
     #[error("sheet `{sheet}`: invalid cell `{cell}`: the workbook is damaged or too large")]
     NoSuchCell {
         sheet: String,
-        /// The invalid name, or a description of the place.
+        /// The invalid name, or a description of the position.
         cell: String,
     },
     /// The cells of a sheet are not sorted by row and column.
@@ -227,7 +230,7 @@ pub enum WorkbookError {
          shorten it"
     )]
     RowTooLong { sheet: String, row: u64 },
-    /// The value of a cell does not have the declared type.
+    /// The value of a cell does not match its declared type.
     #[error(
         "sheet `{sheet}`, cell {cell}: `{value}` is not {expected}: the workbook is damaged; save it again, and import the saved file"
     )]
@@ -240,16 +243,16 @@ pub enum WorkbookError {
     },
 }
 
-/// Reason why a file cannot be written. Rows and columns are counted from 1.
+/// Reason why a file could not be written. Rows and columns are counted from 1.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The target file cannot be written.
     #[error("the file cannot be written: {0}")]
     Io(#[from] io::Error),
-    /// A cell was written before or at the previous one, or outside of the declared columns.
+    /// A cell does not follow the previous cell, or is outside of the declared columns.
     #[error("cells must be written row by row, from left to right, within the declared columns")]
     OutOfOrder,
-    /// A cell is outside of the largest Excel sheet.
+    /// A cell is outside of the largest sheet that Excel supports.
     #[error(
         "sheet `{sheet}`: the sheet has a cell in row {row}, column {column}, but an Excel sheet has at \
          most 1,048,576 rows and 16,384 columns: export it as csv, which has no such limit"
@@ -264,7 +267,7 @@ pub enum WriteError {
         sheet: String,
         row: u64,
         column: u64,
-        /// Number of UTF-16 code units, which Excel counts as characters.
+        /// Length of the text in UTF-16 code units, which Excel counts as characters.
         characters: usize,
     },
     /// The workbook has more number formats than Excel supports.

@@ -1,9 +1,9 @@
 //! Reads csv, xlsx, xlsb and ods files, and writes csv and xlsx files.
 //!
-//! Reading yields sheets and their cells in [`Block`]s of rows, stored by column in the form of snapshot
-//! levels. Memory is bounded for any file: sizes declared in a file are not trusted, and everything that is
-//! kept in memory has a limit in `cellar_base::limits`. Writing takes cells row by row. No input causes a
-//! panic.
+//! Reading returns sheets, and their cells in [`Block`]s of rows that are stored by column like the
+//! levels of a snapshot. Memory is bounded for any file: sizes that a file declares are not
+//! trusted, and all data in memory is limited by constants in `cellar_base::limits`. Writing
+//! accepts cells row by row. No input causes a panic.
 //!
 //! ```
 //! use cellar_exchange::{CsvImport, CsvOptions, Import, Piece};

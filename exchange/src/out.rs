@@ -1,4 +1,4 @@
-//! The cell type of writers.
+//! The cell type that writers accept.
 
 use cellar_sheet::cell::Value;
 
@@ -8,6 +8,6 @@ pub struct OutCell<'a> {
     pub value: &'a Value,
     /// Text of the formula that computed the value.
     pub formula: Option<&'a str>,
-    /// Number format; `None` means `General`.
+    /// Number format, or `None` for `General`.
     pub format: Option<&'a str>,
 }

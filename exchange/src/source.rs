@@ -1,16 +1,16 @@
-//! Sources of files, which can be opened several times.
+//! Sources of files. A source can be opened several times.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 
-/// A source of a file. It is opened several times: a csv file is read once to detect the types of columns and
-/// once for the cells, and several parts of a workbook are read concurrently.
+/// A file that can be opened several times. A csv file is read once to detect the types of columns
+/// and once to create the cells; of a workbook, several parts are read concurrently.
 pub trait Source {
-    /// The reader of an opened file.
+    /// The type of an opened file.
     type Stream: Read;
 
-    /// Opens the file at its start.
+    /// Opens the file for reading from its start.
     ///
     /// # Errors
     /// The error of the operating system.

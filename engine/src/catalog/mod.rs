@@ -76,7 +76,7 @@ impl CatalogStore {
     /// at most `LISTING_REFUSAL_AGE_MS` old, so that a new member does not have to wait.
     ///
     /// # Errors
-    /// [`StreamError`] if the listing cannot be read.
+    /// Returns [`StreamError`] if the listing cannot be read.
     pub async fn access(
         &self,
         principal: &Principal,
@@ -94,7 +94,7 @@ impl CatalogStore {
     /// `LISTING_AGE_MS` old; otherwise at most `LISTING_REFUSAL_AGE_MS`.
     ///
     /// # Errors
-    /// [`StreamError`] if the listing cannot be read.
+    /// Returns [`StreamError`] if the listing cannot be read.
     pub async fn listing(
         &self,
         principal: &Principal,
@@ -142,7 +142,7 @@ impl CatalogStore {
     /// Reads the listing of a spreadsheet, for a principal with this right.
     ///
     /// # Errors
-    /// [`StreamError`] if the listing cannot be read.
+    /// Returns [`StreamError`] if the listing cannot be read.
     pub async fn read_listing(
         &self,
         log: LogId,
@@ -155,7 +155,7 @@ impl CatalogStore {
     /// unless the listing has exactly `seen` changes.
     ///
     /// # Errors
-    /// [`CatalogError::Rejected`] if the rules reject the change of the current listing;
+    /// Returns [`CatalogError::Rejected`] if the rules reject the change of the current listing;
     /// [`CatalogError::Stream`].
     pub async fn change(
         &self,
@@ -192,7 +192,7 @@ impl CatalogStore {
     /// stream, with indexes less than `below`.
     ///
     /// # Errors
-    /// [`StreamError`] if the events cannot be read.
+    /// Returns [`StreamError`] if the events cannot be read.
     pub async fn changes(
         &self,
         log: LogId,
@@ -204,7 +204,7 @@ impl CatalogStore {
     /// Returns the events of a span of a spreadsheet's stream, oldest first.
     ///
     /// # Errors
-    /// [`StreamError`] if the events cannot be read.
+    /// Returns [`StreamError`] if the events cannot be read.
     pub async fn events_of_span(
         &self,
         span: &Span,

@@ -143,7 +143,7 @@ impl Auditor {
     /// transit: the feed is read again for some seconds before events count as missing.
     ///
     /// # Errors
-    /// [`AuditError`] if a table fails.
+    /// Returns [`AuditError`] if a table fails.
     pub async fn verify(&self) -> Result<Audit, AuditError> {
         let stored = self.count_stored_events().await?;
         let mut scan = FeedScan::default();
@@ -166,7 +166,7 @@ impl Auditor {
     /// Indexes only the events that a comparison found missing.
     ///
     /// # Errors
-    /// [`AuditError`]; events that were indexed before the error stay in the feed.
+    /// Returns [`AuditError`]; events that were indexed before the error stay in the feed.
     pub async fn repair(&self, audit: &Audit) -> Result<Indexed, AuditError> {
         let missing = audit.findings.iter().filter_map(|finding| match finding {
             Finding::Missing { stream, from, to } => Some((stream, *from, *to)),
@@ -189,7 +189,7 @@ impl Auditor {
     /// complete it. Calls `progress` with the number of events indexed so far.
     ///
     /// # Errors
-    /// [`AuditError`].
+    /// Returns [`AuditError`].
     pub async fn rebuild(&self, mut progress: impl FnMut(u64)) -> Result<Indexed, AuditError> {
         self.indexer.start_new_feed().await?;
         let mut total = Indexed::default();

@@ -83,7 +83,7 @@ impl Indexer {
     /// the feed. Idempotent: indexed events are skipped.
     ///
     /// # Errors
-    /// [`IndexError`]; events that were indexed before the error stay in the feed.
+    /// Returns [`IndexError`]; events that were indexed before the error stay in the feed.
     pub async fn index(&self, spans: Vec<Span>) -> Result<Indexed, IndexError> {
         let ends = self.sources.ends_before(&spans).await?;
         let spans = spans.into_iter().chain(ends).collect();
@@ -103,7 +103,7 @@ impl Indexer {
     /// Starts another feed after the existing one. Every stream must be indexed again.
     ///
     /// # Errors
-    /// [`IndexError`].
+    /// Returns [`IndexError`].
     pub async fn start_new_feed(&self) -> Result<Indexed, IndexError> {
         self.run(Indexing::begin_rebuild(self.tables_incarnation, self.inputs())).await
     }

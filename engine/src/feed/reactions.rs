@@ -12,7 +12,7 @@ pub trait Reactions: Send + Sync {
     /// Reacts to these events.
     ///
     /// # Errors
-    /// [`PortError`]; the events are then not indexed, and delivered again.
+    /// Returns [`PortError`]; the events are then not indexed, and delivered again.
     async fn react(&self, spans: &[Span]) -> Result<(), PortError>;
 }
 

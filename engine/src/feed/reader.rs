@@ -81,7 +81,7 @@ impl FeedReader {
     /// unit each if the items are small.
     ///
     /// # Errors
-    /// [`FeedError`].
+    /// Returns [`FeedError`].
     pub async fn page(
         &self,
         from: Option<Checkpoint>,

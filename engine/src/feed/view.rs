@@ -13,7 +13,7 @@ use crate::streams::StreamError;
 /// events, up to half the maximum reply size.
 ///
 /// # Errors
-/// [`StreamError`] if the events cannot be read.
+/// Returns [`StreamError`] if the events cannot be read.
 pub async fn feed_reply(
     page: FeedPage,
     catalog: Option<&CatalogStore>,

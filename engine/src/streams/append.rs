@@ -12,8 +12,8 @@ impl StreamStore {
     /// Appends events that were decided on a tip: once, or not at all if another append was first.
     ///
     /// # Errors
-    /// [`StreamError::Append`] if the machine refuses, [`StreamError::Store`] if the store fails
-    /// permanently.
+    /// Returns [`StreamError::Append`] if the machine refuses, [`StreamError::Store`] if the store
+    /// fails permanently.
     pub async fn append(&self, proposal: &Proposal) -> Result<AppendOutcome, StreamError> {
         let (mut append, mut action) =
             Append::begin(proposal, self.policy).map_err(StreamError::Append)?;

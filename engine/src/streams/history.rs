@@ -19,8 +19,8 @@ impl StreamStore {
     /// event batch.
     ///
     /// # Errors
-    /// [`StreamError::Rebuild`] if an event is unreadable, [`StreamError::Store`] if the store
-    /// fails permanently.
+    /// Returns [`StreamError::Rebuild`] if an event is unreadable, [`StreamError::Store`] if the
+    /// store fails permanently.
     pub async fn events_back<D: Decider>(
         &self,
         decider: &D,

@@ -26,7 +26,7 @@ impl StreamStore {
     /// time.
     ///
     /// # Errors
-    /// [`StreamError::Rebuild`] if the state cannot be rebuilt from the events,
+    /// Returns [`StreamError::Rebuild`] if the state cannot be rebuilt from the events,
     /// [`StreamError::Store`] if the store fails permanently.
     pub async fn load<D: Decider>(
         &self,

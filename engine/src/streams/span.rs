@@ -14,7 +14,7 @@ impl StreamStore {
     /// misses some.
     ///
     /// # Errors
-    /// [`StreamError::Store`] if the store fails permanently.
+    /// Returns [`StreamError::Store`] if the store fails permanently.
     pub async fn stored_events(
         &self,
         stream: &StreamName,
@@ -30,7 +30,7 @@ impl StreamStore {
     /// if some of the events are in event batches.
     ///
     /// # Errors
-    /// As [`StreamStore::stored_events`].
+    /// Returns the same errors as [`StreamStore::stored_events`].
     pub async fn events_of(
         &self,
         tip: &Tip,
@@ -58,7 +58,7 @@ impl StreamStore {
     /// The tip of a stream, read consistently.
     ///
     /// # Errors
-    /// [`PortError`] if the store fails for good.
+    /// Returns [`PortError`] if the store fails for good.
     pub async fn tip(&self, stream: &StreamName) -> Result<Option<Arc<Tip>>, PortError> {
         self.read_tip(stream, true).await
     }
@@ -66,7 +66,7 @@ impl StreamStore {
     /// The same events, by their kinds.
     ///
     /// # Errors
-    /// As [`StreamStore::stored_events`].
+    /// Returns the same errors as [`StreamStore::stored_events`].
     pub async fn span(
         &self,
         stream: &StreamName,

@@ -43,8 +43,9 @@ impl StreamStore {
     /// decider recognizes from the state that the command was already executed.
     ///
     /// # Errors
-    /// [`TransactError::Rejected`] by the decider; [`TransactError::Stream`] if the store fails, an
-    /// event is unreadable or too long, or concurrent appends win `MAX_DECIDE_ATTEMPTS` times.
+    /// Returns [`TransactError::Rejected`] by the decider; [`TransactError::Stream`] if the store
+    /// fails, an event is unreadable or too long, or concurrent appends win `MAX_DECIDE_ATTEMPTS`
+    /// times.
     pub async fn transact<D: Decider>(
         &self,
         decider: &D,

@@ -1,4 +1,4 @@
-//! The pass over a csv file that creates cells.
+//! The pass over a csv file in which cells are created.
 
 use std::io::Read;
 
@@ -10,12 +10,13 @@ use crate::block::{BlockBuilder, RowTooLong};
 use crate::typing::Recognised;
 use crate::{Block, BlockSize, ColumnTyping, ReadError};
 
-/// Creates cells from records, with the types of the columns that were known at the start.
+/// Creates cells from records. The types of the columns are those that were known at the start of
+/// the pass.
 #[derive(Debug)]
 pub(super) struct CellReader<R> {
     pub(super) records: Records<R>,
     pub(super) tally: Tally,
-    /// Types with which the cells are created.
+    /// Types of the columns with which the cells are created.
     typings: Vec<ColumnTyping>,
     builder: BlockBuilder,
 }
@@ -24,15 +25,16 @@ pub(super) struct CellReader<R> {
 #[derive(Debug)]
 pub(super) enum NextCells {
     Block(Block),
-    /// All cells were returned; the survey covers the whole file.
+    /// All cells were returned. The survey now covers the whole file.
     End(Survey),
-    /// A field has changed the type of a column, so the cells so far are wrong. The records up to that field
-    /// were surveyed.
+    /// A field has changed the type of a column, so the cells that were already returned are wrong.
+    /// The records up to this field were surveyed.
     TypesChanged,
 }
 
 impl<R: Read> CellReader<R> {
-    /// Creates a reader at the start of the file. `tally` contains the evidence about columns, but no rows.
+    /// Creates a reader at the start of the file. `tally` must contain evidence about the columns,
+    /// but no counted rows.
     pub(super) fn new(records: Records<R>, tally: Tally, block: BlockSize) -> Self {
         Self { records, typings: tally.typings(), tally, builder: BlockBuilder::new(block) }
     }
@@ -66,9 +68,10 @@ impl<R: Read> CellReader<R> {
         }
     }
 
-    /// Returns whether the type of a column differs from the type with which its cells were created.
+    /// Returns whether a column now has another type than the one with which its cells were
+    /// created.
     fn have_types_changed(&self) -> bool {
-        // Cells of columns that were not known at the start were created as text.
+        // The cells of columns that were unknown at the start were created as text.
         let created_typings = self.typings.iter().chain(std::iter::repeat(&ColumnTyping::TEXT));
         let current_typings = self.tally.typings();
         current_typings.iter().zip(created_typings).any(|(current, created)| current != created)
@@ -90,7 +93,7 @@ fn push_field(
         }
         Some(Recognised::Number(number)) => {
             builder.push_value(column, TileValue::Number(number.value));
-            // The format of the column also displays numbers with fewer decimals correctly.
+            // The number format of the column is also correct for numbers with fewer decimals.
             if let Some(format) = typing.format().or(number.format()) {
                 builder.push_format(column, format);
             }

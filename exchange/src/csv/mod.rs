@@ -1,8 +1,9 @@
 //! Reads and writes csv.
 //!
-//! Reading takes two passes: the first detects the types of columns (`survey`), the second creates cells
-//! (`cells`). Neither keeps more than a row and a block in memory. If a sample may decide the types, one pass
-//! is enough for most files. `records` splits the bytes into records and fields.
+//! A file is read in two passes: the first one detects the types of columns (`survey`), the second
+//! one creates cells (`cells`). Both passes keep at most one row and one block in memory. If the
+//! types may be detected from a sample, one pass is enough for most files. `records` splits the
+//! bytes into records and fields.
 
 mod cells;
 mod options;

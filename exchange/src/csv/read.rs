@@ -1,4 +1,4 @@
-//! Import of a csv file: combines the passes over the file.
+//! Import of a csv file, which combines the passes over the file.
 
 use super::cells::{CellReader, NextCells};
 use super::options::CsvOptions;
@@ -6,7 +6,7 @@ use super::records::Records;
 use super::survey::{Survey, Surveyor, Tally};
 use crate::{Import, ImportProgress, Piece, ReadError, SheetStart, Source};
 
-/// Maximum bytes that one call surveys.
+/// Maximum number of bytes that one call surveys.
 const STEP_BYTES: u64 = 1024 * 1024;
 
 /// An import of a csv file.
@@ -21,25 +21,27 @@ pub struct CsvImport<S: Source> {
 
 #[derive(Debug)]
 enum Pass<R> {
-    /// Surveys the first `sample_bytes` of the file, or all of it.
+    /// Surveys the first `sample_bytes` of the file, or the whole file.
     Sample {
         surveyor: Surveyor<R>,
         sample_bytes: u64,
     },
-    /// Creates cells with the types of the sample, until a field contradicts them.
+    /// Creates cells with the types that were detected in the sample. Ends when a field contradicts
+    /// the types.
     SampledCells(CellReader<R>),
-    /// Surveys the rest of the file after a field has contradicted the sample.
+    /// Surveys the rest of the file after a field has contradicted the types from the sample.
     Rest(Surveyor<R>),
-    /// Creates cells with the types of the whole file.
+    /// Creates cells with the types that were detected in the whole file.
     Cells(CellReader<R>),
     Done,
 }
 
 impl<S: Source> CsvImport<S> {
-    /// Opens a file.
+    /// Opens a csv file.
     ///
     /// # Errors
-    /// [`ReadError`] if the file cannot be opened, or its first bytes are those of another format.
+    /// [`ReadError`] if the file cannot be opened, or if its first bytes show that it has another
+    /// format.
     pub fn open(source: S, options: &CsvOptions) -> Result<Self, ReadError> {
         let file_bytes = source.bytes()?;
         let records = Records::new(source.open()?, options.delimiter)?;
@@ -49,19 +51,19 @@ impl<S: Source> CsvImport<S> {
         Ok(Self { source, options: options.clone(), file_bytes, survey: None, pass })
     }
 
-    /// Returns the survey of the file, or `None` before the whole file was read.
+    /// Returns the survey of the file, or `None` if the file has not been read completely.
     #[must_use]
     pub fn survey(&self) -> Option<&Survey> {
         self.survey.as_ref()
     }
 
-    /// Opens the file again to create cells with the types in `tally`.
+    /// Opens the file again and creates cells with the types from `tally`.
     fn open_cells(&self, tally: &Tally) -> Result<CellReader<S::Stream>, ReadError> {
         let records = Records::new(self.source.open()?, self.options.delimiter)?;
         Ok(CellReader::new(records, tally.restarted(), self.options.block))
     }
 
-    /// Starts to create cells after the whole file was surveyed.
+    /// Starts creating cells after the whole file was surveyed.
     fn start_cells(&mut self, tally: &Tally) -> Result<(), ReadError> {
         self.survey = Some(tally.finish()?);
         self.pass = Pass::Cells(self.open_cells(tally)?);
@@ -122,7 +124,7 @@ impl<S: Source> CsvImport<S> {
                 Ok(Some(Piece::Block(block)))
             }
             NextCells::End(survey) if self.survey.as_ref() == Some(&survey) => Ok(None),
-            // The second pass over the file found other contents than the first one.
+            // The second pass has read other contents than the first one, so the file was changed.
             NextCells::End(_) | NextCells::TypesChanged => Err(ReadError::Changed),
         }
     }
@@ -141,7 +143,8 @@ impl<S: Source> Import for CsvImport<S> {
         }
     }
 
-    /// Returns the progress. Bytes of a sample do not count, because they are read again for the cells.
+    /// Returns the progress of the import. The bytes of a sample are not counted, because they are
+    /// read again to create the cells.
     fn progress(&self) -> ImportProgress {
         let (one_pass, two_passes) = (self.file_bytes, self.file_bytes.saturating_mul(2));
         let has_sample = self.options.sample_bytes.is_some_and(|sample| sample < one_pass);

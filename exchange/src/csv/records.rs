@@ -1,7 +1,7 @@
-//! Splits csv into records and fields in bounded memory, with strict rules for quotes.
+//! Splits csv into records and fields, with bounded memory and strict rules for quotes.
 //!
-//! Most csv readers accept unmatched quotes, so that the rest of the file silently becomes a single field. This
-//! reader reports an error with the position of the quote.
+//! Most csv readers accept unmatched quotes, and the rest of the file then silently becomes a
+//! single field. This reader returns an error with the position of the quote instead.
 
 use std::io::Read;
 
@@ -10,18 +10,18 @@ use memchr::{memchr, memchr3, memchr3_iter};
 
 use crate::ReadError;
 
-/// Maximum bytes of a single read.
+/// Maximum number of bytes in a single read.
 pub(super) const WINDOW_BYTES: usize = 256 * 1024;
 
-/// Start and end of a field, as offsets in the text of its record.
+/// Start and end of a field, as offsets in the text of the record.
 type FieldSpan = (usize, usize);
 
-/// A record with its fields, without quotes.
+/// A record and its fields. Quotes around fields have been removed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record<'a> {
     text: &'a str,
     fields: &'a [FieldSpan],
-    /// First line of the record, from 1.
+    /// Number of the record's first line, counted from 1.
     pub(super) line: u64,
     /// Number of blank lines between the previous record and this one.
     pub(super) blank_lines: u32,
@@ -33,47 +33,47 @@ impl<'a> Record<'a> {
         self.fields.len()
     }
 
-    /// Iterates over the texts of the fields.
+    /// Returns an iterator over the texts of the fields.
     pub(super) fn iter(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let text = self.text;
-        // Fields start and end at ASCII characters, so no multi-byte character is split.
+        // The characters before and after a field are ASCII, so no multi-byte character is split.
         self.fields.iter().map(move |(start, end)| text.get(*start..*end).unwrap_or_default())
     }
 }
 
-/// Result of searching for the end of a record in the window.
+/// Result of searching the window for the end of a record.
 enum RecordEnd {
     Found {
-        /// Offset after the line end of the record.
+        /// Offset of the first byte after the record and its line end.
         end: usize,
-        /// Whether the record is a single line without quoted fields.
+        /// Whether the record is a single line and contains no quoted fields.
         is_plain: bool,
-        /// Whether a quoted field contains a doubled quote.
+        /// Whether a quoted field contains doubled quotes.
         has_doubled_quotes: bool,
     },
-    /// The record continues after the window.
+    /// The end of the record is after the end of the window.
     NotInWindow,
 }
 
-/// Reads the records of a file.
+/// Reads the records of a csv file.
 #[derive(Debug)]
 pub(super) struct Records<R> {
     input: R,
     delimiter: u8,
     window: Vec<u8>,
-    /// Start of the unread bytes in the window.
+    /// Start of the unread bytes, as an offset in the window.
     start: usize,
-    /// End of the unread bytes in the window.
+    /// End of the unread bytes, as an offset in the window.
     end: usize,
     at_end: bool,
-    /// Number of bytes of the file before the window.
+    /// Number of bytes of the file that precede the window.
     bytes_before_window: u64,
     line: u64,
-    /// Whether the last record ended with a line feed. Otherwise, line feeds are not searched for, because the
-    /// file may have none.
+    /// Whether the last record ended with a line feed. Unless it did, the reader does not search
+    /// for line feeds, because the file may not contain any.
     uses_line_feeds: bool,
     fields: Vec<FieldSpan>,
-    /// Text of a record after doubled quotes were replaced.
+    /// Text of the current record after doubled quotes were replaced with single ones.
     unquoted: String,
 }
 
@@ -99,12 +99,12 @@ impl<R: Read> Records<R> {
         Ok(records)
     }
 
-    /// Returns the number of bytes of the file that were split into records.
+    /// Returns the number of bytes that were split into records so far.
     pub(super) fn bytes(&self) -> u64 {
         add(self.bytes_before_window, self.start)
     }
 
-    /// Rejects files of other formats by their first bytes, and skips the byte order mark.
+    /// Rejects files whose first bytes belong to another format, and skips the byte order mark.
     fn check_file_start(&mut self) -> Result<(), ReadError> {
         const ZIP_MARK: &[u8] = b"PK\x03\x04";
         const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
@@ -127,7 +127,7 @@ impl<R: Read> Records<R> {
         self.window.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Returns the next record, skipping blank lines.
+    /// Skips blank lines and returns the next record.
     pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, ReadError> {
         let blank_lines = self.skip_blank_lines()?;
         let (length, is_plain, has_doubled_quotes) = loop {
@@ -175,7 +175,7 @@ impl<R: Read> Records<R> {
                 [b'\r', b'\n', ..] => 2,
                 [b'\n', ..] | [b'\r', _, ..] => 1,
                 [b'\r'] if self.at_end => 1,
-                // The rest of a line end may follow after the window.
+                // The rest of the line end may be after the end of the window.
                 [] | [b'\r'] if !self.at_end => {
                     self.fill()?;
                     continue;
@@ -189,7 +189,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Discards the bytes before `start` and reads once into the free part of the window.
+    /// Discards the bytes before `start`, and performs one read into the free part of the window.
     fn fill(&mut self) -> Result<(), ReadError> {
         self.window.copy_within(self.start..self.end, 0);
         self.bytes_before_window = add(self.bytes_before_window, self.start);
@@ -213,13 +213,14 @@ impl<R: Read> Records<R> {
         Ok(())
     }
 
-    /// Reads more bytes for a record that is longer than the unread bytes.
+    /// Reads more bytes of a record that is longer than the unread bytes.
     fn read_more_of_record(&mut self) -> Result<(), ReadError> {
         let unread_bytes = self.unread().len();
         if unread_bytes > MAX_IMPORT_ROW_BYTES {
             return Err(ReadError::RowTooLong { line: self.line });
         }
-        // Doubling the bytes limits how often a long record is scanned again.
+        // The number of unread bytes is doubled, which limits how often a long record is scanned
+        // again.
         self.fill_up_to((unread_bytes * 2).min(MAX_IMPORT_ROW_BYTES + 1))
     }
 
@@ -267,7 +268,8 @@ impl<R: Read> Records<R> {
     }
 }
 
-/// Splits a line into fields. Returns `false` if the line has a quoted field or a carriage return inside.
+/// Splits a line into fields. Returns `false` if the line contains a quoted field or an inner
+/// carriage return.
 fn split_plain_line(line: &[u8], delimiter: u8, fields: &mut Vec<FieldSpan>) -> bool {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let mut start = 0;
@@ -277,7 +279,7 @@ fn split_plain_line(line: &[u8], delimiter: u8, fields: &mut Vec<FieldSpan>) -> 
                 fields.push((start, offset));
                 start = offset + 1;
             }
-            // A quote that is not at the start of a field is an ordinary character.
+            // A quote in the middle of a field is an ordinary character.
             Some(b'"') if offset != start => {}
             _ => return false,
         }
@@ -293,7 +295,7 @@ fn has_too_many(fields: &[FieldSpan]) -> bool {
     fields.len() > usize::try_from(MAX_IMPORT_COLUMNS).unwrap_or(usize::MAX)
 }
 
-/// Scans a record that may have quoted fields.
+/// Scans a record that may contain quoted fields.
 struct Scanner<'a> {
     unread: &'a [u8],
     delimiter: u8,
@@ -305,14 +307,14 @@ struct Scanner<'a> {
 enum ScannedField {
     /// Another field follows.
     Inner { span: FieldSpan, next_start: usize, has_doubled_quotes: bool },
-    /// The field is the last one of the record.
+    /// The field is the last field of its record.
     Last {
         span: FieldSpan,
-        /// Offset after the line end of the record.
+        /// Offset of the first byte after the record and its line end.
         record_end: usize,
         has_doubled_quotes: bool,
     },
-    /// The field continues after the window.
+    /// The end of the field is after the end of the window.
     NotInWindow,
 }
 
@@ -343,7 +345,7 @@ impl Scanner<'_> {
                 }
             }
             if has_too_many(fields) {
-                // The caller rejects the record, so the rest of it is not scanned.
+                // The caller rejects the record, so the rest of the record is not scanned.
                 return Ok(RecordEnd::Found {
                     end: start,
                     is_plain: false,
@@ -372,20 +374,22 @@ impl Scanner<'_> {
         }
     }
 
-    /// Handles a field whose end is not in the window: rejects the field if it is already too long.
+    /// Handles a field that continues after the end of the window. Returns an error if the field is
+    /// already too long.
     fn continue_after_window(&self, start: usize, column: u64) -> Result<ScannedField, ReadError> {
-        // A quoted field has up to twice the bytes of its text, because each character may be a doubled quote.
+        // A quoted field may contain twice as many bytes as its text, because every character may
+        // be a doubled quote.
         if self.unread.len() - start > 2 * MAX_TEXT_BYTES + WINDOW_BYTES {
             return Err(ReadError::TextTooLong { line: self.line, column });
         }
         Ok(ScannedField::NotInWindow)
     }
 
-    /// Returns the scanned field, given the offset of the delimiter or line end after it.
+    /// Returns the scanned field. `end` is the offset of the delimiter or line end after the field.
     fn end_field(&self, span: FieldSpan, end: usize, has_doubled_quotes: bool) -> ScannedField {
         let line_end_bytes = match self.unread.get(end..).unwrap_or_default() {
             [b'\r', b'\n', ..] => 2,
-            // A line feed may follow after the window.
+            // A line feed may follow after the end of the window.
             [b'\r'] if !self.at_end => return ScannedField::NotInWindow,
             [b'\r' | b'\n', ..] => 1,
             _ => return ScannedField::Inner { span, next_start: end + 1, has_doubled_quotes },
@@ -441,8 +445,8 @@ impl Scanner<'_> {
     }
 }
 
-/// Writes all fields of a record into `unquoted`, with single quotes in place of doubled ones, and updates
-/// the spans of the fields.
+/// Writes all fields of a record into `unquoted` and updates the spans of the fields. Doubled
+/// quotes are replaced with single ones.
 fn replace_doubled_quotes<'a>(
     text: &str,
     fields: &mut [FieldSpan],
@@ -474,7 +478,7 @@ fn add(number: u64, count: usize) -> u64 {
     number.saturating_add(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
-/// Returns the number of a column from 1, given its index from 0.
+/// Converts a column index, counted from 0, to a column number, counted from 1.
 fn column_number(index: usize) -> u64 {
     add(1, index)
 }

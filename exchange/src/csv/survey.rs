@@ -1,4 +1,4 @@
-//! The first pass over a csv file: counts rows and cells, and detects the types of columns.
+//! The first pass over a csv file, which counts rows and cells and detects the types of columns.
 
 use std::io::Read;
 
@@ -14,17 +14,17 @@ use crate::{ColumnTypes, ColumnTyping, ReadError};
 pub struct Survey {
     /// Number of rows.
     pub rows: u32,
-    /// Number of fields of the longest row.
+    /// Number of fields in the longest row.
     pub columns: u32,
-    /// Number of fields that are not empty.
+    /// Number of nonempty fields.
     pub cells: u64,
-    /// First row with a field that is not empty, from 0. This row may contain headings.
+    /// Index of the first row with a nonempty field, which may contain headings. Counted from 0.
     pub first_row: u32,
     /// Types of all columns.
     pub typings: Vec<ColumnTyping>,
 }
 
-/// Counts and column types of the rows so far.
+/// Counts and column types of the rows that were surveyed so far.
 #[derive(Debug)]
 pub(super) struct Tally {
     shape: Shape,
@@ -34,13 +34,13 @@ pub(super) struct Tally {
     first_row: Option<u32>,
 }
 
-/// A field that is not empty, after it was examined.
+/// A nonempty field that was examined.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FilledField<'a> {
     pub(super) column: u32,
     pub(super) text: &'a str,
     pub(super) examined: ExaminedField,
-    /// Whether the field is in the first row that is not empty.
+    /// Whether the field is in the first nonempty row.
     pub(super) in_first_row: bool,
 }
 
@@ -55,7 +55,8 @@ impl Tally {
         }
     }
 
-    /// Returns a tally for another pass over the file, which keeps the evidence about columns.
+    /// Returns a tally for another pass over the file. The evidence about columns is kept, and all
+    /// counts are reset.
     pub(super) fn restarted(&self) -> Self {
         Self {
             shape: Shape::new(self.shape.pad),
@@ -66,12 +67,12 @@ impl Tally {
         }
     }
 
-    /// Returns the number of rows so far.
+    /// Returns the number of rows that were counted so far.
     pub(super) fn rows(&self) -> u32 {
         self.shape.rows
     }
 
-    /// Counts a record and returns its row.
+    /// Counts a record and returns the index of its row.
     pub(super) fn add_row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
         let row = self.shape.add_row(record)?;
         for column in (0_u32..).take(record.len()).skip(self.columns.len()) {
@@ -80,7 +81,8 @@ impl Tally {
         Ok(row)
     }
 
-    /// Examines the fields of a record that are not empty. The iterator must be consumed.
+    /// Returns an iterator that examines the nonempty fields of a record. The iterator must be
+    /// consumed.
     pub(super) fn examine_fields<'a>(
         &mut self,
         row: u32,
@@ -97,7 +99,7 @@ impl Tally {
         })
     }
 
-    /// Returns the types of all columns according to the fields so far.
+    /// Returns the types of all columns, based on the fields that were examined so far.
     pub(super) fn typings(&self) -> Vec<ColumnTyping> {
         self.columns.iter().map(|evidence| evidence.typing()).collect()
     }
@@ -113,7 +115,7 @@ impl Tally {
     }
 }
 
-/// Surveys the records of a file.
+/// Surveys all records of a file.
 #[derive(Debug)]
 pub(super) struct Surveyor<R> {
     pub(super) records: Records<R>,
@@ -121,7 +123,8 @@ pub(super) struct Surveyor<R> {
 }
 
 impl<R: Read> Surveyor<R> {
-    /// Surveys about `bytes` bytes of records. Returns whether the end of the file was reached.
+    /// Surveys records with about `bytes` bytes in total. Returns whether the end of the file was
+    /// reached.
     pub(super) fn survey_bytes(&mut self, bytes: u64) -> Result<bool, ReadError> {
         let goal = self.records.bytes().saturating_add(bytes);
         while self.records.bytes() < goal {
@@ -135,14 +138,14 @@ impl<R: Read> Surveyor<R> {
     }
 }
 
-/// Counts the rows of a file, and checks that all have the same number of fields.
+/// Counts the rows of a file and checks that all rows have the same number of fields.
 #[derive(Debug)]
 pub(super) struct Shape {
     /// Whether rows may have different numbers of fields.
     pad: bool,
     /// Number of rows so far.
     pub(super) rows: u32,
-    /// Number of fields of the first row.
+    /// Number of fields in the first row.
     first_row_fields: Option<usize>,
 }
 
@@ -151,10 +154,10 @@ impl Shape {
         Self { pad, rows: 0, first_row_fields: None }
     }
 
-    /// Counts a record and returns its row.
+    /// Counts a record and returns the index of its row.
     ///
-    /// If the first record has a single field, a blank line is an empty row, including blank lines before
-    /// that record. Otherwise, blank lines are ignored.
+    /// If the first record has a single field, each blank line is an empty row, even before the
+    /// first record. Otherwise, blank lines are ignored.
     pub(super) fn add_row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
         let expected = *self.first_row_fields.get_or_insert(record.len());
         if record.len() != expected && !self.pad {

@@ -1,4 +1,4 @@
-//! Tests of reading and writing csv, with real and malformed files.
+//! Tests that read and write real and malformed csv files.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -13,7 +13,7 @@ use crate::{BlockSize, ColumnKind, Import, OutCell, Piece, ReadError, Source};
 
 mod properties;
 
-/// Displayed texts of cells by row and column.
+/// Displayed texts of cells, by row and column.
 type Texts = BTreeMap<(u32, u32), String>;
 
 fn pad() -> CsvOptions {
@@ -54,7 +54,7 @@ fn places(texts: &Texts) -> Vec<(u32, u32, &str)> {
     texts.iter().map(|((row, column), text)| (*row, *column, text.as_str())).collect()
 }
 
-/// Reads the fields with the csv library.
+/// Reads the fields with the `csv` crate for comparison.
 fn fields(bytes: &[u8]) -> Texts {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
     let mut fields = Texts::new();
@@ -73,7 +73,7 @@ fn data(name: &str) -> Vec<u8> {
     std::fs::read(format!("{folder}{name}")).unwrap()
 }
 
-/// A source that returns a few bytes per read, so that every boundary is tested.
+/// A source that returns only a few bytes per read, so that every boundary between reads is tested.
 struct Dripping<'a>(&'a [u8], usize);
 
 struct Drip<'a>(&'a [u8], usize);
@@ -286,7 +286,7 @@ fn long_texts_come_whole() {
     assert_eq!(shown[&(0, 1)], long);
 }
 
-/// A source that repeats the same bytes, and fails if too many bytes are read.
+/// A source that repeats the same bytes forever, and fails if too many bytes are read.
 struct Endless {
     start: &'static [u8],
     again: &'static [u8],
@@ -320,7 +320,7 @@ impl Read for Repeated {
     }
 }
 
-/// An endless field or row must be rejected without reading far beyond the limit.
+/// An endless field or row must be rejected before much more than the limit was read.
 #[test]
 fn an_endless_field_or_row_is_refused_early() {
     for start in [&b"a,b\nc,"[..], b"a,b\nc,\""] {
@@ -352,7 +352,7 @@ fn a_file_that_changes_meanwhile_is_refused() {
     assert!(matches!(import(Changing(false.into()), &pad()), Err(ReadError::Changed)));
 }
 
-/// Returns the number of restarts with a sample of `sample_bytes` bytes.
+/// Returns how often the import restarts if the sample has `sample_bytes` bytes.
 fn restarts(text: &str, sample_bytes: u64) -> usize {
     let options = CsvOptions { sample_bytes: Some(sample_bytes), ..CsvOptions::default() };
     let mut import = CsvImport::open(text.as_bytes(), &options).unwrap();

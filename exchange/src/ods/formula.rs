@@ -1,7 +1,7 @@
-//! Converts formulas from OpenFormula to the syntax of Excel.
+//! Converts OpenFormula formulas to the syntax of Excel.
 
-/// Converts a formula such as `of:=SUM([.A1:.B2];[$Other.A1])` to `=SUM(A1:B2,Other!A1)`. Unknown syntax is kept
-/// unchanged.
+/// Converts a formula such as `of:=SUM([.A1:.B2];[$Other.A1])` to `=SUM(A1:B2,Other!A1)`. Unknown
+/// syntax is left unchanged.
 pub(super) fn to_excel_syntax(formula: &str) -> String {
     let (namespace, body) = match formula.split_once('=') {
         Some((prefix, body)) if prefix.is_empty() || prefix.ends_with(':') => (prefix, body),
@@ -38,8 +38,8 @@ pub(super) fn to_excel_syntax(formula: &str) -> String {
     text
 }
 
-/// Returns the length of the quoted text or name at the start of `rest`. A text with a doubled quote is treated as
-/// two quoted texts.
+/// Returns the length of the quoted text or name at the start of `rest`. A text that contains a
+/// doubled quote is treated as two quoted texts.
 fn quoted_bytes(rest: &str, quote: char) -> usize {
     let end = rest.char_indices().skip(1).find(|(_, next)| *next == quote);
     end.map_or(rest.len(), |(index, _)| index + quote.len_utf8())
@@ -52,7 +52,7 @@ fn push_reference(token: &str, text: &mut String) {
     let mut converted = String::new();
     for (index, range_end) in inner.split(':').enumerate() {
         let Some((sheet, cell)) = range_end.rsplit_once('.') else {
-            // Not a cell, but for example a file or a name.
+            // The text is not a cell, but for example a file or a name.
             text.push_str(token);
             return;
         };

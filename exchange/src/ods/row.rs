@@ -1,4 +1,5 @@
-//! Reads a row of a sheet, in which a cell may be repeated for many columns and the row for many rows.
+//! Reads a row of a sheet. A cell may be repeated in many columns, and the row may be repeated many
+//! times.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -16,13 +17,13 @@ use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::dates;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
-/// Name of the part with all sheets.
+/// Name of the part that contains all sheets.
 pub(super) const CONTENT: &str = "content.xml";
 
 /// Default cell styles of columns.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
-    /// Runs of columns with the same style: the column after the run, and the style.
+    /// Runs of columns with the same style: the first column after the run, and the style.
     runs: Vec<(u32, Option<String>)>,
 }
 
@@ -42,7 +43,7 @@ impl Columns {
     }
 }
 
-/// Returns how often a row, column or cell is repeated, at least 1.
+/// Returns how many times a row, column or cell occurs; at least 1.
 pub(super) fn repetitions(tag: &BytesStart<'_>, name: &str) -> Result<u32, WorkbookError> {
     let Some(text) = attribute(tag, name) else { return Ok(1) };
     match text.parse::<u32>() {
@@ -54,21 +55,21 @@ pub(super) fn repetitions(tag: &BytesStart<'_>, name: &str) -> Result<u32, Workb
     }
 }
 
-/// The cells of a row, which are returned for each repetition of the row.
+/// The cells of a row, which are returned again for each repetition of the row.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     cells: Vec<RepeatedCell>,
     first_row: u32,
     repetitions: u32,
-    /// Number of repetitions of the row that were returned completely.
+    /// Number of repetitions of the row that have been returned completely.
     rows_returned: u32,
     /// Index of the next cell in the current repetition.
     next_cell: usize,
-    /// Next column of the next cell, relative to its first column.
+    /// Column of the next cell, relative to the first column of its repetitions.
     column_offset: u32,
 }
 
-/// A cell that is repeated for one or more columns.
+/// A cell that occurs in one or more consecutive columns.
 #[derive(Debug, Default)]
 struct RepeatedCell {
     cell: WorkbookCell,
@@ -76,7 +77,8 @@ struct RepeatedCell {
     style: Option<String>,
     value_type: String,
     is_error: bool,
-    /// Whether an attribute contains the value, so that the text of the element is only a display form.
+    /// Whether an attribute contains the value. If so, the text of the element is only the
+    /// displayed form.
     has_value: bool,
 }
 
@@ -118,7 +120,7 @@ impl Row {
         Ok(true)
     }
 
-    /// Reads the cells of a row element.
+    /// Reads all cells of a row element.
     pub(super) fn read<R: Read>(
         &mut self,
         xml: &mut Xml<R>,
@@ -162,7 +164,7 @@ impl Row {
         }
     }
 
-    /// Checks the number of cells including repetitions, before any cell is returned.
+    /// Checks the number of cells including repetitions before any cell is returned.
     fn check_repetitions(&self, sheet: &str) -> Result<(), WorkbookError> {
         let columns = self.cells.iter().map(|cell| u64::from(cell.columns));
         let cells_per_row = columns.fold(0, u64::saturating_add);
@@ -172,8 +174,8 @@ impl Row {
         Ok(())
     }
 
-    /// Sets the number formats of the cells: that of the cell's style, of its column's style, or the default of its
-    /// type.
+    /// Sets the number format of each cell: the format of the cell's style, else the format of its
+    /// column's style, else the default format of its type.
     pub(super) fn set_formats(&mut self, columns: &Columns, styles: &Styles) {
         for repeated in &mut self.cells {
             let own_style = repeated.style.as_deref();
@@ -184,7 +186,7 @@ impl Row {
     }
 }
 
-/// Maximum memory of the cells of a row.
+/// Maximum memory for the cells of a row, in bytes.
 const MAX_ROW_MEMORY_BYTES: usize = 2 * MAX_IMPORT_ROW_BYTES;
 
 fn is_cell(name: &str) -> bool {
@@ -221,8 +223,9 @@ impl RepeatedCell {
         Ok(repeated)
     }
 
-    /// Reads the contents of the cell element up to its end. If no attribute contains the value, the text of the
-    /// paragraphs becomes the text of the cell. Other elements, such as notes and pictures, are ignored.
+    /// Reads the contents of the cell element up to its end tag. If no attribute contains the
+    /// value, the text of the paragraphs becomes the text of the cell. Other elements, such as
+    /// notes and pictures, are ignored.
     fn read_text<R: Read>(&mut self, xml: &mut Xml<R>, sheet: &str) -> Result<(), WorkbookError> {
         let wants_text = !self.has_value || self.is_error;
         if self.is_error {
@@ -268,7 +271,7 @@ impl RepeatedCell {
         }
     }
 
-    /// Appends the whitespace for which an element in a paragraph stands.
+    /// Appends the whitespace that an element in a paragraph represents.
     fn push_whitespace_element(&mut self, tag: &BytesStart<'_>) {
         match tag.name().as_ref() {
             "text:s" => {
@@ -298,7 +301,8 @@ impl RepeatedCell {
         Ok(())
     }
 
-    /// Sets the value from the text of the cell. A text that does not have the declared type stays text.
+    /// Parses the text of the cell as its value. A text that does not match the declared type stays
+    /// text.
     fn set_value(&mut self) {
         let text = self.cell.text.as_str();
         let parse_number =
@@ -320,7 +324,7 @@ impl RepeatedCell {
         self.cell.value = value;
     }
 
-    /// Returns the number format that the type of the value implies.
+    /// Returns the default number format for the type of the value.
     fn default_format(&self) -> Option<Arc<str>> {
         if !matches!(self.cell.value, CellValue::Number(_)) {
             return None;

@@ -1,4 +1,4 @@
-//! Converts number formats of OpenDocument, which are sequences of elements, to codes.
+//! Converts the number formats of OpenDocument, which are sequences of elements, to format codes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -11,32 +11,32 @@ use crate::WorkbookError;
 use crate::workbook::formats::Format;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
-/// Maximum length of a chain of parent styles, which also ends cycles.
+/// Maximum length of a chain of parent styles. The limit also ends cycles.
 const MAX_PARENTS: usize = 16;
-/// Maximum number of decimals in a code.
+/// Maximum number of decimals in a format code.
 const MAX_DECIMALS: usize = 30;
 
 /// The styles of a document.
 #[derive(Debug, Default)]
 pub(super) struct Styles {
-    /// Number formats by the name of their data style.
+    /// Number formats by the name of the data style that defines them.
     formats: BTreeMap<String, Format>,
     /// Cell styles by name.
     cells: BTreeMap<String, CellStyle>,
-    /// Names of table styles that hide a sheet.
+    /// Names of the table styles that hide a sheet.
     hidden_tables: BTreeSet<String>,
 }
 
 #[derive(Debug)]
 struct CellStyle {
-    /// Name of the data style with the number format.
+    /// Name of the data style that defines the number format.
     data_style: Option<String>,
-    /// Name of the style from which this one inherits.
+    /// Name of the parent style.
     parent: Option<String>,
 }
 
 impl Styles {
-    /// Reads styles up to the start of the sheets, or to the end of the part.
+    /// Reads styles up to the first sheet or to the end of the part.
     pub(super) fn read<R: Read>(&mut self, xml: &mut Xml<R>) -> Result<(), WorkbookError> {
         let mut data_style: Option<(String, CodeBuilder)> = None;
         let mut table_style = None;
@@ -84,7 +84,7 @@ impl Styles {
         }
     }
 
-    /// Stores the style of cells, or returns the name of the style of a table.
+    /// Stores a cell style. For a table style, returns its name.
     fn add_style(&mut self, tag: &BytesStart<'_>) -> Option<String> {
         let name = attribute(tag, "name")?;
         match attribute(tag, "family").as_deref() {
@@ -99,7 +99,7 @@ impl Styles {
         None
     }
 
-    /// Returns the number format of a cell style, which may be inherited.
+    /// Returns the number format of a cell style, including an inherited one.
     pub(super) fn format(&self, style: &str) -> Option<Arc<str>> {
         let mut name = style;
         for _ in 0..MAX_PARENTS {
@@ -117,14 +117,14 @@ impl Styles {
     }
 }
 
-/// Builds a code from the elements of a data style.
+/// Builds a format code from the elements of a data style.
 #[derive(Debug, Default)]
 struct CodeBuilder {
     code: String,
     /// Text of the current element.
     literal: String,
     is_percentage: bool,
-    /// Whether hours are an elapsed time, which may exceed a day.
+    /// Whether the hours are elapsed time, which may exceed a day.
     is_elapsed: bool,
 }
 
@@ -140,7 +140,7 @@ impl CodeBuilder {
         )
     }
 
-    /// Starts a code. Returns `None` if the element is not a data style.
+    /// Creates a builder. Returns `None` if the element is not a data style.
     fn start(element: &str, tag: &BytesStart<'_>) -> Option<Self> {
         if !Self::is_data_style(element) {
             return None;
@@ -182,7 +182,7 @@ impl CodeBuilder {
     fn push_number(&mut self, tag: &BytesStart<'_>, exponent: &str) {
         let decimals = attribute(tag, "decimal-places").and_then(|text| text.parse::<usize>().ok());
         let is_grouped = attribute(tag, "grouping").as_deref() == Some("true");
-        // Without a number of decimals, as many as necessary are displayed.
+        // If the number of decimals is not specified, as many decimals as necessary are displayed.
         if decimals.is_none() && !is_grouped && !self.is_percentage && exponent.is_empty() {
             return self.code.push_str("General");
         }
@@ -196,9 +196,9 @@ impl CodeBuilder {
         self.code.push_str(exponent);
     }
 
-    /// Appends the text of the element, which separates other elements or is a currency symbol.
+    /// Appends the text of the element. The text separates other elements or is a currency symbol.
     fn end_element(&mut self) {
-        // Longer codes are dropped, so the code need not grow further.
+        // Codes above the limit are discarded, so appending more is pointless.
         if self.code.len() > MAX_FORMAT_BYTES {
             self.literal.clear();
         }

@@ -1,4 +1,4 @@
-//! Column types that the caller chooses.
+//! Column types that are chosen by the caller.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -7,21 +7,21 @@ use cellar_sheet::a1::CellName;
 
 use super::recognise::Recognised;
 
-/// The type that the caller chooses for a column.
+/// The type that the caller has chosen for a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypeChoice {
     /// All fields stay text.
     Text,
-    /// Fields that are numbers become numbers; other fields stay text.
+    /// Fields with a number become numbers. All other fields stay text.
     Number,
-    /// Fields that are dates become dates; other fields stay text.
+    /// Fields with a date become dates. All other fields stay text.
     Date,
-    /// `TRUE` and `FALSE` become booleans; other fields stay text.
+    /// `TRUE` and `FALSE` become booleans. All other fields stay text.
     Boolean,
 }
 
 impl TypeChoice {
-    /// Returns whether a recognised field has the chosen type.
+    /// Returns whether the recognised value of a field has the chosen type.
     pub(super) fn accepts(self, field: Recognised) -> bool {
         matches!(
             (self, field),
@@ -32,8 +32,8 @@ impl TypeChoice {
     }
 }
 
-/// Column types that the caller chooses; the types of other columns are detected. No field loses
-/// information: a field that the chosen type cannot display exactly stays text.
+/// Column types that are chosen by the caller. The types of all other columns are detected. No
+/// information is lost: a field that cannot be displayed exactly as its chosen type stays text.
 ///
 /// ```
 /// use cellar_exchange::{ColumnTypes, TypeChoice};
@@ -44,28 +44,28 @@ impl TypeChoice {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ColumnTypes {
-    /// Chosen types by column, from 0.
+    /// Chosen types by column index, counted from 0.
     pub columns: BTreeMap<u32, TypeChoice>,
-    /// Type of all other columns; `None` detects their types.
+    /// Type of all other columns. If `None`, their types are detected.
     pub others: Option<TypeChoice>,
 }
 
 impl ColumnTypes {
-    /// Returns the chosen type of a column, or `None` if its type is to be detected.
+    /// Returns the chosen type of a column, or `None` if the column's type is detected.
     #[must_use]
     pub fn of(&self, column: u32) -> Option<TypeChoice> {
         self.columns.get(&column).copied().or(self.others)
     }
 }
 
-/// A text is not a list of column types.
+/// Error: a text is not a list of column types.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "invalid column type `{text}`: use a list such as A=text,C=number with the types text, number, \
      date or boolean, or a single type for all columns"
 )]
 pub struct NotColumnTypes {
-    /// The invalid part of the list.
+    /// The part of the list that is invalid.
     pub text: String,
 }
 

@@ -3,29 +3,29 @@
 use super::choice::TypeChoice;
 use super::recognise::Recognised;
 
-/// The kind of a column's cells.
+/// The kind of cells in a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnKind {
     /// Text.
     Text,
     /// `TRUE` and `FALSE`.
     Boolean,
-    /// Dates that are all written in the same format.
+    /// Dates that all have the same format.
     Date {
         /// Number format of the dates, such as `yyyy-mm-dd`.
         format: String,
     },
-    /// Numbers in their shortest form, which need no number format.
+    /// Numbers that are written in their shortest form and therefore need no number format.
     General,
-    /// Numbers with the same number of decimals.
+    /// Numbers that all have the same number of decimals.
     Decimals {
         /// Number format such as `0.0` or `0.00`.
         format: String,
     },
-    /// Numbers that are written in different ways, so that each has its own number format.
+    /// Numbers that are written in different ways. Each cell has a separate number format.
     MixedNumbers,
-    /// The type that the caller has chosen ([`ColumnTypes`](super::ColumnTypes)). Fields of other types stay
-    /// text.
+    /// The type that the caller has chosen ([`ColumnTypes`](super::ColumnTypes)). Fields that do
+    /// not have this type stay text.
     Chosen(TypeChoice),
 }
 
@@ -33,15 +33,15 @@ pub enum ColumnKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnTyping {
     pub kind: ColumnKind,
-    /// Whether the field in the first row is a heading, which stays text.
+    /// Whether the field in the first row is a heading. A heading stays text.
     pub heading: bool,
 }
 
 impl ColumnTyping {
-    /// The typing of a text column.
+    /// The typing of a column that contains text.
     pub(crate) const TEXT: Self = Self { kind: ColumnKind::Text, heading: false };
 
-    /// Returns the recognised value of a field, or `None` if the field is text in this column.
+    /// Returns the recognised value of a field, or `None` if the field stays text in this column.
     pub(crate) fn value(
         &self,
         recognised: Option<Recognised>,
@@ -51,7 +51,7 @@ impl ColumnTyping {
         if is_text { None } else { recognised }
     }
 
-    /// Returns the number format that all cells of the column share.
+    /// Returns the number format that is common to all cells of the column.
     pub(crate) fn format(&self) -> Option<&str> {
         match &self.kind {
             ColumnKind::Decimals { format } => Some(format),

@@ -1,10 +1,10 @@
-//! Detection of a column's type from its fields.
+//! Detects the type of a column from its fields.
 
 use super::choice::TypeChoice;
 use super::column::{ColumnKind, ColumnTyping};
 use super::recognise::{Number, Recognised, fixed_format, recognise};
 
-/// The type that all fields so far have in common, of constant size.
+/// The type that all fields examined so far have in common. Its size is constant.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 enum CommonType {
     /// No field yet.
@@ -14,10 +14,10 @@ enum CommonType {
     /// Dates with this format.
     Dates(&'static str),
     Numbers {
-        /// Whether all numbers are in their shortest form.
+        /// Whether all numbers are written in their shortest form.
         is_general: bool,
-        /// Number of decimals of all numbers, if a format with that many decimals displays each number
-        /// exactly.
+        /// Number of decimals of a format that displays every number exactly as written, or `None`
+        /// if there is no such format.
         decimals: Option<usize>,
     },
     Text,
@@ -52,7 +52,7 @@ impl CommonType {
         }
     }
 
-    /// Returns the kind of a column, or `None` for text and for a column without fields.
+    /// Returns the kind of the column, or `None` if the column contains text or has no fields.
     fn column_kind(self) -> Option<ColumnKind> {
         match self {
             Self::Unknown | Self::Text => None,
@@ -67,8 +67,8 @@ impl CommonType {
     }
 }
 
-/// The types of the fields of a column so far. The field in the first row is kept apart, because it may be a
-/// heading.
+/// Evidence about the type of a column, based on the fields examined so far. The evidence of the
+/// first row's field is stored separately, because this field may be a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Evidence {
     chosen: Option<TypeChoice>,
@@ -79,19 +79,20 @@ pub(crate) struct Evidence {
 /// Result of examining a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ExaminedField {
-    /// The recognised value; `None` if the field or its column is text.
+    /// The recognised value. `None` if the field is text, or if its column is a text column.
     pub(crate) recognised: Option<Recognised>,
-    /// Whether the field changed the evidence of its column.
+    /// Whether the field changed the evidence about its column.
     pub(crate) changed_evidence: bool,
 }
 
 impl Evidence {
-    /// Creates the evidence of a column without fields, whose type the caller may have chosen.
+    /// Creates the evidence for a column whose fields have not been examined. The caller may have
+    /// chosen the column's type.
     pub(crate) fn new(chosen: Option<TypeChoice>) -> Self {
         Self { chosen, ..Self::default() }
     }
 
-    /// Examines a field that is not empty and adds its type to the evidence. Examining a field a second time
+    /// Examines a nonempty field and adds its type to the evidence. Examining the same field again
     /// does not change the evidence.
     pub(crate) fn examine(&mut self, text: &str, in_first_row: bool) -> ExaminedField {
         if let Some(choice) = self.chosen {
@@ -105,7 +106,8 @@ impl Evidence {
             self.first_row = field_type;
             return ExaminedField { recognised, changed_evidence };
         }
-        // A column with text stays text, so recognition, which takes most of the time, is skipped.
+        // A column that contains text stays a text column, so the recognition of its fields, which
+        // is expensive, is skipped.
         if self.other_rows == CommonType::Text {
             return ExaminedField { recognised: None, changed_evidence: false };
         }
@@ -116,8 +118,8 @@ impl Evidence {
         ExaminedField { recognised, changed_evidence }
     }
 
-    /// Returns the type of the column. The first field is a heading if only the other fields have a common
-    /// type.
+    /// Returns the type of the column. The first field is a heading if only the fields after it
+    /// have a common type.
     pub(crate) fn typing(self) -> ColumnTyping {
         if let Some(choice) = self.chosen {
             return ColumnTyping { kind: ColumnKind::Chosen(choice), heading: false };

@@ -1,7 +1,7 @@
-//! Detection of the types of csv columns: numbers, dates, booleans or text.
+//! Detects the types of csv columns: numbers, dates, booleans or text.
 //!
-//! A whole column has one type, so a single code such as `0E8` keeps all other codes of the column text.
-//! Every cell displays exactly the text of its field.
+//! All fields of a column must have the same type. For example, a single product code such as `0E8`
+//! keeps all codes in its column as text. Every cell displays exactly the text of its field.
 
 mod choice;
 mod column;

@@ -1,23 +1,23 @@
-//! Fast recognition of numbers, dates and booleans. The results equal those of
-//! `cellar_sheet::cell::recognise`, but almost no field needs an allocation.
+//! Fast recognition of numbers, dates and booleans. The results are the same as those of
+//! `cellar_sheet::cell::recognise`, but hardly any field requires an allocation.
 
 use cellar_sheet::cell::{Value, date_serial};
 
-/// Maximum number of decimals of a fixed format, as in `cellar_sheet::cell`.
+/// Maximum number of decimals in a fixed format. Must be the same as in `cellar_sheet::cell`.
 const MAX_DECIMALS: usize = 15;
-/// Mantissas below this bound have at most 15 significant digits, so that parsing and displaying a number
-/// gives the same digits (`DBL_DIG`).
+/// Exclusive upper bound for mantissas with at most 15 significant digits (`DBL_DIG`). Parsing and
+/// displaying such a number returns the original digits.
 const EXACT_MANTISSA_END: u64 = 1_000_000_000_000_000;
-/// Number of digits that always fit into a `u64`.
+/// Maximum number of digits that always fit into a `u64`.
 const MAX_MANTISSA_DIGITS: usize = 19;
-/// Smaller numbers are displayed with an exponent.
+/// Exclusive lower bound for numbers that are displayed without an exponent.
 const MIN_WITHOUT_EXPONENT: f64 = 1e-6;
-/// Powers of ten that a floating-point number represents exactly.
+/// Powers of ten that are exact as floating-point numbers.
 const POWERS_OF_TEN: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
-/// Number formats by their number of decimals.
+/// Number formats, indexed by their number of decimals.
 const FIXED_FORMATS: [&str; MAX_DECIMALS + 1] = [
     "0",
     "0.0",
@@ -45,31 +45,33 @@ pub(crate) enum Recognised {
     Date { serial: f64, format: &'static str },
 }
 
-/// A number, and how it is written.
+/// A number, with information about the way in which it is written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Number {
     pub(crate) value: f64,
     /// Number of digits after the decimal point.
     pub(crate) decimals: usize,
-    /// Whether the number is written in its shortest form, which `General` displays.
+    /// Whether the number is written in its shortest form, which the format `General` displays.
     pub(crate) is_general: bool,
-    /// Whether the format with `decimals` decimals is known to display the number as written.
+    /// Whether the format with `decimals` decimals is known to display the number exactly as
+    /// written.
     pub(crate) is_fixed: bool,
 }
 
 impl Number {
-    /// Returns the format that displays the number as written; `None` means `General`.
+    /// Returns the format that displays the number exactly as written, or `None` for `General`.
     pub(crate) fn format(&self) -> Option<&'static str> {
         if self.is_general { None } else { fixed_format(self.decimals) }
     }
 }
 
-/// Returns the format with a number of decimals, or `None` if no such format exists.
+/// Returns the format with the given number of decimals, or `None` if no such format exists.
 pub(crate) fn fixed_format(decimals: usize) -> Option<&'static str> {
     FIXED_FORMATS.get(decimals).copied()
 }
 
-/// Parses a number, date or boolean. Returns `None` if displaying the value would not give exactly `text`.
+/// Parses a number, date or boolean. Returns `None` if the parsed value would not be displayed
+/// exactly as `text`.
 pub(crate) fn recognise(text: &str) -> Option<Recognised> {
     let bytes = text.as_bytes();
     match bytes.first()? {
@@ -87,7 +89,8 @@ pub(crate) fn recognise(text: &str) -> Option<Recognised> {
 
 /// The digits of a decimal number without an exponent.
 struct Digits {
-    /// All digits as one number; wrapped if there are more than [`MAX_MANTISSA_DIGITS`].
+    /// All digits as one integer. The integer wraps if there are more than [`MAX_MANTISSA_DIGITS`]
+    /// digits.
     mantissa: u64,
     count: usize,
     /// Number of digits after the decimal point.
@@ -103,7 +106,7 @@ fn parse_number(text: &str) -> Option<Number> {
     if digits.count > MAX_MANTISSA_DIGITS || digits.mantissa >= EXACT_MANTISSA_END {
         return parse_long_number(text, &digits);
     }
-    // Both operands are exact, so the quotient is the nearest floating-point number.
+    // The quotient of two exact operands is the nearest floating-point number.
     let magnitude = digits.mantissa as f64 / POWERS_OF_TEN.get(digits.decimals)?;
     if digits.decimals > 0 && digits.mantissa > 0 && magnitude < MIN_WITHOUT_EXPONENT {
         return parse_with_sheet_rules(text, digits.decimals);
@@ -117,8 +120,8 @@ fn parse_number(text: &str) -> Option<Number> {
     Some(Number { value, decimals: digits.decimals, is_general, is_fixed })
 }
 
-/// Parses digits such as `0`, `12`, `0.5` or `12.80`. Returns `None` for `007`, `.5` and `5.`, which no
-/// format displays.
+/// Parses digits such as `0`, `12`, `0.5` or `12.80`. Returns `None` for texts such as `007`, `.5`
+/// and `5.`, which no format displays.
 fn parse_digits(unsigned: &[u8]) -> Option<Digits> {
     let (integer_digits, mantissa) = parse_leading_digits(unsigned, 0);
     if integer_digits == 0 || (integer_digits > 1 && unsigned.first() == Some(&b'0')) {
@@ -137,8 +140,8 @@ fn parse_digits(unsigned: &[u8]) -> Option<Digits> {
     Some(Digits { mantissa, count: integer_digits + decimals, decimals, last_digit })
 }
 
-/// Returns the number of digits at the start of `bytes`, and the mantissa with these digits appended. The
-/// mantissa wraps if it has too many digits.
+/// Returns the number of digits at the start of `bytes`, and the mantissa with these digits
+/// appended. If there are too many digits, the mantissa wraps.
 fn parse_leading_digits(bytes: &[u8], mantissa: u64) -> (usize, u64) {
     let (mut count, mut mantissa) = (0, mantissa);
     for byte in bytes {
@@ -152,14 +155,15 @@ fn parse_leading_digits(bytes: &[u8], mantissa: u64) -> (usize, u64) {
     (count, mantissa)
 }
 
-/// Parses a number with more digits than a floating-point number represents in general. Most of these
-/// numbers are the shortest form of a floating-point number, which `zmij` writes too.
+/// Parses a number with more digits than a floating-point number can generally preserve. Most of
+/// these numbers are the shortest form of a floating-point number, which the crate `zmij` also
+/// writes.
 fn parse_long_number(text: &str, digits: &Digits) -> Option<Number> {
-    /// Outside of this range, `zmij` may use an exponent, or choose the other one of two equally near
-    /// shortest forms.
+    /// Range in which `zmij` returns the expected text. Outside of the range, `zmij` may use an
+    /// exponent, or may choose differently between two shortest forms that are equally near.
     const SHORTEST_FORM_RANGE: std::ops::Range<f64> = 1e-5..1e9;
     let value: f64 = text.parse().ok()?;
-    // `zmij` writes whole numbers with the suffix `.0`, so only fractions are compared.
+    // Only fractions are compared, because `zmij` writes whole numbers with the suffix `.0`.
     let is_comparable = SHORTEST_FORM_RANGE.contains(&value.abs())
         && digits.decimals > 0
         && digits.last_digit != b'0';
@@ -174,7 +178,7 @@ fn parse_long_number(text: &str, digits: &Digits) -> Option<Number> {
     parse_with_sheet_rules(text, digits.decimals)
 }
 
-/// Parses a number with the slower rules of `cellar_sheet`.
+/// Parses a number with the slower implementation in `cellar_sheet`.
 fn parse_with_sheet_rules(text: &str, decimals: usize) -> Option<Number> {
     let typed = cellar_sheet::cell::recognise(text)?;
     let Value::Number(value) = typed.value else {
@@ -186,10 +190,11 @@ fn parse_with_sheet_rules(text: &str, decimals: usize) -> Option<Number> {
 
 /// Length of `2026-11-21`.
 const DATE_BYTES: usize = 10;
-/// Length of `2026-11-21 10:00:00`.
+/// Length in bytes of a text such as `2026-11-21 10:00:00`.
 const DATE_TIME_BYTES: usize = 19;
 
-/// Parses `2026-11-21`, `2026/11/21`, `2026-11-21 10:00:00` or `2026-11-21T10:00:00`.
+/// Parses a date such as `2026-11-21`, `2026/11/21`, `2026-11-21 10:00:00` or
+/// `2026-11-21T10:00:00`.
 fn parse_date(bytes: &[u8]) -> Option<Recognised> {
     let separator = *bytes.get(4)?;
     if bytes.get(7) != Some(&separator) {
@@ -213,7 +218,7 @@ fn parse_date(bytes: &[u8]) -> Option<Recognised> {
     Some(Recognised::Date { serial, format })
 }
 
-/// Parses `10:00:00` into seconds since midnight.
+/// Parses a time such as `10:00:00` and returns the number of seconds since midnight.
 fn parse_second_of_day(time: &[u8]) -> Option<i64> {
     if time.get(2) != Some(&b':') || time.get(5) != Some(&b':') {
         return None;
@@ -227,7 +232,7 @@ fn parse_second_of_day(time: &[u8]) -> Option<i64> {
     Some(hour * 3_600 + minute * 60 + second)
 }
 
-/// Parses a few digits; `None` if there is any other character.
+/// Parses a few digits. Returns `None` if the text contains any other character.
 fn parse_decimal(digits: &[u8]) -> Option<i64> {
     let mut number = 0_i64;
     for byte in digits {

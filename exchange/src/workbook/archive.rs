@@ -1,7 +1,8 @@
 //! Reads the parts of a workbook, which is a zip archive.
 //!
-//! The `zip` crate reads the directory. This module decompresses parts itself and counts every byte, because
-//! sizes in the directory may be wrong. They are only used to reject a large workbook early.
+//! The `zip` crate reads the directory. This module decompresses the parts itself and counts every
+//! byte, because the sizes in the directory may be wrong. These sizes are used only to reject a
+//! large workbook early.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
@@ -16,10 +17,10 @@ use crate::{ReadError, Source, WorkbookError};
 
 /// Signature of an entry in the directory of a zip archive.
 const DIRECTORY_ENTRY: &[u8] = b"PK\x01\x02";
-/// First bytes of an old binary workbook or an encrypted workbook.
+/// First bytes of an old binary workbook or of an encrypted workbook.
 const COMPOUND_MAGIC: &[u8] = b"\xd0\xcf\x11\xe0";
 const WINDOW_BYTES: usize = 64 * 1024;
-/// Bytes that are read at a time to count directory entries.
+/// Number of bytes that are read at a time to count directory entries.
 const SCAN_BYTES: u64 = 1024 * 1024;
 
 /// The parts of a workbook.
@@ -28,11 +29,11 @@ pub(crate) struct Archive<S> {
     source: S,
     /// Parts by normalized name.
     parts: BTreeMap<String, PartLocation>,
-    /// Uncompressed bytes of all parts, according to the directory.
+    /// Total uncompressed size of all parts in bytes, according to the directory.
     declared_bytes: u64,
-    /// Maximum number of uncompressed bytes.
+    /// Maximum number of bytes that may be decompressed.
     limit: u64,
-    /// Bytes uncompressed so far, shared by all open parts.
+    /// Number of bytes that were decompressed so far. All open parts share this counter.
     unpacked_bytes: Arc<AtomicU64>,
 }
 
@@ -49,12 +50,12 @@ impl<S: Source> Archive<S>
 where
     S::Stream: Seek,
 {
-    /// Opens an archive and reads its directory.
+    /// Opens a workbook and reads its directory.
     pub(crate) fn open(source: S) -> Result<Self, ReadError> {
         Self::open_with_limit(source, MAX_XLSX_UNPACKED_BYTES)
     }
 
-    /// Like [`Archive::open`], with another limit of uncompressed bytes.
+    /// Like [`Archive::open`], but with a given limit on uncompressed bytes.
     fn open_with_limit(source: S, limit: u64) -> Result<Self, ReadError> {
         let bytes = source.bytes()?;
         if bytes > MAX_WORKBOOK_BYTES {
@@ -77,7 +78,8 @@ where
             let is_deflated = match part.compression() {
                 CompressionMethod::Stored => false,
                 CompressionMethod::Deflated => true,
-                // Parts with other compression methods are ignored; they may not be needed.
+                // Parts with an unsupported compression method are ignored, because they may not be
+                // needed.
                 _ => continue,
             };
             let (Ok(name), Some(start)) = (part.name(), part.data_start()) else {
@@ -97,17 +99,17 @@ where
         Ok(Self { source, parts, declared_bytes, limit, unpacked_bytes: Arc::default() })
     }
 
-    /// Returns whether the archive has a part.
+    /// Returns whether the archive contains a part.
     pub(crate) fn has_part(&self, name: &str) -> bool {
         self.parts.contains_key(&normalize_name(name))
     }
 
-    /// Returns the uncompressed bytes of all parts, according to the directory.
+    /// Returns the total uncompressed size of all parts in bytes, according to the directory.
     pub(crate) fn declared_bytes(&self) -> u64 {
         self.declared_bytes
     }
 
-    /// Returns the number of bytes that were uncompressed so far.
+    /// Returns the number of bytes that were decompressed so far.
     pub(crate) fn unpacked_bytes(&self) -> u64 {
         self.unpacked_bytes.load(Ordering::Relaxed)
     }
@@ -139,17 +141,17 @@ fn to_archive_error(error: &dyn std::fmt::Display) -> ReadError {
     WorkbookError::Archive { why: error.to_string() }.into()
 }
 
-/// Normalizes the name of a part, because programs use different case and slashes.
+/// Normalizes the name of a part, because programs differ in letter case and in the use of slashes.
 fn normalize_name(name: &str) -> String {
     name.trim_start_matches(['/', '\\']).replace('\\', "/").to_ascii_lowercase()
 }
 
-/// Checks that the file is a zip archive with a bounded number of parts.
+/// Checks that the file is a zip archive with a limited number of parts.
 ///
-/// The `zip` crate keeps all directory entries in memory. The number of entry signatures in the file is an
-/// upper bound of the number of entries.
+/// The number of entries must be limited because the `zip` crate keeps all of them in memory. The
+/// number of entry signatures in the file is an upper bound on the number of entries.
 fn check_file_start_and_part_count(mut file: impl Read) -> Result<(), ReadError> {
-    // A signature may span two windows.
+    // A signature may cross the boundary between two windows.
     let overlap = DIRECTORY_ENTRY.len() - 1;
     let mut window = Vec::new();
     let mut part_count = 0_usize;
@@ -178,7 +180,7 @@ fn check_file_start_and_part_count(mut file: impl Read) -> Result<(), ReadError>
 /// An open part.
 pub(crate) type Part<R> = BufReader<PartReader<R>>;
 
-/// Decompresses a part, counts its bytes, and compares the checksum at its end.
+/// Decompresses a part, counts its bytes, and verifies the checksum at its end.
 #[derive(Debug)]
 pub(crate) struct PartReader<R: Read> {
     decoder: PartDecoder<R>,
@@ -194,7 +196,7 @@ enum PartDecoder<R: Read> {
     Deflated(DeflateDecoder<Take<R>>),
 }
 
-/// Reason why reading a part was stopped. It is transported inside of an I/O error.
+/// Reason why reading a part was aborted. It is wrapped in an I/O error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PartFault {
     #[error("the uncompressed contents are too large")]
@@ -225,7 +227,8 @@ impl<R: Read> Read for PartReader<R> {
     }
 }
 
-/// Converts an I/O error of a part, which may contain a [`PartFault`].
+/// Converts an I/O error that occurred while a part was read. The error may contain a
+/// [`PartFault`].
 pub(crate) fn to_part_error(part: &str, error: &io::Error) -> WorkbookError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<PartFault>()) {
         Some(PartFault::UnpacksTooLarge) => WorkbookError::UnpacksTooLarge,
@@ -244,7 +247,8 @@ mod tests {
 
     const LIMIT: u64 = 1 << 20;
 
-    /// Returns an archive of two parts with `bytes` zeros each, whose directory declares one byte for each.
+    /// Returns an archive with two parts of `bytes` zeros each. The directory declares a size of
+    /// one byte for each part.
     fn bomb(bytes: u64) -> Vec<u8> {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
         for name in ["a", "b"] {
@@ -310,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_workbook_declares_so_many_bytes_and_no_more() {
-        // The directory declares these sizes for two small parts.
+        // The directory of an archive with two small parts declares these sizes.
         let declaring = |sizes: [u64; 2]| {
             let mut bytes = bomb(10);
             let entries: Vec<usize> = memchr::memmem::find_iter(&bytes, DIRECTORY_ENTRY).collect();

@@ -1,11 +1,11 @@
-//! Cells of a workbook before they are added to a block.
+//! Cells of a workbook, before they are added to a block.
 
 use std::sync::Arc;
 
 use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::ErrorCode;
 
-/// The value of a cell. A text is in [`WorkbookCell::text`].
+/// The value of a cell. If the value is a text, [`WorkbookCell::text`] contains the text.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) enum CellValue {
     #[default]
@@ -16,16 +16,17 @@ pub(crate) enum CellValue {
     Text,
 }
 
-/// A cell of a workbook. Readers reuse the same cell, so that its strings keep their memory.
+/// A cell of a workbook. Readers reuse one cell for all cells, so that its strings keep their
+/// allocated memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WorkbookCell {
     pub(crate) row: u32,
     pub(crate) column: u32,
     pub(crate) value: CellValue,
     pub(crate) text: String,
-    /// Text of the formula, starting with `=`; empty if the cell has no formula.
+    /// Text of the formula, starting with `=`. Empty if the cell has no formula.
     pub(crate) formula: String,
-    /// Number format; `None` means `General`.
+    /// Number format, or `None` for `General`.
     pub(crate) format: Option<Arc<str>>,
 }
 
@@ -49,7 +50,8 @@ impl WorkbookCell {
 }
 
 impl CellValue {
-    /// Returns a number if it is finite. Otherwise, the value is the text of the cell.
+    /// Returns a number value if the number is finite. Otherwise, the value is the text of the
+    /// cell.
     pub(crate) fn from_number(number: f64) -> Self {
         if number.is_finite() { Self::Number(number) } else { Self::Text }
     }

@@ -4,8 +4,8 @@ use cellar_sheet::cell::date_serial;
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
-/// Parses `2026-11-21` or `2026-11-21T10:00:00.5`. Returns the serial number, and whether the text has a time
-/// of day.
+/// Parses a date such as `2026-11-21` or `2026-11-21T10:00:00.5`. Returns the serial number, and
+/// whether the text contains a time of day.
 pub(crate) fn parse_date(text: &str) -> Option<(f64, bool)> {
     let text = text.trim().trim_end_matches('Z');
     let (date, time) = match text.split_once('T') {
@@ -23,7 +23,7 @@ pub(crate) fn parse_date(text: &str) -> Option<(f64, bool)> {
     }
 }
 
-/// Parses `10:00` or `10:00:00.5` into a fraction of a day.
+/// Parses a time such as `10:00` or `10:00:00.5` and returns it as a fraction of a day.
 fn parse_time_of_day(time: &str) -> Option<f64> {
     let mut fields =
         time.splitn(3, ':').map(|field| field.parse::<f64>().ok().filter(|number| *number >= 0.0));
@@ -34,7 +34,7 @@ fn parse_time_of_day(time: &str) -> Option<f64> {
     if second_of_day < SECONDS_PER_DAY { Some(second_of_day / SECONDS_PER_DAY) } else { None }
 }
 
-/// Parses a duration such as `PT36H30M00S` into days.
+/// Parses a duration such as `PT36H30M00S` and returns the number of days.
 pub(crate) fn parse_duration(text: &str) -> Option<f64> {
     let (sign, text) = match text.strip_prefix('-') {
         Some(text) => (-1.0, text),

@@ -1,27 +1,28 @@
-//! Converts the number formats of workbooks.
+//! Converts the number formats of workbooks to those of Cellar.
 
 use std::sync::Arc;
 
 use cellar_base::limits::MAX_FORMAT_BYTES;
 use cellar_sheet::cell::{GENERAL, Value, display, general};
 
-/// Days between the first day of workbooks that count from 1904 and that of other workbooks.
+/// Difference in days between serial numbers of the 1904 date system and those of the 1900 date
+/// system.
 pub(crate) const DAYS_TO_1904: f64 = 1_462.0;
 
 /// A number format.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Format {
-    /// Converted code; `None` means `General`.
+    /// Converted format code, or `None` for `General`.
     pub(crate) code: Option<Arc<str>>,
     /// Whether the format displays numbers as dates.
     pub(crate) is_date: bool,
 }
 
 impl Format {
-    /// Converts the code of a workbook.
+    /// Converts a format code of a workbook.
     ///
-    /// A date format that Cellar does not display as a date becomes a supported one with the same parts. Other
-    /// formats, including those of times, keep their code.
+    /// A date format that Cellar does not display as a date is replaced with a supported format
+    /// that has the same parts. All other formats, including time formats, stay unchanged.
     pub(crate) fn from_code(code: &str) -> Self {
         let unescaped = code.replace("\"T\"", "T").replace("\\T", "T");
         let code = if displays_dates(&unescaped) { &unescaped } else { code };
@@ -33,7 +34,7 @@ impl Format {
         } else {
             "yyyy-mm-dd"
         };
-        // Codes longer than the limit are dropped; Excel has none.
+        // Codes that are longer than the limit are discarded. Excel does not write such codes.
         let is_general = converted.is_empty()
             || converted.len() > MAX_FORMAT_BYTES
             || converted.eq_ignore_ascii_case(GENERAL)
@@ -42,7 +43,8 @@ impl Format {
         Self { code, is_date: parts.has_date }
     }
 
-    /// Returns a built-in format of Excel, which has a number but no code in the file (ECMA-376 18.8.30).
+    /// Returns a built-in format of Excel. The file contains only the number of such a format, not
+    /// its code (ECMA-376 18.8.30).
     pub(crate) fn built_in(number: u32) -> Self {
         Self::from_code(match number {
             1 => "0",
@@ -73,7 +75,7 @@ impl Format {
     }
 }
 
-/// Returns whether Cellar displays dates with a format.
+/// Returns whether Cellar displays numbers with this format as dates.
 fn displays_dates(code: &str) -> bool {
     const SAMPLE_DATE: f64 = 45_000.25;
     code != GENERAL
@@ -87,8 +89,8 @@ struct DateParts {
     has_time: bool,
 }
 
-/// Returns the parts of a date that the first section of a format displays. Quoted and escaped text, colours and
-/// conditions are ignored.
+/// Returns the parts of a date that the first section of a format displays. Ignores quoted and
+/// escaped text, colours and conditions.
 fn find_date_parts(code: &str) -> DateParts {
     let mut parts = DateParts::default();
     let mut has_m = false;
@@ -109,14 +111,15 @@ fn find_date_parts(code: &str) -> DateParts {
             'y' | 'Y' | 'd' | 'D' => parts.has_date = true,
             'h' | 'H' | 's' | 'S' => parts.has_time = true,
             'm' | 'M' => has_m = true,
-            // `General` or an exponent, so the format is one of numbers.
+            // `General` and exponents are number formats, so the format does not display a date.
             'e' | 'E' | 'g' | 'G' if !parts.has_date && !parts.has_time && !has_m => {
                 return DateParts::default();
             }
             _ => {}
         }
     }
-    // `m` means minutes if the format has hours or seconds, otherwise months.
+    // `m` stands for minutes if the format also contains hours or seconds. Otherwise, it stands for
+    // months.
     parts.has_date |= has_m && !parts.has_time;
     parts
 }

@@ -1,4 +1,4 @@
-//! Import of workbooks, and the code that the xlsx, xlsb and ods readers share.
+//! Import of workbooks, and code that the readers for xlsx, xlsb and ods share.
 
 pub(crate) mod archive;
 pub(crate) mod cell;

@@ -1,4 +1,4 @@
-//! Reads the XML of a part as events of bounded length.
+//! Reads the XML of a part as events of limited length.
 
 use std::io::{self, BufRead, Read};
 
@@ -9,7 +9,8 @@ use quick_xml::events::{BytesStart, Event};
 use super::archive::{Part, PartFault, to_part_error};
 use crate::WorkbookError;
 
-/// Maximum nesting depth of elements. The parser keeps all open elements in memory.
+/// Maximum nesting depth of elements. The limit is needed because the parser keeps all open
+/// elements in memory.
 const MAX_DEPTH: usize = 64;
 
 /// An XML part.
@@ -19,7 +20,7 @@ pub(crate) struct Xml<R: Read> {
     buffer: Vec<u8>,
     part: String,
     depth: usize,
-    /// Number of events that may follow without a cell or a text.
+    /// Number of further events that are allowed before the next cell or text.
     idle_events_left: u64,
 }
 
@@ -38,7 +39,7 @@ impl<R: Read> Xml<R> {
         }
     }
 
-    /// Returns the next event. An empty element is returned as a start and an end.
+    /// Returns the next event. An empty element is returned as a start event and an end event.
     pub(crate) fn next(&mut self) -> Result<Event<'_>, WorkbookError> {
         let Some(idle_events_left) = self.idle_events_left.checked_sub(1) else {
             return Err(WorkbookError::NothingInTags { part: self.part.clone() });
@@ -53,7 +54,7 @@ impl<R: Read> Xml<R> {
         match event {
             Event::Start(_) => self.depth = self.depth.saturating_add(1),
             Event::End(_) => self.depth = self.depth.saturating_sub(1),
-            // The reader does not report unclosed elements.
+            // The XML parser does not report elements that are not closed.
             Event::Eof if self.depth > 0 => return Err(truncated(&self.part)),
             _ => {}
         }
@@ -64,13 +65,13 @@ impl<R: Read> Xml<R> {
         Ok(event)
     }
 
-    /// Allows more events, because a cell or a text was found.
+    /// Increases the number of allowed events after a cell or a text was found.
     pub(crate) fn record_content(&mut self) {
         self.idle_events_left =
             (self.idle_events_left + XML_EVENTS_PER_FOUND).min(MAX_IDLE_XML_EVENTS);
     }
 
-    /// Returns the error for a part that ends too early.
+    /// Returns the error for a part that ends prematurely.
     pub(crate) fn truncated(&self) -> WorkbookError {
         truncated(&self.part)
     }
@@ -85,7 +86,7 @@ fn truncated(part: &str) -> WorkbookError {
     WorkbookError::Damaged { part: part.to_owned(), why: "the part is truncated".to_owned() }
 }
 
-/// Returns the value of an attribute, given its name without a prefix. Entities are resolved.
+/// Returns the value of an attribute with resolved entities. `name` has no namespace prefix.
 pub(crate) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = tag.attributes();
     let mut valid_attributes = attributes.with_checks(false).flatten();
@@ -97,7 +98,7 @@ pub(crate) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     )
 }
 
-/// Appends the text of an event. Events without text append nothing.
+/// Appends the text of an event, if the event contains text.
 pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {
     match event {
         Event::Text(content) => text.push_str(&content.xml10_content()),
@@ -108,7 +109,7 @@ pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {
                 let name = reference.xml10_content();
                 match quick_xml::escape::resolve_predefined_entity(&name) {
                     Some(entity) => text.push_str(entity),
-                    // An unknown entity is kept as written.
+                    // An unknown entity is left unchanged.
                     None => {
                         text.push('&');
                         text.push_str(&name);
@@ -121,11 +122,11 @@ pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {
     }
 }
 
-/// Limits the bytes of a single event.
+/// A reader that limits the number of bytes in a single event.
 #[derive(Debug)]
 struct EventLimiter<B> {
     inner: B,
-    /// Bytes of the current event.
+    /// Number of bytes that were read for the current event.
     event_bytes: usize,
 }
 
@@ -139,7 +140,8 @@ impl<B: BufRead> Read for EventLimiter<B> {
 
 impl<B: BufRead> BufRead for EventLimiter<B> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        // One byte more than allowed, so that an event of exactly the maximum length is accepted.
+        // One additional byte is allowed, so that an event of exactly the maximum length is
+        // accepted.
         let bytes_left = (MAX_XML_EVENT_BYTES + 1).saturating_sub(self.event_bytes);
         if bytes_left == 0 {
             return Err(io::Error::other(PartFault::EventTooLong));
@@ -163,8 +165,8 @@ mod tests {
     use super::*;
     use crate::workbook::archive::Archive;
 
-    /// Reads a part of `tags` tags, in which each `content_every`th event is content. Returns the number of
-    /// idle events that are left.
+    /// Reads a part that consists of `tags` tags. Every `content_every`th event is recorded as
+    /// content. Returns the number of remaining idle events.
     fn read(
         tags: usize,
         idle_events_left: u64,
@@ -191,7 +193,8 @@ mod tests {
 
     #[test]
     fn tags_without_anything_in_them_end() {
-        // Each tag has a start and an end, and the end of the part is an event, too.
+        // Each tag produces a start event and an end event, and the end of the part is another
+        // event.
         for (idle_events_left, ends) in [(200, true), (201, false)] {
             match read(100, idle_events_left, None) {
                 Ok(left) => assert!(!ends && left == 0),
@@ -203,7 +206,7 @@ mod tests {
                 }
             }
         }
-        // Content allows more tags, up to the initial bound.
+        // Content increases the number of allowed tags, up to the initial number.
         let every = usize::try_from(XML_EVENTS_PER_FOUND).unwrap();
         assert!(read(10 * every, 1, Some(every)).is_ok());
         assert!(read(10 * every, 1, Some(every + 1)).is_err());

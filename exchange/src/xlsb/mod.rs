@@ -1,7 +1,7 @@
-//! Reads xlsb workbooks, the binary form of xlsx.
+//! Reads xlsb workbooks, the binary variant of xlsx.
 //!
-//! This reader returns values and number formats of cells. Formulas are stored as programs for a stack machine;
-//! only their values are read.
+//! The reader returns the values and number formats of cells. Formulas are not read, because they
+//! are stored as programs for a stack machine; cells with a formula only have their value.
 
 mod records;
 
@@ -49,7 +49,7 @@ const CELL_STYLES_END: u16 = 618;
 #[derive(Debug)]
 pub(crate) struct Xlsb<R: Read> {
     context: WorkbookContext,
-    /// Sheets that were not opened yet.
+    /// Sheets that have not been opened yet.
     sheets: VecDeque<SheetPart>,
     /// Name of the current sheet.
     sheet_name: String,
@@ -122,7 +122,7 @@ impl<R: Read + Seek> Xlsb<R> {
                 return Ok(true);
             }
         }
-        // The checksum is compared at the end of the part.
+        // The checksum is verified at the end of the part.
         while records.next(|_| false)?.is_some() {}
         self.current = None;
         Ok(false)
@@ -179,15 +179,15 @@ fn read_cell(
         {
             cell.value = CellValue::from_number(number + DAYS_TO_1904);
         }
-        // An empty text, or a number that is not finite, which has no text here.
+        // The text is empty, or the number was not finite and has no text form in this format.
         CellValue::Text if cell.text.is_empty() => cell.value = CellValue::Empty,
         _ => {}
     }
     Some(())
 }
 
-/// Decodes a number of 32 bits: the 30 high bits of a floating-point number or a 30-bit integer, optionally in
-/// hundredths.
+/// Decodes a 32-bit number. It contains either the 30 high bits of a floating-point number or a
+/// 30-bit integer, and may be in hundredths.
 fn decode_short_number(bits: u32) -> f64 {
     const IS_HUNDREDTHS: u32 = 1;
     const IS_INTEGER: u32 = 2;
@@ -213,7 +213,8 @@ fn decode_error(code: u8) -> Option<ErrorCode> {
     })
 }
 
-/// Reads the main part. Returns the sheets in their order, and whether dates count from 1904.
+/// Reads the main part. Returns the sheets in order, and whether the workbook uses the 1904 date
+/// system.
 fn read_sheet_list<R: Read>(
     records: &mut Records<R>,
     targets: &BTreeMap<String, Target>,
@@ -231,7 +232,7 @@ fn read_sheet_list<R: Read>(
         let (Some(sheet), Some(target)) = (sheet, target) else {
             return Err(records.damaged("the part of a sheet is missing"));
         };
-        // Charts and dialogs are also sheets, but have no cells.
+        // Chart sheets and dialog sheets have no cells.
         if target.kind == "worksheet" {
             let start = SheetStart { name: Some(sheet.name), hidden: sheet.is_hidden };
             sheets.push_back(SheetPart { start, part: target.part.clone() });
@@ -274,7 +275,7 @@ fn read_shared_texts<R: Read>(records: &mut Records<R>) -> Result<SharedTexts, W
     Ok(texts)
 }
 
-/// Reads the styles part. Returns the number formats by style index.
+/// Reads the styles part. Returns the number formats, indexed by style.
 fn read_styles<R: Read>(records: &mut Records<R>) -> Result<Vec<Format>, WorkbookError> {
     let (mut codes, mut styles) = (BTreeMap::new(), Vec::new());
     let mut in_styles = false;

@@ -1,4 +1,4 @@
-//! Reads a cell from its element.
+//! Reads a cell from its XML element.
 
 use cellar_base::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS};
 use quick_xml::events::BytesStart;
@@ -27,19 +27,20 @@ enum CellType {
 pub(super) struct CellAttributes {
     cell_type: CellType,
     style_index: usize,
-    /// Id of the shared formula of the cell.
+    /// Id of the shared formula that the cell uses.
     pub(super) shared_formula_id: Option<u32>,
 }
 
 impl CellAttributes {
-    /// Reads the attributes of a cell, and sets its position if the cell has a name.
+    /// Reads the attributes of a cell. Sets the cell's position if one of the attributes is its
+    /// name.
     pub(super) fn read(
         tag: &BytesStart<'_>,
         sheet: &str,
         cell: &mut WorkbookCell,
     ) -> Result<Self, WorkbookError> {
         let mut attributes = Self::default();
-        // The values of these attributes never contain escaped characters.
+        // Values of these attributes never contain escape sequences.
         for attribute in tag.attributes().with_checks(false).flatten() {
             let value = attribute.value.as_ref();
             match attribute.key.as_ref() {
@@ -58,8 +59,9 @@ impl CellAttributes {
         Ok(attributes)
     }
 
-    /// Sets the value and the number format of a cell from its text. A text that does not have the declared type
-    /// stays text. Returns `None` if the cell refers to a shared text that does not exist.
+    /// Sets the value and the number format of a cell. The value is parsed from the cell's text; a
+    /// text that does not match the declared type stays text. Returns `None` if the cell refers to
+    /// a shared text that does not exist.
     pub(super) fn set_value(
         &self,
         context: &WorkbookContext,
@@ -125,14 +127,14 @@ fn parse_number(text: &str, offset_days: f64) -> CellValue {
 }
 
 fn parse_error(cell: &mut WorkbookCell) -> CellValue {
-    // An error value without a formula is written as a formula with the error as its text.
+    // An error value without a formula is represented as a formula that consists of the error.
     if cell.formula.strip_prefix('=') == Some(&cell.text) {
         cell.formula.clear();
     }
     cell.text.parse().map_or(CellValue::Text, CellValue::Error)
 }
 
-/// Parses a cell with an ISO 8601 date, and sets a date format if the cell has no format.
+/// Parses the ISO 8601 date in a cell. Sets a date format if the cell has no number format.
 fn parse_date(cell: &mut WorkbookCell) -> CellValue {
     let Some((serial, has_time)) = dates::parse_date(&cell.text) else {
         return CellValue::Text;
@@ -148,7 +150,7 @@ pub(super) fn no_such_cell(sheet: &str, cell: &str) -> WorkbookError {
     WorkbookError::NoSuchCell { sheet: sheet.to_owned(), cell: cell.chars().take(30).collect() }
 }
 
-/// Parses a name such as `B2` into a row and a column from 0.
+/// Parses a cell name such as `B2`. Returns the row and the column, counted from 0.
 fn parse_cell_name(name: &str) -> Option<(u32, u32)> {
     let letter_count = name.bytes().take_while(u8::is_ascii_alphabetic).count();
     let (letters, digits) = name.split_at_checked(letter_count)?;
@@ -156,7 +158,7 @@ fn parse_cell_name(name: &str) -> Option<(u32, u32)> {
         let letter_index = u32::from(letter.to_ascii_uppercase().saturating_sub(b'A'));
         number.checked_mul(26)?.checked_add(letter_index)?.checked_add(1)
     })?;
-    // `parse` alone would accept a sign.
+    // `parse` alone would accept a leading sign.
     if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;
     }

@@ -7,8 +7,8 @@ use crate::workbook::formats::Format;
 #[derive(Debug, Default)]
 pub(crate) struct WorkbookContext {
     pub(crate) texts: SharedTexts,
-    /// Number formats by style index.
+    /// Number formats, indexed by style.
     pub(crate) styles: Vec<Format>,
-    /// Whether dates count from 1904.
+    /// Whether the workbook uses the 1904 date system.
     pub(crate) from_1904: bool,
 }

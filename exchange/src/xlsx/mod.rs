@@ -1,10 +1,11 @@
 //! Reads xlsx workbooks.
 //!
-//! Existing readers do not return value, formula and format of a cell in one pass, and panic for some damaged
-//! files (see `tests/workbooks/comparison.rs`).
+//! Existing readers cannot return the value, formula and format of a cell in one pass, and some
+//! damaged files make them panic (see `tests/workbooks/comparison.rs`).
 //!
-//! This reader returns values, texts of formulas, and number formats of cells. Shared formulas are expanded.
-//! Number formats of whole rows and columns only apply to existing cells; everything else is ignored.
+//! This reader returns the values, formulas and number formats of cells. Shared formulas are
+//! expanded. Number formats of whole rows and columns are applied only to existing cells. All other
+//! contents are ignored.
 
 mod cell;
 mod context;
@@ -31,12 +32,12 @@ pub(crate) use strings::SharedTexts;
 #[derive(Debug)]
 pub(crate) struct Xlsx<R: Read> {
     context: WorkbookContext,
-    /// Sheets that were not opened yet.
+    /// Sheets that have not been opened yet.
     sheets: VecDeque<SheetPart>,
     current: Option<SheetReader<R>>,
 }
 
-/// A sheet, and the part with its cells.
+/// A sheet, with the name of the part that contains its cells.
 #[derive(Debug)]
 pub(crate) struct SheetPart {
     pub(crate) start: SheetStart,
@@ -88,16 +89,16 @@ where
     Ok(Xml::new(archive.open_part(part)?, part))
 }
 
-/// The target of a relationship.
+/// Type and target of a relationship.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// Last segment of the type, such as `worksheet`.
+    /// Last path segment of the relationship type, such as `worksheet`.
     pub(crate) kind: String,
     pub(crate) part: String,
 }
 
-/// Returns the main part of a workbook, `xl/workbook.xml` or, for xlsb, `xl/workbook.bin`. Returns `None` if the
-/// archive is not an Excel workbook.
+/// Returns the name of the main part, which is `xl/workbook.xml` or, in an xlsb file,
+/// `xl/workbook.bin`. Returns `None` if the archive is not an Excel workbook.
 pub(crate) fn find_main_part<S: Source>(archive: &Archive<S>) -> Result<Option<String>, ReadError>
 where
     S::Stream: Seek,
@@ -110,7 +111,8 @@ where
     Ok(main.map(|target| target.part))
 }
 
-/// Returns the name of the part with the relationships of `part`, such as `xl/_rels/workbook.xml.rels`.
+/// Returns the name of the part that contains the relationships of `part`, such as
+/// `xl/_rels/workbook.xml.rels`.
 pub(crate) fn relationships_part(part: &str) -> String {
     let (folder, name) = part.rsplit_once('/').unwrap_or(("", part));
     format!("{folder}/_rels/{name}.rels")
@@ -120,8 +122,8 @@ pub(crate) fn folder(part: &str) -> &str {
     part.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Reads a relationships part. Returns the targets by relationship id. Relative names are resolved against
-/// `folder`.
+/// Reads a relationships part and returns the targets by relationship id. Relative names are
+/// resolved against `folder`.
 pub(crate) fn read_relationships<S: Source>(
     archive: &Archive<S>,
     part: &str,
@@ -165,7 +167,8 @@ fn resolve_path(folder: &str, target: &str) -> String {
     names.join("/")
 }
 
-/// Reads the main part. Returns the sheets in their order, and whether dates count from 1904.
+/// Reads the main part. Returns the sheets in order, and whether the workbook uses the 1904 date
+/// system.
 fn read_sheet_list<R: Read>(
     xml: &mut Xml<R>,
     targets: &BTreeMap<String, Target>,
@@ -186,7 +189,7 @@ fn read_sheet_list<R: Read>(
                     let Some(target) = target else {
                         return Err(xml.damaged("the part of a sheet is missing"));
                     };
-                    // Charts and dialogs are also sheets, but have no cells.
+                    // Chart sheets and dialog sheets have no cells.
                     if target.kind == "worksheet" {
                         let start = SheetStart { name, hidden };
                         sheets.push_back(SheetPart { start, part: target.part.clone() });

@@ -1,15 +1,17 @@
-//! Shared formulas, which are written for the first cell and shifted for all other cells.
+//! Shared formulas. A shared formula is written for its first cell, and its references are shifted
+//! for all other cells.
 
 use cellar_sheet::a1::column_name;
 
-/// Number of rows of an Excel sheet. Shifted references wrap around at the edges of the sheet.
+/// Number of rows in an Excel sheet. Shifted references wrap around at the edges of the sheet.
 const ROWS: i64 = 1_048_576;
-/// Number of columns of an Excel sheet.
+/// Number of columns in an Excel sheet.
 const COLUMNS: i64 = 16_384;
 const MAX_COLUMN_LETTERS: usize = 3;
 
-/// Returns the formula of a cell that is `row_offset` rows and `column_offset` columns away from the cell for which
-/// `formula` was written.
+/// Shifts the references in `formula` and returns the formula for another cell. The other cell is
+/// `row_offset` rows and `column_offset` columns away from the cell for which `formula` was
+/// written.
 pub(super) fn shift_formula(formula: &str, row_offset: i64, column_offset: i64) -> String {
     let mut shifted = String::with_capacity(formula.len());
     let mut rest = formula;
@@ -17,7 +19,7 @@ pub(super) fn shift_formula(formula: &str, row_offset: i64, column_offset: i64) 
     while let Some(first) = rest.chars().next() {
         let Some((token, after)) = rest.split_at_checked(token_bytes(rest, first)) else { break };
         let next = after.chars().next();
-        // A name before `(` is a function, and a name before `!` is a sheet.
+        // A name is a function if `(` follows it, and a sheet if `!` follows it.
         let can_be_reference = !matches!(next, Some('(' | '!'));
         let is_range_end = previous == Some(':') || next == Some(':');
         match Reference::parse(token) {
@@ -46,14 +48,15 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '.' | '$' | '\\' | '?')
 }
 
-/// Returns the length of the quoted text or name at the start of `rest`. A text with a doubled quote is treated as
-/// two quoted texts.
+/// Returns the length of the quoted text or name at the start of `rest`. A text that contains a
+/// doubled quote is treated as two quoted texts.
 fn quoted_bytes(rest: &str, quote: char) -> usize {
     let end = rest.char_indices().skip(1).find(|(_, next)| *next == quote);
     end.map_or(rest.len(), |(index, _)| index + quote.len_utf8())
 }
 
-/// Returns the length of the brackets at the start of `rest`, which name a part of a table or a file.
+/// Returns the length of the bracketed text at the start of `rest`. It refers to a part of a table
+/// or to a file.
 fn bracketed_bytes(rest: &str) -> usize {
     let mut depth = 0_usize;
     for (index, next) in rest.char_indices() {
@@ -69,7 +72,7 @@ fn bracketed_bytes(rest: &str) -> usize {
     rest.len()
 }
 
-/// A reference to a cell, or to a column or row as an end of a range.
+/// A reference to a cell, or to a column or row that is one end of a range.
 struct Reference {
     column: Option<Coordinate>,
     row: Option<Coordinate>,
@@ -80,12 +83,12 @@ struct Reference {
 struct Coordinate {
     /// Index from 0.
     index: i64,
-    /// Whether the coordinate has a `$`, so that it is not shifted.
+    /// Whether the coordinate is preceded by a `$` and therefore not shifted.
     is_fixed: bool,
 }
 
 impl Coordinate {
-    /// Returns the `$` of a fixed coordinate, and the index after a shift.
+    /// Returns the `$` prefix, if any, and the index of the row or column after shifting.
     fn shifted(self, offset: i64, count: i64) -> (&'static str, i64) {
         if self.is_fixed {
             ("$", self.index)
@@ -104,7 +107,7 @@ impl Reference {
         if letters.len() > MAX_COLUMN_LETTERS {
             return None;
         }
-        // Without letters, the `$` of `$5` belongs to the row.
+        // In a reference without letters, such as `$5`, the `$` belongs to the row.
         let (row_is_fixed, digits) =
             if letters.is_empty() { (column_is_fixed, rest) } else { strip_dollar(rest) };
         let row = parse_row(digits, row_is_fixed)?;
@@ -142,8 +145,8 @@ impl Reference {
     }
 }
 
-/// Parses the row of a reference. The outer `None` means that the digits are invalid, the inner `None` that there
-/// are no digits.
+/// Parses the row of a reference. The outer `None` means that the digits are invalid; the inner
+/// `None` means that there are no digits.
 fn parse_row(digits: &str, is_fixed: bool) -> Option<Option<Coordinate>> {
     if digits.is_empty() {
         return Some(None);
@@ -158,7 +161,7 @@ fn parse_row(digits: &str, is_fixed: bool) -> Option<Option<Coordinate>> {
     Some(Some(Coordinate { index: row_number - 1, is_fixed }))
 }
 
-/// Removes a leading `$`, and returns whether the text has one.
+/// Removes a leading `$` and returns whether there was one.
 fn strip_dollar(text: &str) -> (bool, &str) {
     match text.strip_prefix('$') {
         Some(rest) => (true, rest),

@@ -1,4 +1,4 @@
-//! Reads the cells of a sheet from its part.
+//! Reads the cells of a sheet from the part that contains them.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -15,21 +15,20 @@ use crate::WorkbookError;
 use crate::workbook::cell::WorkbookCell;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
-/// Reads the cells of a sheet.
 #[derive(Debug)]
 pub(super) struct SheetReader<R: Read> {
     xml: Xml<R>,
     name: String,
-    /// Row of the next cell without a name.
+    /// Row of the next cell that has no name.
     row: u32,
-    /// Column of the next cell without a name.
+    /// Column of the next cell that has no name.
     column: u32,
     /// Shared formulas by id.
     shared_formulas: BTreeMap<u32, SharedFormula>,
     shared_formula_bytes: usize,
 }
 
-/// A shared formula, and the cell for which it is written.
+/// A shared formula, with the cell for which it was written.
 #[derive(Debug)]
 struct SharedFormula {
     text: String,
@@ -57,7 +56,7 @@ impl<R: Read> SheetReader<R> {
         }
     }
 
-    /// Reads the next cell with content. Returns `false` at the end of the part.
+    /// Reads the next nonempty cell. Returns `false` at the end of the part.
     pub(super) fn next(
         &mut self,
         context: &WorkbookContext,
@@ -115,7 +114,7 @@ impl<R: Read> SheetReader<R> {
         }
     }
 
-    /// Sets formula, value and format of a cell after its element was read.
+    /// Sets the formula, value and format of a cell after its XML element was read.
     fn finish_cell(
         &mut self,
         context: &WorkbookContext,
@@ -140,7 +139,8 @@ impl<R: Read> SheetReader<R> {
         check_lengths(&self.name, cell)
     }
 
-    /// Stores the formula of the cell as a shared formula or, if the cell has no formula, sets the shared one.
+    /// If the cell has a formula, stores it as a shared formula. Otherwise, sets the formula of the
+    /// cell to the shared formula.
     fn resolve_shared_formula(
         &mut self,
         id: u32,
@@ -167,13 +167,13 @@ impl<R: Read> SheetReader<R> {
     }
 }
 
-/// Parses a row number from 1 into a row from 0.
+/// Converts the text of a row number, counted from 1, to a row index, counted from 0.
 fn parse_row(text: &str) -> Option<u32> {
     let row = text.parse::<u32>().ok()?.checked_sub(1)?;
     if row < MAX_ROWS { Some(row) } else { None }
 }
 
-/// Returns the id of a shared formula from the attributes of its element.
+/// Returns the id of the shared formula from the attributes of a formula element.
 fn shared_formula_id(tag: &BytesStart<'_>) -> Option<u32> {
     if attribute(tag, "t").as_deref() != Some("shared") {
         return None;

@@ -8,11 +8,11 @@ use quick_xml::events::Event;
 use crate::WorkbookError;
 use crate::workbook::xml::{Xml, push_text};
 
-/// Texts by index, stored consecutively in a single string.
+/// Texts by index. They are stored one after another in a single string.
 #[derive(Debug, Default)]
 pub(crate) struct SharedTexts {
     texts: String,
-    /// End of each text in `texts`.
+    /// End offset of each text in `texts`.
     ends: Vec<usize>,
 }
 
@@ -26,7 +26,7 @@ impl SharedTexts {
     /// Adds a text.
     ///
     /// # Errors
-    /// [`WorkbookError::SharedTextsTooLarge`] if all texts together exceed the limit.
+    /// [`WorkbookError::SharedTextsTooLarge`] if the total size of all texts exceeds the limit.
     pub(crate) fn push(&mut self, text: &str) -> Result<(), WorkbookError> {
         let bytes_of_ends = self.ends.len() * size_of::<usize>();
         if bytes_of_ends + self.texts.len() + text.len() > MAX_SHARED_TEXT_BYTES {
@@ -37,11 +37,12 @@ impl SharedTexts {
         Ok(())
     }
 
-    /// Reads `sharedStrings.xml`.
+    /// Reads the part `sharedStrings.xml`.
     pub(super) fn read<R: Read>(xml: &mut Xml<R>) -> Result<Self, WorkbookError> {
         let mut shared = Self::default();
         let mut text = String::new();
-        // Phonetic elements (`rPh`) contain the pronunciation, which is not part of the text.
+        // Phonetic elements (`rPh`) are skipped, because they contain the pronunciation and not the
+        // text.
         let (mut in_text, mut in_phonetic) = (false, false);
         loop {
             match xml.next()? {
@@ -73,7 +74,8 @@ impl SharedTexts {
     }
 }
 
-/// Replaces escapes such as `_x000D_`, with which Excel writes characters that XML does not allow.
+/// Replaces escape sequences such as `_x000D_`. Excel uses them for characters that XML does not
+/// allow.
 pub(super) fn unescape(text: &str) -> std::borrow::Cow<'_, str> {
     if !text.contains("_x") {
         return text.into();
@@ -97,11 +99,12 @@ pub(super) fn unescape(text: &str) -> std::borrow::Cow<'_, str> {
     unescaped.into()
 }
 
-/// Parses an escape without its prefix, such as `000D_…`. Returns the character and the text after the escape.
+/// Parses an escape sequence after its prefix, such as `000D_…`. Returns the character and the text
+/// after the escape sequence.
 fn parse_escape(text: &str) -> Option<(char, &str)> {
     let digits = text.get(..4)?;
     let after_escape = text.get(4..)?.strip_prefix('_')?;
-    // `from_str_radix` alone would accept a sign.
+    // `from_str_radix` alone would accept a leading sign.
     if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }

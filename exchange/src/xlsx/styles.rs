@@ -10,11 +10,12 @@ use crate::WorkbookError;
 use crate::workbook::formats::Format;
 use crate::workbook::xml::{Xml, attribute};
 
-/// Reads `styles.xml`. Returns the number formats by style index.
+/// Reads the part `styles.xml`. Returns the number formats, indexed by style.
 pub(super) fn read_styles<R: Read>(xml: &mut Xml<R>) -> Result<Vec<Format>, WorkbookError> {
     let mut codes: BTreeMap<u32, Format> = BTreeMap::new();
     let mut styles = Vec::new();
-    // Elements with the same names also occur outside of these two sections.
+    // Elements with the same names also exist outside of these two sections, so they are ignored
+    // there.
     let (mut in_codes, mut in_styles) = (false, false);
     loop {
         match xml.next()? {

@@ -1,16 +1,19 @@
-//! Converts number formats for Excel, which treats a whole file as damaged if a number format is invalid.
+//! Converts number formats for Excel. If a number format is invalid, Excel treats the whole file as
+//! damaged.
 
-/// Maximum number of sections of a number format: positive, negative, zero and text.
+/// Maximum number of sections in a number format: positive, negative, zero and text.
 const MAX_SECTIONS: usize = 4;
 
-/// Returns a number format in the syntax of Excel, or `None` if Excel would reject it.
+/// Converts a number format to the syntax of Excel. Returns `None` if Excel would reject the
+/// format.
 pub(super) fn to_excel_code(code: &str) -> Option<String> {
-    // Excel requires a backslash before the literal `T` between date and time.
+    // Excel requires a backslash before the literal `T` that separates date and time.
     let code = code.replace("ddT", "dd\\T");
     if is_valid(&code) { Some(code) } else { None }
 }
 
-/// Returns whether a number format consists of elements that Excel knows. Their combination is not checked.
+/// Returns whether a number format consists of elements that Excel supports. The combination of the
+/// elements is not checked.
 fn is_valid(code: &str) -> bool {
     const WORDS: [&str; 3] = ["General", "AM/PM", "A/P"];
     let mut rest = code;
@@ -22,7 +25,7 @@ fn is_valid(code: &str) -> bool {
         let mut following = rest.chars();
         following.next();
         let is_valid_element = match first {
-            // These show, skip or repeat the following character.
+            // These characters display, skip or repeat the following character.
             '\\' | '_' | '*' => following.next().is_some(),
             '"' => following.any(|end| end == '"'),
             '[' => following.any(|end| end == ']'),

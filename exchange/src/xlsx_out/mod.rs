@@ -1,9 +1,11 @@
-//! Writes xlsx files, with rows in a temporary file.
+//! Writes xlsx files. The rows are stored in temporary files until the workbook is finished.
 //!
-//! Cells that Excel does not support are errors that recommend csv, with two exceptions: newer error values
-//! such as `#SPILL!` become texts, and number formats that Excel would reject are omitted. If the cached text
-//! of a formula looks like a number, other programs read a number until Excel opens the file and recalculates
-//! it.
+//! Cells that Excel does not support cause errors that recommend csv. There are two exceptions:
+//! newer error values such as `#SPILL!` are written as texts, and number formats that Excel would
+//! reject are omitted.
+//!
+//! If the cached text of a formula looks like a number, other programs read it as a number until
+//! Excel opens the file and recalculates the formula.
 
 mod codes;
 mod names;
@@ -19,29 +21,29 @@ use rust_xlsxwriter::{Format, Formula, Workbook, Worksheet, XlsxError};
 use crate::{OutCell, WriteError};
 use names::SheetNames;
 
-/// Maximum number of rows of an Excel sheet.
+/// Maximum number of rows in an Excel sheet.
 const MAX_ROWS: u32 = 1_048_576;
-/// Maximum number of columns of an Excel sheet.
+/// Maximum number of columns in an Excel sheet.
 const MAX_COLUMNS: u16 = 16_384;
-/// Maximum number of characters in an Excel cell, counted as UTF-16 code units.
+/// Maximum length of a text in an Excel cell, in UTF-16 code units.
 const MAX_TEXT_CHARACTERS: usize = 32_767;
 
-/// Writes an xlsx workbook sheet by sheet, each row by row.
+/// Writes an xlsx workbook: one sheet after another, and each sheet row by row.
 pub struct XlsxWriter {
     workbook: Workbook,
     names: SheetNames,
     /// Name of the current sheet.
     sheet_name: String,
     sheet_count: usize,
-    /// Row and column of the last cell in the current sheet.
+    /// Row and column of the cell of the current sheet that was written last.
     last_cell: Option<(u32, u32)>,
-    /// Formats of the workbook by their code.
+    /// Cell formats of the workbook by number format code.
     formats: BTreeMap<String, Format>,
 }
 
 impl XlsxWriter {
-    /// Creates a workbook. Until it is finished, rows are stored in temporary files in `folder`, or in the
-    /// temporary folder of the system if `folder` is `None`.
+    /// Creates a workbook. Until the workbook is finished, its rows are stored in temporary files
+    /// in `folder`. If `folder` is `None`, the system's temporary folder is used.
     ///
     /// # Errors
     /// [`WriteError`] if the folder does not exist.
@@ -60,8 +62,8 @@ impl XlsxWriter {
         })
     }
 
-    /// Starts the next sheet and returns its name, which differs from `name` if Excel does not allow `name`
-    /// or another sheet has it.
+    /// Starts the next sheet and returns its name. The name differs from `name` if Excel does not
+    /// allow `name` or if another sheet already uses it.
     ///
     /// # Errors
     /// [`WriteError::Io`] if no temporary file can be created.
@@ -69,7 +71,7 @@ impl XlsxWriter {
         let name = self.names.choose(name);
         let sheet = self.workbook.add_worksheet_with_constant_memory().map_err(to_write_error)?;
         sheet.set_name(&name).map_err(to_write_error)?;
-        // The cached result of a formula whose value is empty.
+        // Cached result of a formula whose value is empty.
         sheet.set_formula_result_default("");
         self.sheet_name.clone_from(&name);
         self.sheet_count += 1;
@@ -80,7 +82,8 @@ impl XlsxWriter {
     /// Writes the next cell of the current sheet.
     ///
     /// # Errors
-    /// [`WriteError`] if the cell is not after the previous one, or Excel does not support it.
+    /// [`WriteError`] if the cell does not follow the previous one, or if Excel does not support
+    /// the cell.
     pub fn cell(&mut self, row: u32, column: u32, cell: &OutCell<'_>) -> Result<(), WriteError> {
         let Some(sheet_index) = self.sheet_count.checked_sub(1) else {
             return Err(WriteError::OutOfOrder);
@@ -97,7 +100,7 @@ impl XlsxWriter {
         Ok(())
     }
 
-    /// Checks that a cell is inside of an Excel sheet, and returns its column.
+    /// Checks that a cell is inside of the largest Excel sheet, and returns its column.
     fn check_position(&self, row: u32, column: u32) -> Result<u16, WriteError> {
         match u16::try_from(column) {
             Ok(excel_column) if excel_column < MAX_COLUMNS && row < MAX_ROWS => Ok(excel_column),
@@ -123,8 +126,8 @@ impl XlsxWriter {
         })
     }
 
-    /// Writes the workbook to `target`. Excel requires at least one sheet, so a workbook without sheets gets an
-    /// empty one.
+    /// Writes the workbook to `target`. If the workbook has no sheets, an empty sheet is added,
+    /// because Excel requires at least one.
     ///
     /// # Errors
     /// [`WriteError`].
@@ -171,7 +174,7 @@ fn write_cell(
         Value::Number(number) => sheet.write_number_with_format(row, column, *number, format)?,
         Value::Bool(value) => sheet.write_boolean_with_format(row, column, *value, format)?,
         Value::Text(text) => sheet.write_string_with_format(row, column, text, format)?,
-        // The library writes an error only as the result of a formula.
+        // The library can write an error value only as the result of a formula.
         Value::Error(code) if code.number() <= ErrorCode::GettingData.number() => {
             let formula = Formula::new(format!("={code}")).set_result(code.to_string());
             sheet.write_formula_with_format(row, column, formula, format)?
@@ -183,7 +186,7 @@ fn write_cell(
     Ok(())
 }
 
-/// Returns the cached result of a formula, as text.
+/// Returns the text of a formula's cached result.
 fn cached_result(value: &Value) -> String {
     match value {
         Value::Empty => String::new(),

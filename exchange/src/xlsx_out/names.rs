@@ -1,19 +1,20 @@
-//! Names of sheets that Excel allows.
+//! Creates sheet names that Excel allows.
 
 use std::collections::BTreeSet;
 
-/// Maximum number of characters of a sheet name in Excel, counted as UTF-16 code units.
+/// Maximum length of a sheet name in Excel, in UTF-16 code units.
 const MAX_CHARACTERS: usize = 31;
 
-/// The names of the sheets of a workbook.
+/// The sheet names that are already used in a workbook.
 #[derive(Debug, Default)]
 pub(super) struct SheetNames {
-    /// Names in lower case, because Excel compares names case-insensitively.
+    /// Names in lowercase, because Excel compares names case-insensitively.
     used: BTreeSet<String>,
 }
 
 impl SheetNames {
-    /// Returns a unique name that Excel allows, as similar to `name` as possible, and marks it as used.
+    /// Returns a name that Excel allows and that is not used yet. The name is as similar to `name`
+    /// as possible. It is recorded as used.
     pub(super) fn choose(&mut self, name: &str) -> String {
         let replace_forbidden = |character: char| match character {
             '[' | ']' | ':' | '*' | '?' | '/' | '\\' => '_',
@@ -22,7 +23,7 @@ impl SheetNames {
         };
         let name: String = name.chars().map(replace_forbidden).collect();
         let name = name.trim_matches('\'');
-        // Excel reserves the name "History".
+        // "History" is a reserved name in Excel.
         let is_forbidden = name.is_empty() || name.eq_ignore_ascii_case("history");
         let name = if is_forbidden { format!("{name}_") } else { name.to_owned() };
         let mut candidate = truncate(&name, "");
@@ -35,7 +36,8 @@ impl SheetNames {
     }
 }
 
-/// Returns `name` followed by `suffix`, with `name` truncated to the maximum length.
+/// Appends `suffix` to `name`. `name` is truncated so that the result does not exceed the maximum
+/// length.
 fn truncate(name: &str, suffix: &str) -> String {
     let max_units = MAX_CHARACTERS.saturating_sub(suffix.len());
     let mut units = 0;
@@ -44,7 +46,7 @@ fn truncate(name: &str, suffix: &str) -> String {
         units <= max_units
     };
     let mut truncated: String = name.chars().take_while(fits).collect();
-    // Excel does not allow a trailing apostrophe.
+    // An apostrophe at the end is not allowed in Excel.
     while truncated.ends_with('\'') {
         truncated.pop();
     }

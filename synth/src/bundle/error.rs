@@ -1,4 +1,4 @@
-//! Errors of building, reading and checking a bundle.
+//! Errors that occur when a bundle is built, read or checked.
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -44,32 +44,32 @@ pub(crate) enum BundleError {
     #[error("the bundle was not built: {program} failed with {status}")]
     #[diagnostic(code(synth::bundle_build), help("fix the errors:\n{last_lines}"))]
     Build {
-        /// The command, such as `cargo build`.
+        /// The build command, such as `cargo build`.
         program: &'static str,
-        /// Exit status of the command.
+        /// Exit status of the build command.
         status: ExitStatus,
-        /// Last lines of its output.
+        /// Last lines of output from the build command.
         last_lines: String,
     },
-    /// The build succeeded without a binary.
+    /// The build succeeded but produced no binary.
     #[error("{program} built no `bootstrap`")]
     #[diagnostic(
         code(synth::bundle_nothing),
         help("check whether a `build` section in your cargo configuration changes the target")
     )]
     Nothing {
-        /// The command, such as `cargo build`.
+        /// The build command, such as `cargo build`.
         program: &'static str,
     },
-    /// The architecture requires a cross-compiler, which is not installed.
+    /// A build for the architecture requires a cross-compiler, which is not installed.
     #[error("this machine ({host}) cannot build for {architecture} without a cross-compiler")]
     #[diagnostic(code(synth::bundle_cross), help("{help}"))]
     Cross {
         /// The machine that builds.
         host: Host,
-        /// Architecture of the functions.
+        /// Architecture for which the binary is to be built.
         architecture: Architecture,
-        /// The commands that install a cross-compiler.
+        /// Instructions for installing a cross-compiler.
         help: String,
     },
     /// A file cannot be read.
@@ -96,11 +96,11 @@ pub(crate) enum BundleError {
         /// Fault of the zip.
         why: String,
     },
-    /// The binary cannot be packed.
+    /// The binary cannot be packed into a zip file.
     #[error("cannot pack the bundle: {0}")]
     #[diagnostic(code(synth::bundle_pack))]
     Pack(zip::result::ZipError),
-    /// A file exceeds a limit of Lambda.
+    /// A file exceeds a size limit of Lambda.
     #[error("the {item} has {bytes} bytes; Lambda allows at most {limit}")]
     #[diagnostic(
         code(synth::bundle_size),
@@ -109,7 +109,8 @@ pub(crate) enum BundleError {
     TooLarge {
         /// The file, such as "zip".
         item: &'static str,
-        /// Size in bytes, or the number of bytes read.
+        /// Size of the file in bytes, or the number of bytes that were read before the limit was
+        /// exceeded.
         bytes: u64,
         /// Largest size in bytes.
         limit: u64,
@@ -128,7 +129,7 @@ pub(crate) enum BundleError {
 }
 
 impl BundleError {
-    /// Returns the error for an architecture that requires a cross-compiler.
+    /// Returns the error for a build that requires a cross-compiler.
     pub(super) fn cross(host: Host, architecture: Architecture) -> Self {
         let target = target_triple(architecture);
         let help = format!(

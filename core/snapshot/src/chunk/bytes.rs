@@ -104,21 +104,21 @@ impl<'a> Reader<'a> {
     }
 
     /// Deducts values, formulas or formats from the budget of cells.
-    pub(super) fn take_cells(&mut self, cells: usize) -> Result<(), UnreadableChunk> {
+    pub(super) fn charge_cells(&mut self, cells: usize) -> Result<(), UnreadableChunk> {
         let too_many = UnreadableChunk::TooLarge("it has more cells than a tile can have");
         self.cells = self.cells.checked_sub(cells).ok_or(too_many)?;
         Ok(())
     }
 
     /// Deducts bytes from the budget of expanded texts.
-    pub(super) fn take_expanded(&mut self, bytes: usize) -> Result<(), UnreadableChunk> {
+    pub(super) fn charge_expanded_text(&mut self, bytes: usize) -> Result<(), UnreadableChunk> {
         let too_many = UnreadableChunk::TooLarge("its texts exceed the limit of a tile");
         self.expanded_text_bytes = self.expanded_text_bytes.checked_sub(bytes).ok_or(too_many)?;
         Ok(())
     }
 
     /// Deducts a column's copy of a format from the budget of formats.
-    pub(super) fn take_format(&mut self, bytes: usize) -> Result<(), UnreadableChunk> {
+    pub(super) fn charge_format(&mut self, bytes: usize) -> Result<(), UnreadableChunk> {
         let too_many =
             UnreadableChunk::TooLarge("the formats of its columns exceed the limit of a tile");
         self.format_bytes = self.format_bytes.checked_sub(bytes).ok_or(too_many)?;
@@ -161,11 +161,12 @@ mod tests {
     #[test]
     fn budgets_are_bounded() {
         let mut reader = Reader::new(&[]);
-        assert!(reader.take_cells(MAX_TILE_CELLS).is_ok() && reader.take_cells(1).is_err());
-        assert!(reader.take_expanded(MAX_EXPANDED_TEXT_BYTES).is_ok());
-        assert!(reader.take_expanded(1).is_err());
+        assert!(reader.charge_cells(MAX_TILE_CELLS).is_ok() && reader.charge_cells(1).is_err());
+        assert!(reader.charge_expanded_text(MAX_EXPANDED_TEXT_BYTES).is_ok());
+        assert!(reader.charge_expanded_text(1).is_err());
         assert!(
-            reader.take_format(MAX_COPIED_FORMAT_BYTES).is_ok() && reader.take_format(1).is_err()
+            reader.charge_format(MAX_COPIED_FORMAT_BYTES).is_ok()
+                && reader.charge_format(1).is_err()
         );
     }
 

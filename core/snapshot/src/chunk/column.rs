@@ -146,7 +146,7 @@ fn read_rows(
     match reader.byte()? {
         form @ 0..IN_ALL_ROWS => presence::read(reader, Form::from_bits(form), anchor, limit),
         IN_ALL_ROWS if !value_rows.is_empty() => {
-            reader.take_cells(value_rows.len())?;
+            reader.charge_cells(value_rows.len())?;
             Ok(value_rows.to_vec())
         }
         _ => Err(UnreadableChunk::Malformed("rows are encoded in an unknown form")),

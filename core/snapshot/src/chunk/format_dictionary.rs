@@ -129,7 +129,7 @@ impl StoredFormats {
     ) -> Result<TextSpan, UnreadableChunk> {
         let index = usize::try_from(code).unwrap_or(usize::MAX);
         let format = self.spans.get(index).ok_or(INVALID_CODE)?.of(&self.texts);
-        reader.take_format(format.len())?;
+        reader.charge_format(format.len())?;
         let saturate = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
         let span = TextSpan { start: saturate(texts.len()), len: saturate(format.len()) };
         texts.push_str(format);

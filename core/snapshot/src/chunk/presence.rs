@@ -104,7 +104,7 @@ pub(super) fn read(
     if count == 0 {
         return Err(UnreadableChunk::Malformed("a stored layer has no rows"));
     }
-    reader.take_cells(count)?;
+    reader.charge_cells(count)?;
     let rows: Vec<u32> = match form {
         Form::One => vec![first],
         Form::Run => {

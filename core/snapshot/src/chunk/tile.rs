@@ -44,7 +44,7 @@ fn count_entries(column: &TileColumn) -> usize {
 }
 
 /// Decodes an uncompressed chunk. Accepts any input. Memory use is bounded by the limits of a tile,
-/// whatever lengths the chunk declares.
+/// even if the chunk declares large lengths.
 ///
 /// # Errors
 /// [`UnreadableChunk`] if the bytes are not a valid chunk of a tile.

@@ -82,7 +82,7 @@ impl Webhook {
     /// delivered.
     ///
     /// # Errors
-    /// [`WebhookError`]; repeat the call.
+    /// Returns [`WebhookError`]; repeat the call.
     pub async fn deliver(
         &self,
         (first, last): (Checkpoint, Checkpoint),

@@ -58,7 +58,7 @@ pub(super) fn read(
             shared.checked_add(rest).filter(|length| *length <= max_length).ok_or(malformed)?;
         let rest = reader.bytes(usize::try_from(rest).unwrap_or(usize::MAX))?;
         let shared = usize::try_from(shared).unwrap_or(usize::MAX);
-        reader.take_expanded(shared.saturating_add(rest.len()))?;
+        reader.charge_expanded_text(shared.saturating_add(rest.len()))?;
         if shared > previous.len() {
             return Err(malformed);
         }

@@ -14,8 +14,11 @@ fn round(texts: &[&str]) -> (Form, usize) {
     assert_eq!(spans.iter().map(|span| span.of(&read_texts)).collect::<Vec<_>>(), texts);
     assert_eq!(reader.len(), 0);
     let taken = MAX_EXPANDED_TEXT_BYTES - expansion_budget;
-    assert!(reader.take_expanded(MAX_EXPANDED_TEXT_BYTES - taken).is_ok(), "both count the same");
-    assert!(reader.take_expanded(1).is_err(), "both count the same");
+    assert!(
+        reader.charge_expanded_text(MAX_EXPANDED_TEXT_BYTES - taken).is_ok(),
+        "both count the same"
+    );
+    assert!(reader.charge_expanded_text(1).is_err(), "both count the same");
     (Form::from_number(bytes[0]).unwrap(), bytes.len())
 }
 

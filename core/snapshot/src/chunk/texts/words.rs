@@ -12,6 +12,8 @@ use crate::chunk::integers;
 use crate::tile::TextSpan;
 use cellar_base::limits::MAX_WORDS;
 
+const MALFORMED: UnreadableChunk = UnreadableChunk::Malformed("a text has no words or is too long");
+
 /// Number of sampled texts to check for spaces.
 const SAMPLE: usize = 64;
 
@@ -46,43 +48,59 @@ pub(super) fn read(
     max_bytes: usize,
     texts: &mut String,
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("a text has no words or is too long");
     let mut word_texts = String::new();
-    let distinct_count = reader.count(MAX_WORDS)?;
-    // Even an empty word counts.
-    reader.take_expanded(distinct_count)?;
-    let distinct =
-        read_nested(reader, distinct_count, max_bytes, &mut word_texts, Some(Form::Words))?;
-    if distinct.is_empty() {
-        return Err(malformed);
-    }
-    let counts = integers::read_counts(reader, count, saturate_u32(max_bytes) + 1)?;
-    let total: u64 = counts.iter().map(|count| u64::from(*count)).sum();
-    let total = usize::try_from(total).ok().filter(|total| *total <= MAX_WORDS);
-    let total = total.ok_or(malformed)?;
-    reader.take_expanded(total.saturating_sub(count))?;
+    let distinct = read_distinct_words(reader, max_bytes, &mut word_texts)?;
+    let word_counts = integers::read_counts(reader, count, saturate_u32(max_bytes) + 1)?;
+    let total: u64 = word_counts.iter().map(|count| u64::from(*count)).sum();
+    let total = usize::try_from(total).ok().filter(|total| *total <= MAX_WORDS).ok_or(MALFORMED)?;
+    let spaces = total.saturating_sub(count);
+    reader.charge_expanded_text(spaces)?;
     let code_end = u32::try_from(distinct.len()).unwrap_or(u32::MAX);
     let codes = integers::read_counts(reader, total, code_end.saturating_sub(1))?;
-    let distinct: Vec<&str> = distinct.iter().map(|span| span.of(&word_texts)).collect();
     let word_of = |code: &u32| {
-        let word = usize::try_from(*code).ok().and_then(|code| distinct.get(code));
-        word.copied().unwrap_or_default()
+        let span = usize::try_from(*code).ok().and_then(|code| distinct.get(code));
+        span.map_or("", |span| span.of(&word_texts))
     };
-    let bytes = codes.iter().map(|code| word_of(code).len()).fold(0, usize::saturating_add);
-    reader.take_expanded(bytes)?;
-    texts.reserve(bytes.saturating_add(total));
-    let mut words = codes.iter().map(word_of);
-    let mut spans = Vec::with_capacity(count);
-    for count in counts {
+    let word_bytes = codes.iter().map(|code| word_of(code).len()).fold(0, usize::saturating_add);
+    reader.charge_expanded_text(word_bytes)?;
+    texts.reserve(word_bytes.saturating_add(total));
+    join_words(codes.iter().map(word_of), &word_counts, max_bytes, texts)
+}
+
+/// Decodes the distinct words and appends them to `word_texts`. Returns at least one word.
+fn read_distinct_words(
+    reader: &mut Reader<'_>,
+    max_bytes: usize,
+    word_texts: &mut String,
+) -> Result<Vec<TextSpan>, UnreadableChunk> {
+    let count = reader.count(MAX_WORDS)?;
+    // Each word costs at least one byte of the budget, so that many empty words are rejected.
+    reader.charge_expanded_text(count)?;
+    let words = read_nested(reader, count, max_bytes, word_texts, Some(Form::Words))?;
+    if words.is_empty() { Err(MALFORMED) } else { Ok(words) }
+}
+
+/// Joins words by single spaces to texts with these numbers of words, and appends the texts to `texts`.
+fn join_words<'a>(
+    mut words: impl Iterator<Item = &'a str>,
+    word_counts: &[u32],
+    max_bytes: usize,
+    texts: &mut String,
+) -> Result<Vec<TextSpan>, UnreadableChunk> {
+    let mut spans = Vec::with_capacity(word_counts.len());
+    for &word_count in word_counts {
+        if word_count == 0 {
+            return Err(MALFORMED);
+        }
         let start = texts.len();
-        for word in words.by_ref().take(usize::try_from(count).unwrap_or(usize::MAX)) {
+        for word in words.by_ref().take(usize::try_from(word_count).unwrap_or(usize::MAX)) {
             texts.push_str(word);
             texts.push(' ');
         }
         // Removes the space after the last word.
-        texts.pop().ok_or(malformed)?;
+        texts.pop().ok_or(MALFORMED)?;
         let length = texts.len().checked_sub(start).filter(|length| *length <= max_bytes);
-        let length = length.filter(|_| count > 0).ok_or(malformed)?;
+        let length = length.ok_or(MALFORMED)?;
         spans.push(TextSpan { start: saturate_u32(start), len: saturate_u32(length) });
     }
     Ok(spans)
