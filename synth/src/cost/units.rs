@@ -1,6 +1,6 @@
 //! Units in which AWS bills.
 
-/// Hours of a month in AWS prices.
+/// Number of hours in a month, as AWS bills it.
 pub(crate) const MONTH_HOURS: u128 = 730;
-/// Bytes of a GB in AWS prices.
+/// Number of bytes in a GB, as AWS bills it.
 pub(crate) const GB: u128 = 1 << 30;
