@@ -57,9 +57,7 @@ pub(crate) enum AwsError {
              command again"
         )
     )]
-    Expired {
-        operation: &'static str,
-    },
+    Expired { operation: &'static str },
     /// The AWS identity lacks a permission.
     #[error("cannot {operation}: {message}")]
     #[diagnostic(
@@ -181,7 +179,7 @@ pub(crate) enum AwsError {
         message: String,
     },
     /// A paginated response has too many pages.
-    #[error("cannot {operation}: the reply has more than {pages} pages")]
+    #[error("cannot {operation}: the response has more than {pages} pages")]
     #[diagnostic(
         code(synth::aws::endless),
         help("run the same command again, with a shorter period if it has --since")
@@ -192,11 +190,9 @@ pub(crate) enum AwsError {
         pages: usize,
     },
     /// A response lacks a required part.
-    #[error("the reply of AWS lacks {missing}")]
+    #[error("the response of AWS lacks {missing}")]
     #[diagnostic(code(synth::aws::reply), help("run the same command again"))]
-    Reply {
-        missing: &'static str,
-    },
+    Reply { missing: &'static str },
 }
 
 /// Error codes for a missing permission.

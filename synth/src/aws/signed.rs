@@ -229,7 +229,7 @@ fn body_failure(operation: &'static str, fault: &BodyFault) -> AttemptFailure {
         BodyFault::TooLarge => AttemptFailure::Final(AwsError::Refused {
             operation,
             code: "too large".to_owned(),
-            message: format!("the reply has more than {REPLY_BYTES_MAX} bytes"),
+            message: format!("the response has more than {REPLY_BYTES_MAX} bytes"),
         }),
     }
 }

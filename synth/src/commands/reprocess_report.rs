@@ -16,7 +16,7 @@ use crate::cli::ReprocessArguments;
 /// Maximum number of rows per spreadsheet in the text report. The JSON report contains all rows.
 const MAX_SHOWN_ROWS: usize = 50;
 
-/// A finding, or a snapshot to rebuild, with its outcome.
+/// A finding or a snapshot to rebuild, with its outcome.
 pub(super) enum ReprocessOutcome {
     /// A finding that is not yet repaired.
     Planned(Finding),

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::old::{OldTemplate, TemplateSource};
 
-/// A difference, with a description of what was compared.
+/// A difference between two templates, with the source of the old template.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report<'a> {
     /// Name of the stack.

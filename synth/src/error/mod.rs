@@ -33,15 +33,11 @@ pub(crate) enum SynthError {
         code(synth::config_encoding),
         help("save the file as UTF-8; `synth init --force` overwrites it with the defaults")
     )]
-    ConfigEncoding {
-        path: PathBuf,
-    },
+    ConfigEncoding { path: PathBuf },
     /// The file given with `--config` does not exist.
     #[error("configuration file {} not found", path.display())]
     #[diagnostic(code(synth::no_config), help("create it with `synth init`"))]
-    NoConfig {
-        path: PathBuf,
-    },
+    NoConfig { path: PathBuf },
     /// The nearest configuration or state folder is writable by another account.
     #[error("refused: {0}")]
     #[diagnostic(
@@ -131,9 +127,7 @@ pub(crate) enum SynthError {
     /// An output file already exists.
     #[error("{} already exists", path.display())]
     #[diagnostic(code(synth::exists), help("nothing was changed; pass `--force` to overwrite it"))]
-    Exists {
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// A request to the API failed.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -356,9 +350,7 @@ pub(crate) enum SynthError {
     /// The plan file does not exist.
     #[error("plan {} not found", path.display())]
     #[diagnostic(code(synth::no_plan), help("create it with `synth plan -o FILE`"))]
-    NoPlan {
-        path: PathBuf,
-    },
+    NoPlan { path: PathBuf },
     /// Something has changed since the plan was created.
     #[error("plan {} was not applied: {cause}", path.display())]
     #[diagnostic(

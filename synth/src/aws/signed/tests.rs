@@ -159,7 +159,7 @@ async fn pages_are_bounded() {
     pages.push((200, page));
     let service = Service::with_replies(&[pages.as_slice(), &[(200, last)]].concat()).await;
     let error = service.aws.active_alarms(&names).await.unwrap_err();
-    assert_eq!(error.to_string(), "cannot read the alarms: the reply has more than 100 pages");
+    assert_eq!(error.to_string(), "cannot read the alarms: the response has more than 100 pages");
 }
 
 #[tokio::test]

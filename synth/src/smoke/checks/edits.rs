@@ -80,7 +80,7 @@ pub(super) async fn append(
     let position = reply.results.first().and_then(|result| result.position);
     let (position, outcome) = match position {
         Some(position) => (position, CheckOutcome::Passed),
-        None => (reply.head, CheckOutcome::Failed("the reply contains no position".to_owned())),
+        None => (reply.head, CheckOutcome::Failed("the response contains no position".to_owned())),
     };
     Ok(((position, request.clone()), outcome))
 }

@@ -89,7 +89,7 @@ pub(super) async fn snapshot(client: &Client, id: LogId) -> CheckResult {
     }
     let loaded = client.load(id, Some(due)).await?;
     if loaded.root.is_none() || loaded.root_url.is_none() {
-        let why = "the reply of a load does not contain the snapshot's root";
+        let why = "the response to a load does not contain the snapshot's root";
         return Ok(CheckOutcome::Failed(why.to_owned()));
     }
     let found = cell_value(client, id, "D1", None, due).await?;
