@@ -56,8 +56,8 @@ impl Committer {
     /// operations of the external body.
     ///
     /// # Errors
-    /// Returns a rejection of all operations if the map cannot be stored or an operation refers to a sheet
-    /// that does not exist.
+    /// Returns a rejection of all operations if the map cannot be stored or an operation refers to a
+    /// sheet that does not exist.
     pub fn commit_external(
         &self,
         authored: ExternalEdits,
