@@ -63,19 +63,13 @@ pub enum GarbageError {
     Store(#[from] PortError),
     /// A log cannot be read.
     #[error("nothing was deleted, because the log of {log} cannot be read: {why}")]
-    Log {
-        log: LogId,
-        why: LogError,
-    },
+    Log { log: LogId, why: LogError },
     /// A referenced object cannot be read.
     #[error("nothing was deleted, because a referenced object cannot be read: {0}")]
     Object(#[from] ObjectFault),
     /// A referenced object is damaged.
     #[error("nothing was deleted, because an object of {log} is damaged: {why}")]
-    Damaged {
-        log: LogId,
-        why: UnreadableReferences,
-    },
+    Damaged { log: LogId, why: UnreadableReferences },
     /// A snapshot was started long ago and is still unfinished, so its objects could be mistaken
     /// for garbage.
     #[error(

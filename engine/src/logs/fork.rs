@@ -50,9 +50,7 @@ pub enum ForkFault {
     TooDeep,
     /// The requested position is one that no later entry can follow.
     #[error("no log can continue after {at}; fork an earlier position")]
-    Full {
-        at: Position,
-    },
+    Full { at: Position },
     /// The nonce was already used for another fork.
     #[error("the nonce was already used for a fork at {position}; use a new nonce")]
     OtherPosition {

@@ -22,9 +22,7 @@ pub enum BlobKeyError {
         "`{key}` is not a valid object key; use segments of letters, digits, `-`, `_`, `=` and `.`, \
          separated by `/`"
     )]
-    Malformed {
-        key: String,
-    },
+    Malformed { key: String },
 }
 
 impl BlobKey {

@@ -118,9 +118,7 @@ pub enum FindingKind {
         key: String,
     },
     /// The entries from this position to the end of the segment cannot be read.
-    Unreadable {
-        why: String,
-    },
+    Unreadable { why: String },
 }
 
 impl FindingKind {

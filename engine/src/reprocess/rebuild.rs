@@ -56,9 +56,7 @@ pub struct RebuildPlan {
 pub enum RebuildRefusal {
     /// The log does not exist.
     #[error("spreadsheet {log} does not exist")]
-    NoLog {
-        log: LogId,
-    },
+    NoLog { log: LogId },
     /// The log is incomplete or unreadable.
     #[error("the log of {log} cannot be read from position {at} on: {why}")]
     Unreadable {
