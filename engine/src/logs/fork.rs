@@ -112,7 +112,8 @@ impl Logs {
     ) -> Result<Forked, LogError> {
         let (mut attempt, incarnation) = (0, header.incarnation);
         loop {
-            // A later time gives another number, in case another fork uses the same number.
+            // The fork's number is derived from the time, so a later time gives each attempt a
+            // different number.
             let now_ms = self.clock.now_ms().saturating_add(u64::from(attempt));
             let records = build_records(new, lineage, header.clone(), now_ms)?;
             let error = match self.segments.fork(&records).await {

@@ -26,13 +26,12 @@ const STAGE_TAG: &str = "cellar:stage";
 
 /// A deployment to AWS that is being prepared or carried out.
 pub(super) struct AwsDeployment<'a> {
-    /// The project.
     pub(super) project: Project,
-    /// Clients for the target.
+    /// Clients for the AWS account and region of the deployment.
     pub(super) aws: Aws,
     /// Options of the deployment.
     pub(super) arguments: &'a AwsArguments,
-    /// Output of the command.
+    /// Printer for progress and results.
     pub(super) output: &'a Output,
     /// The new template.
     pub(super) template: DeployedTemplate,

@@ -17,7 +17,7 @@ struct Report<'a> {
     written: &'a Path,
     name: &'a str,
     architecture: Architecture,
-    /// Size of the zip.
+    /// Size of the zip in bytes.
     bytes: usize,
     binary_bytes: usize,
     /// Hash of the binary.

@@ -17,7 +17,7 @@ use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 
-/// Seconds of an hour.
+/// Number of seconds in an hour.
 const HOUR_S: u64 = 3_600;
 /// Minimum period in seconds for which bucket sizes are read. S3 measures bucket sizes once a day
 /// and reports them a day later.

@@ -28,7 +28,6 @@ use crate::project::{ConfigSelection, Project};
 pub(super) struct StackData {
     /// The Entry table and the Segment table.
     pub(super) tables: Arc<DynamoTables>,
-    /// The bucket.
     pub(super) blobs: Arc<S3Blobs>,
     /// The table and the queue of snapshots; `None` if the local stack runs an earlier version that
     /// has no snapshots.

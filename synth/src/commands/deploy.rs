@@ -30,11 +30,11 @@ struct LocalDeployment<'a> {
 /// Process in which the deployed local stack runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RunMode {
-    /// In this process.
+    /// The stack runs in this process.
     Foreground,
-    /// In a background process.
+    /// The stack runs in a background process.
     Background,
-    /// In a process that was started earlier.
+    /// The stack runs in a process that was started earlier.
     AlreadyRunning,
 }
 

@@ -27,7 +27,7 @@ const MAX_FAILED_READS: u32 = 30;
 pub(super) struct Follower<'a> {
     /// Clients for the stack's account and region.
     pub(super) aws: &'a Aws,
-    /// Output of the command.
+    /// Printer for progress and results.
     pub(super) output: &'a Output,
     /// Name of the stack.
     pub(super) stack: &'a str,

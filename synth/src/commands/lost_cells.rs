@@ -36,12 +36,11 @@ struct CellsReport {
     positions: Vec<Position>,
 }
 
-/// A row of the table.
 #[derive(Serialize)]
 struct Row {
     sheet: String,
     cell: String,
-    /// Start of the text.
+    /// Start of the lost text.
     preview: String,
     why: String,
 }
@@ -136,7 +135,7 @@ impl CellsReport {
         }
         let mut text = format!("{}\n{}\n", self.spreadsheet, self.table());
         let hidden_rows = self.cells.len().saturating_sub(MAX_SHOWN_ROWS);
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         if hidden_rows > 0 {
             let _ = writeln!(text, "… and {hidden_rows} more (see --json)");
         }

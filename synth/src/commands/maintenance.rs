@@ -5,7 +5,7 @@ use super::confirm::confirm;
 use crate::cli::Output;
 use crate::error::SynthError;
 
-/// Options of a maintenance command.
+/// Options common to the maintenance commands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MaintenanceOptions {
     /// Set by `--dry-run`: the plan is shown but not carried out.
@@ -14,7 +14,7 @@ pub(super) struct MaintenanceOptions {
     pub(super) yes: bool,
 }
 
-/// A plan to confirm.
+/// A plan that the user must confirm.
 pub(super) struct MaintenancePlan<'a> {
     /// Formats the plan, which is printed before the confirmation prompt.
     pub(super) text: &'a dyn Fn() -> String,

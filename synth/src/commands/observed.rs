@@ -13,9 +13,9 @@ use crate::project::{ConfigSelection, Project};
 /// Location of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StackLocation {
-    /// This machine.
+    /// The stack runs on this machine.
     Local,
-    /// AWS or an AWS emulator.
+    /// The stack runs in AWS or in an AWS emulator.
     Aws,
 }
 

@@ -37,7 +37,6 @@ pub(super) struct Report {
     total: Total,
 }
 
-/// A row of the table.
 #[derive(Serialize)]
 struct Row {
     spreadsheet: LogId,
@@ -51,7 +50,7 @@ struct Row {
     deleted: u64,
 }
 
-/// Totals of all segments.
+/// Totals over all segments.
 #[derive(Default, Serialize)]
 struct Total {
     segments: usize,
@@ -106,7 +105,7 @@ impl Report {
         let mut text = String::new();
         for rows in self.segments.chunk_by(|one, other| one.spreadsheet == other.spreadsheet) {
             let Some(first) = rows.first() else { continue };
-            // Writing to a String cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = writeln!(text, "{}\n{}\n", first.spreadsheet, table(rows));
         }
         let Total { segments, offload_segments, offload_entries, offload_bytes, deleted } =

@@ -37,7 +37,7 @@ pub(super) struct Preview {
 /// Level of detail with which a preview is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// Every change.
+    /// All changes are shown.
     All,
     /// Every change of an existing stack. For a new stack, only a summary.
     Changes,

@@ -27,7 +27,6 @@ pub(super) struct Report {
     total: Total,
 }
 
-/// A row of the table.
 #[derive(Serialize)]
 struct Row {
     spreadsheet: LogId,

@@ -16,7 +16,7 @@ use crate::cli::ReprocessArguments;
 /// Maximum number of rows per spreadsheet in the text report. The JSON report contains all rows.
 const MAX_SHOWN_ROWS: usize = 50;
 
-/// A finding, or a snapshot to rebuild, with its outcome.
+/// A finding or a snapshot to rebuild, with its outcome.
 pub(super) enum ReprocessOutcome {
     /// A finding that is not yet repaired.
     Planned(Finding),
@@ -79,7 +79,6 @@ struct Checked {
     pending_snapshots: u64,
 }
 
-/// A row of the table.
 #[derive(Serialize)]
 struct Row {
     spreadsheet: LogId,
@@ -146,7 +145,7 @@ impl Report {
         let mut text = String::new();
         for rows in self.findings.chunk_by(|one, other| one.spreadsheet == other.spreadsheet) {
             let Some(first) = rows.first() else { continue };
-            // Writing to a String cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = writeln!(text, "{}\n{}", first.spreadsheet, table(rows));
             let hidden_rows = rows.len().saturating_sub(MAX_SHOWN_ROWS);
             if hidden_rows > 0 {

@@ -87,11 +87,11 @@ const TRACE_SAMPLING: u128 = 20;
 pub(crate) struct Usage {
     /// Number of edits. One edit sets up to ten cells.
     pub(crate) edits: u64,
-    /// Sheets opened.
+    /// Number of sheets opened.
     pub(crate) views: u64,
-    /// Cells imported.
+    /// Number of cells imported.
     pub(crate) imported_cells: u64,
-    /// Spreadsheets created.
+    /// Number of spreadsheets created.
     pub(crate) new_spreadsheets: u64,
     /// Bytes in the bucket.
     pub(crate) stored_bytes: u64,
@@ -109,7 +109,7 @@ struct Operations {
     snapshots: u128,
     rolls: u128,
     imported_objects: u128,
-    /// 1 if cells are imported, otherwise 0.
+    /// Number of imports: 1 if the usage includes imported cells, otherwise 0.
     imports: u128,
     /// Indexer invocations that process log entries.
     indexed_batches: u128,

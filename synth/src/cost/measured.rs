@@ -44,7 +44,6 @@ enum Quantity {
 /// A metric query, and the quantity that it measures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UsageQuery {
-    /// The query.
     pub(crate) query: MetricQuery,
     quantity: Quantity,
     /// Logical id of the resource that is measured.
@@ -54,7 +53,7 @@ pub(crate) struct UsageQuery {
 /// Usage that was measured over a period.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MeasuredUsage {
-    /// Values of each query.
+    /// Measured values by query.
     pub(crate) values: BTreeMap<MetricQuery, Vec<f64>>,
     /// Current total size of the tables, in bytes.
     pub(crate) table_bytes: u64,

@@ -9,13 +9,13 @@ use super::units::{GB, MONTH_HOURS};
 pub(crate) enum Meter {
     /// Write request units.
     TableWrites,
-    /// Half read request units.
+    /// Read request units, in halves.
     TableReads,
-    /// Byte-hours in tables.
+    /// Byte-hours of data in tables.
     TableStorage,
     /// Byte-hours that point-in-time recovery covers.
     TableBackup,
-    /// Invocations of functions.
+    /// Function invocations.
     Invocations,
     /// Function run time on arm64, in megabyte-milliseconds.
     ArmTime,
@@ -31,7 +31,7 @@ pub(crate) enum Meter {
     QueueRequests,
     /// Bytes written to logs.
     LogBytes,
-    /// Byte-hours of logs.
+    /// Byte-hours of stored logs.
     LogStorage,
     /// Traced invocations.
     Traces,

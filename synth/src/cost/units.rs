@@ -1,6 +1,6 @@
-//! Units in which AWS bills.
+//! Units that AWS uses for billing.
 
-/// Number of hours in a month, as AWS bills it.
+/// Number of hours that AWS bills per month.
 pub(crate) const MONTH_HOURS: u128 = 730;
-/// Number of bytes in a GB, as AWS bills it.
+/// Number of bytes in a billed GB.
 pub(crate) const GB: u128 = 1 << 30;

@@ -11,7 +11,7 @@ pub(crate) const PLAN_VERSION: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plan {
-    /// [`PLAN_VERSION`].
+    /// Format version of the plan, [`PLAN_VERSION`].
     pub(crate) version: u32,
     /// Name of the stack.
     pub(crate) stack: String,
@@ -58,7 +58,7 @@ pub(crate) enum StalePlan {
         /// Region of the plan.
         region: String,
     },
-    /// Another commit is checked out.
+    /// Another commit is checked out than when the plan was created.
     #[error("it was created at commit {0}")]
     Commit(String),
     /// The template has changed although the commit is the same. Either files were changed, or this

@@ -39,9 +39,9 @@ pub(crate) enum RestoreError {
     OutOfRange {
         /// The requested time.
         at: String,
-        /// Start of the range.
+        /// Start of the restorable range.
         from: String,
-        /// End of the range.
+        /// End of the restorable range.
         to: String,
     },
     /// The name of a restored table is used by another table.
@@ -65,7 +65,6 @@ pub(crate) enum RestoreError {
     IncompleteStack {
         /// Name of the stack.
         stack: String,
-        /// The missing part.
         missing: &'static str,
     },
     /// A restore takes longer than expected.

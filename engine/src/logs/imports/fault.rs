@@ -11,12 +11,13 @@ use cellar_snapshot::level::ChunkHash;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportFault {
     /// The request references no chunk.
-    #[error("the request names no chunk; at least one is required")]
+    #[error("the request references no chunk; at least one is required")]
     Nothing,
     /// The request references too many chunks, either directly or through an index.
     #[error(
-        "the request names {objects} chunks, directly or in an index; at most {MAX_IMPORT_OBJECTS} \
-         are allowed; name fewer per request, and split a longer index into chunks of its own"
+        "the request references {objects} chunks, directly or through an index; at most \
+         {MAX_IMPORT_OBJECTS} are allowed; reference fewer chunks per request, and split a longer \
+         index into several chunks"
     )]
     TooMany {
         /// Number of chunks.
@@ -24,8 +25,9 @@ pub enum ImportFault {
     },
     /// The total size of the request's chunks is too large.
     #[error(
-        "the request names chunks of {bytes} bytes; at most {MAX_IMPORT_OBJECT_BYTES} are allowed; \
-         name fewer per request, and split a longer index into chunks of its own"
+        "the chunks of the request have {bytes} bytes in total; at most {MAX_IMPORT_OBJECT_BYTES} \
+         are allowed; reference fewer chunks per request, and split a longer index into several \
+         chunks"
     )]
     TooLarge {
         /// Total stored size of the chunks in bytes.
@@ -57,8 +59,9 @@ pub enum ImportFault {
     },
     /// A tile references more long texts than the request may still check.
     #[error(
-        "chunk {hash} names {texts} long texts; this request may check {most} more, and a request for \
-         one tile {MAX_TILE_LONG_TEXTS}; check the chunk alone (`tiles`), then retry the request"
+        "chunk {hash} references {texts} long texts; this request may check {most} more, and a request \
+         for a single tile may check {MAX_TILE_LONG_TEXTS}; check the chunk in a separate request \
+         (`tiles`), then retry this request"
     )]
     TooManyTexts {
         /// Hash of the tile.
