@@ -23,7 +23,6 @@ pub enum BlobKeyError {
          separated by `/`"
     )]
     Malformed {
-        /// The invalid key.
         key: String,
     },
 }
@@ -44,7 +43,7 @@ impl BlobKey {
         Ok(Self(key))
     }
 
-    /// The key as text.
+    /// Returns the key as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

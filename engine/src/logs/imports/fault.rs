@@ -20,7 +20,7 @@ pub enum ImportFault {
          index into several chunks"
     )]
     TooMany {
-        /// Number of chunks.
+        /// Number of chunks that the request references.
         objects: usize,
     },
     /// The total size of the request's chunks is too large.
@@ -36,7 +36,6 @@ pub enum ImportFault {
     /// The length of a chunk is zero or too large.
     #[error("chunk {hash} has {bytes} bytes; 1 to {MAX_STORED_CHUNK_BYTES} are allowed")]
     ChunkLength {
-        /// Hash of the chunk.
         hash: ChunkHash,
         /// Stored size of the chunk in bytes.
         bytes: u32,
@@ -45,7 +44,6 @@ pub enum ImportFault {
     /// deleted after three days.
     #[error("chunk {hash} is missing; upload and check it, then retry")]
     Missing {
-        /// Hash of the chunk.
         hash: ChunkHash,
     },
     /// A chunk that the index references is not published, because it was not checked.
@@ -54,7 +52,6 @@ pub enum ImportFault {
          retry the request"
     )]
     Unchecked {
-        /// Hash of the chunk.
         hash: ChunkHash,
     },
     /// A tile references more long texts than the request may still check.
@@ -78,7 +75,6 @@ pub enum ImportFault {
         hours = MAX_UPLOAD_AGE_S / 3_600
     )]
     TooOld {
-        /// Hash of the chunk.
         hash: ChunkHash,
     },
     /// The content of the chunk is invalid.
@@ -86,7 +82,6 @@ pub enum ImportFault {
         "chunk {hash} is invalid ({why}); build the chunks and the tile index of the import again"
     )]
     Unreadable {
-        /// Hash of the chunk.
         hash: ChunkHash,
         why: String,
     },
