@@ -1,10 +1,10 @@
 //! Purges deleted spreadsheets that can no longer be undeleted. An operator may run a purge at any
 //! time and repeatedly, while all other work continues.
 //!
-//! First, the spreadsheet is marked as purged in the catalog, which makes it unrecoverable. Then all
-//! its data is deleted. A purge finds spreadsheets by their segment records. A
-//! spreadsheet's last segment record is therefore deleted after all its other data, so that an
-//! interrupted purge can be continued.
+//! First, the spreadsheet is marked as purged in the catalog, which makes it unrecoverable. Then
+//! all its data is deleted. A purge finds spreadsheets by their segment records. A spreadsheet's
+//! last segment record is therefore deleted after all its other data, so that an interrupted purge
+//! can be continued.
 
 mod objects;
 #[cfg(test)]
