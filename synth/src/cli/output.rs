@@ -44,8 +44,8 @@ pub(crate) struct ProgressStep {
 }
 
 impl Output {
-    /// Creates an output that prints results as JSON if `json` is set. The progress of other
-    /// commands is updated in place if stderr is a terminal.
+    /// Creates an output. If `json` is set, results are printed as JSON. Otherwise, progress is
+    /// updated in place if stderr is a terminal.
     pub(crate) fn new(json: bool) -> Self {
         let progress = if json {
             ProgressMode::Quiet

@@ -215,7 +215,7 @@ impl LogReader<'_> {
         }
     }
 
-    /// Polls for new lines and prints them, without an end.
+    /// Prints new lines as they arrive. Returns only if an error occurs.
     async fn follow(&self, start_ms: u64, seen: &mut SeenLines) -> Result<(), SynthError> {
         let poll = self.stack.aws.poll_interval(POLL);
         let (mut start_ms, mut failed_reads) = (start_ms, 0);

@@ -70,7 +70,7 @@ pub(super) async fn run(
 }
 
 impl LogFile {
-    /// Polls for new lines and prints them, without an end.
+    /// Prints new lines as they arrive. Returns only if an error occurs.
     async fn follow(
         &mut self,
         arguments: &LogsArguments,

@@ -16,8 +16,8 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Repairs snapshots and entry bodies after confirmation. Runs `--rebuild` and `--cells` if they
-/// are given.
+/// Repairs snapshots and entry bodies after confirmation. With `--rebuild` or `--cells`, runs that
+/// operation instead.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &ReprocessArguments,

@@ -220,7 +220,7 @@ impl<'a> Restore<'a> {
     /// Waits until a table is restored.
     ///
     /// # Errors
-    /// Returns [`RestoreError::NameTaken`] if the table was not restored from the expected table.
+    /// Returns [`RestoreError::NameTaken`] if the table exists but is not the expected restore.
     /// Returns [`RestoreError::Slow`] after [`TABLE_TIMEOUT`].
     async fn wait_for_table(
         &self,
