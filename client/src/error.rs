@@ -79,7 +79,7 @@ pub enum ClientError {
         /// The timeout, in milliseconds.
         timeout_ms: u64,
     },
-    /// The connection was lost before the reply was complete.
+    /// The connection was lost before the response was complete.
     #[error("lost the connection to {url}: {why}")]
     #[diagnostic(code(cellar::connection_lost), help("run the command again, which is safe"))]
     ConnectionLost {
@@ -88,7 +88,7 @@ pub enum ClientError {
         /// Error of the network.
         why: String,
     },
-    /// The server replied with a problem document.
+    /// The server returned a problem document.
     #[error("{problem}")]
     #[diagnostic(code(cellar::problem))]
     Problem {
@@ -100,20 +100,20 @@ pub enum ClientError {
         #[help]
         advice: Option<String>,
     },
-    /// The server replied with an error status and no problem document.
+    /// The server returned an error status and no problem document.
     #[error("{url} returned status {status}: {excerpt}")]
     #[diagnostic(code(cellar::unexpected_status), help("check the URL with `cellar health`"))]
     UnexpectedStatus {
         /// The URL of the request.
         url: String,
-        /// HTTP status of the reply.
+        /// HTTP status of the response.
         status: u16,
-        /// The beginning of the reply, with control characters escaped.
+        /// The beginning of the response, with control characters escaped.
         excerpt: String,
         /// Whether this attempt or an earlier one may have been carried out.
         uncertain: bool,
     },
-    /// The server replied with success, but the body is not as expected.
+    /// The server returned success, but the body is not as expected.
     #[error("unexpected reply from {url}: {why}")]
     #[diagnostic(
         code(cellar::not_understood),
@@ -122,7 +122,7 @@ pub enum ClientError {
     NotUnderstood {
         /// The URL of the request.
         url: String,
-        /// What is wrong with the reply.
+        /// What is wrong with the response.
         why: String,
     },
     /// The body of a large entry does not match the entry.
@@ -137,13 +137,13 @@ pub enum ClientError {
         /// Why the body is invalid.
         why: String,
     },
-    /// The reply is larger than any reply of a Cellar API.
+    /// The response is larger than any response of a Cellar API.
     #[error("the reply of {url} is longer than {max_bytes} bytes")]
     #[diagnostic(code(cellar::reply_too_large), help("check the URL"))]
     ReplyTooLarge {
         /// The URL of the request.
         url: String,
-        /// The maximum size of a reply.
+        /// The maximum size of a response.
         max_bytes: usize,
     },
 }
@@ -183,7 +183,7 @@ impl ClientError {
         }
     }
 
-    /// Returns the kind of problem, if the server replied with a problem document.
+    /// Returns the kind of problem, if the server returned a problem document.
     #[must_use]
     pub fn problem_kind(&self) -> Option<ProblemKind> {
         match self {

@@ -57,13 +57,13 @@ pub trait Checkpoints: Send {
     /// Loads the progress; the default if none was stored.
     ///
     /// # Errors
-    /// [`FileError`] if the progress cannot be read.
+    /// Returns a [`FileError`] if the progress cannot be read.
     fn load(&mut self) -> Result<FeedProgress, FileError>;
 
     /// Stores the progress durably.
     ///
     /// # Errors
-    /// [`FileError`] if the progress cannot be written.
+    /// Returns a [`FileError`] if the progress cannot be written.
     fn store(&mut self, progress: &FeedProgress) -> Result<(), FileError>;
 }
 

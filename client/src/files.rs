@@ -85,7 +85,7 @@ pub enum FileError {
 /// [`FileError::Malformed`].
 ///
 /// # Errors
-/// [`FileError`] if the file cannot be read or is malformed.
+/// Returns a [`FileError`] if the file cannot be read or is malformed.
 pub fn read_json<T: DeserializeOwned>(path: &Path, advice: &str) -> Result<Option<T>, FileError> {
     let unreadable = |source| FileError::Unreadable { path: path.to_owned(), source };
     let malformed = |why: String| FileError::Malformed {
@@ -110,7 +110,7 @@ pub fn read_json<T: DeserializeOwned>(path: &Path, advice: &str) -> Result<Optio
 /// Writes a value as JSON, like [`write_private`].
 ///
 /// # Errors
-/// [`FileError::Unwritable`] if the file cannot be written.
+/// Returns [`FileError::Unwritable`] if the file cannot be written.
 pub fn write_json(path: &Path, content: &impl Serialize) -> Result<(), FileError> {
     let mut json = serde_json::to_vec_pretty(content)
         .map_err(|error| FileError::Unwritable { path: path.to_owned(), source: error.into() })?;
@@ -123,7 +123,7 @@ pub fn write_json(path: &Path, content: &impl Serialize) -> Result<(), FileError
 /// folders.
 ///
 /// # Errors
-/// [`FileError::Unwritable`] if the file cannot be written.
+/// Returns [`FileError::Unwritable`] if the file cannot be written.
 pub fn write_private(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
     create_folder(parent_folder(path))?;
@@ -192,7 +192,7 @@ impl FileLock {
     /// Locks the file, and creates it if missing. Blocks the thread until the lock is free.
     ///
     /// # Errors
-    /// [`FileError::Unwritable`] if the lock file cannot be created or locked.
+    /// Returns [`FileError::Unwritable`] if the lock file cannot be created or locked.
     pub fn acquire(path: &Path) -> Result<Self, FileError> {
         let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
         loop {
@@ -207,8 +207,8 @@ impl FileLock {
     /// Locks the file if the lock is free, and creates the file if missing.
     ///
     /// # Errors
-    /// [`FileError::InUse`] if another process has the lock; [`FileError::Unwritable`] if the lock file
-    /// cannot be created or locked.
+    /// Returns [`FileError::InUse`] if another process has the lock; [`FileError::Unwritable`] if
+    /// the lock file cannot be created or locked.
     pub fn try_acquire(path: &Path) -> Result<Self, FileError> {
         let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
         loop {

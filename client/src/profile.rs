@@ -90,8 +90,8 @@ impl Profile {
     /// [`Profile::save`].
     ///
     /// # Errors
-    /// [`FileError`] if the nearest profile cannot be read, is malformed, or can be written by another
-    /// account. Such a profile is never skipped.
+    /// Returns a [`FileError`] if the nearest profile cannot be read, is malformed, or can be
+    /// written by another account. Such a profile is never skipped.
     pub fn find(start_dir: &Path) -> Result<Option<(PathBuf, Self)>, FileError> {
         for directory in start_dir.ancestors() {
             if let Some(profile) = Self::read(directory)? {
@@ -128,8 +128,8 @@ impl Profile {
     /// profile's URL. With a URL, an untrusted profile is ignored.
     ///
     /// # Errors
-    /// [`ProfileError::TokenWithoutUrl`] if the user passed a token, but no URL; [`ProfileError::File`], like
-    /// [`Profile::find`].
+    /// Returns [`ProfileError::TokenWithoutUrl`] if the user passed a token, but no URL;
+    /// [`ProfileError::File`], like [`Profile::find`].
     pub fn for_command(
         start_dir: &Path,
         given_url: Option<&str>,
@@ -154,7 +154,7 @@ impl Profile {
     /// Writes the profile to `dir/.cellar/profile.json` atomically; on Unix with mode 0600.
     ///
     /// # Errors
-    /// [`FileError::Unwritable`] if the file cannot be written.
+    /// Returns [`FileError::Unwritable`] if the file cannot be written.
     pub fn save(&self, dir: &Path) -> Result<(), FileError> {
         write_json(&Self::path(dir), self)
     }

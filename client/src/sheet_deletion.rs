@@ -1,8 +1,9 @@
 //! Detects whether another client deleted the sheet of an edit before the edit was committed.
 //!
-//! The reply to an edit of a deleted sheet does not mention the deletion: the effect of a DeleteSheet
-//! depends on the number of sheets, because the last sheet cannot be deleted. The entries in the reply
-//! show whether a deletion is possible, and only then does the client ask the server.
+//! The response to an edit of a deleted sheet does not mention the deletion: the effect of a
+//! DeleteSheet depends on the number of sheets, because the last sheet cannot be deleted. The
+//! entries in the response show whether a deletion is possible, and only then does the client ask
+//! the server.
 
 use cellar_api::{wire::AppendReply, wire::EntryView, wire::MutationView, wire::SheetView};
 use cellar_base::identity::LogId;
@@ -42,8 +43,9 @@ pub(crate) fn deleted_sheet(operation: &Operation) -> Option<SheetId> {
     }
 }
 
-/// Returns the position of the last entry up to `until` that may delete `sheet`. Returns `until` if the
-/// reply to the append does not contain all entries, and `None` if no entry deletes the sheet.
+/// Returns the position of the last entry up to `until` that may delete `sheet`. Returns `until` if
+/// the response to the append does not contain all entries, and `None` if no entry deletes the
+/// sheet.
 pub(crate) fn find_possible_deletion(
     reply: &AppendReply,
     sheet: SheetId,

@@ -42,8 +42,8 @@ pub fn replaces_data(path: &Path) -> bool {
 /// written. The contents are written to a pipe or device once they are complete.
 ///
 /// # Errors
-/// [`UserFileError::Exists`] if data would be replaced and `replace` is not set; other variants if the file
-/// cannot be written or `write_contents` fails.
+/// Returns [`UserFileError::Exists`] if data would be replaced and `replace` is not set; other
+/// variants if the file cannot be written or `write_contents` fails.
 pub fn write_user_file<T, E>(
     path: &Path,
     replace: bool,

@@ -1,9 +1,9 @@
-//! Reads the body of a reply, up to a size limit.
+//! Reads the body of a response, up to a size limit.
 
 use cellar_base::limits::MAX_REPLY_BYTES;
 
-/// Maximum size of a reply's body. The server limits lists to `MAX_REPLY_BYTES`, not counting JSON escapes;
-/// the rest allows for escapes, up to the maximum size of a Lambda reply.
+/// Maximum size of a response body. The server limits lists to `MAX_REPLY_BYTES`, not counting JSON
+/// escapes; the rest allows for escapes, up to the maximum size of a Lambda response.
 pub const MAX_REPLY_BODY_BYTES: usize = MAX_REPLY_BYTES + 2 * 1024 * 1024;
 
 /// Why a body could not be read completely.
@@ -17,7 +17,7 @@ pub enum BodyFault {
     Broken(reqwest::Error),
 }
 
-/// Reads the body of a reply of any service, up to `max_bytes`.
+/// Reads the body of a response of any service, up to `max_bytes`.
 ///
 /// # Errors
 /// [`BodyFault`] if the body is too long or incomplete.

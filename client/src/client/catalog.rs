@@ -20,7 +20,7 @@ impl Client {
     /// caller's role allows.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn details(&self, id: LogId) -> Result<DetailsReply, ClientError> {
         self.transport.send(spreadsheet(Method::GET, id, Some("details"))).await
     }
@@ -29,7 +29,7 @@ impl Client {
     /// first. `cursor` is the `next` of the previous page.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn changes(
         &self,
         id: LogId,
@@ -43,7 +43,7 @@ impl Client {
     /// spreadsheet.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn update_details(
         &self,
         id: LogId,
@@ -58,7 +58,7 @@ impl Client {
     /// `POST /v1/spreadsheets/{id}/members`: shares a spreadsheet with a person, or changes their role.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn share(
         &self,
         id: LogId,
@@ -73,7 +73,7 @@ impl Client {
     /// `DELETE /v1/spreadsheets/{id}/members`: revokes a person's access.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn unshare(
         &self,
         id: LogId,
@@ -90,7 +90,7 @@ impl Client {
     /// `POST /v1/spreadsheets/{id}/links`: creates a share link.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn create_link(
         &self,
         id: LogId,
@@ -105,7 +105,7 @@ impl Client {
     /// `DELETE /v1/spreadsheets/{id}/links/{link}`: revokes a share link.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn revoke_link(
         &self,
         id: LogId,

@@ -17,7 +17,8 @@ impl Client {
     /// order of `hashes`. [`crate::reader`] downloads, verifies and caches chunks.
     ///
     /// # Errors
-    /// [`ClientError`]; [`ClientError::NotUnderstood`] if the reply has another number of URLs.
+    /// Returns a [`ClientError`] if the request fails, in particular [`ClientError::NotUnderstood`]
+    /// if the response has another number of URLs.
     pub async fn chunk_urls(
         &self,
         id: LogId,

@@ -13,7 +13,7 @@ impl Client {
     /// `GET /v1/spreadsheets/{id}/diff`: compares the spreadsheet at two positions. Combines all pages.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn diff(
         &self,
         id: LogId,

@@ -40,7 +40,7 @@ impl Client {
     /// `GET /v1/feed`: returns one page of feed items after a checkpoint. [`crate::feed`] follows the feed.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn feed(&self, query: &FeedQuery) -> Result<FeedReply, ClientError> {
         let FeedQuery { after, generation, limit, payloads } = query;
         let call = Call::new(Method::GET, &["v1", "feed"])
@@ -51,11 +51,11 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets`: returns one page of the spreadsheets that are shared with the caller. A page
-    /// may be empty although more follow: continue while the reply has a `next`.
+    /// `GET /v1/spreadsheets`: returns one page of the spreadsheets that are shared with the
+    /// caller. A page may be empty although more follow: continue while the response has a `next`.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn spreadsheets(
         &self,
         query: &SpreadsheetsQuery,

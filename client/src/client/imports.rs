@@ -19,7 +19,8 @@ impl Client {
     /// nothing.
     ///
     /// # Errors
-    /// [`ClientError`]; [`ClientError::NotUnderstood`] if the reply has another number of URLs.
+    /// Returns a [`ClientError`] if the request fails, in particular [`ClientError::NotUnderstood`]
+    /// if the response has another number of URLs.
     pub async fn request_import_uploads(
         &self,
         id: LogId,
@@ -40,7 +41,8 @@ impl Client {
     /// Uploads a chunk to its upload URL. Succeeds if the chunk was already uploaded.
     ///
     /// # Errors
-    /// [`ClientError`]; [`ClientError::UnexpectedStatus`] if the URL has expired: request a new one.
+    /// Returns a [`ClientError`] if the request fails, in particular
+    /// [`ClientError::UnexpectedStatus`] if the URL has expired: request a new one.
     pub async fn upload_chunk(
         &self,
         grant: &ChunkUpload,

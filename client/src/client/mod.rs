@@ -37,7 +37,7 @@ use crate::ClientError;
 pub(crate) use transport::random;
 use transport::{Call, Transport};
 
-/// HTTP status of a reply to a request whose ETag is still current.
+/// HTTP status of a response to a request whose ETag is still current.
 const NOT_MODIFIED: u16 = 304;
 
 /// A client of a Cellar API.
@@ -61,7 +61,7 @@ pub struct CellsQuery {
     pub at: Option<Position>,
     /// The `next` of the previous page.
     pub cursor: Option<String>,
-    /// Lowest acceptable position of the reply, for reading one's own writes.
+    /// Lowest acceptable position of the response, for reading one's own writes.
     pub min_position: Option<Position>,
 }
 
@@ -103,8 +103,8 @@ impl Client {
         self.transport.base()
     }
 
-    /// Returns the cost of all requests of this client and its clones so far, retries included, as the
-    /// replies report it. Lost replies and "not found" replies report no cost: see
+    /// Returns the cost of all requests of this client and its clones so far, retries included, as
+    /// the responses report it. Lost responses and "not found" responses report no cost: see
     /// [`RequestCosts::unknown_requests`].
     #[must_use]
     pub fn cost(&self) -> RequestCosts {
@@ -115,7 +115,7 @@ impl Client {
     /// same nonce created.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn create(&self, request: &CreateRequest) -> Result<CreateReply, ClientError> {
         let call = Call::new(Method::POST, &["v1", "spreadsheets"]).with_body(request)?;
         self.transport.send(call).await
@@ -125,7 +125,7 @@ impl Client {
     /// with the same nonce created.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn fork(&self, id: LogId, request: &ForkRequest) -> Result<ForkReply, ClientError> {
         let call = spreadsheet(Method::POST, id, Some("forks")).with_body(request)?;
         self.transport.send(call).await
@@ -135,7 +135,7 @@ impl Client {
     /// the `next` of the previous page.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn forks(&self, id: LogId, cursor: Option<u64>) -> Result<ForksReply, ClientError> {
         let call = spreadsheet(Method::GET, id, Some("forks"))
             .with_text("cursor", cursor.map(|cursor| cursor.to_string()));
@@ -146,7 +146,7 @@ impl Client {
     /// `min_position`.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn load(
         &self,
         id: LogId,
@@ -170,7 +170,8 @@ impl Client {
     /// crashes.
     ///
     /// # Errors
-    /// [`ClientError`]; [`ClientError::certainly_not_done`] returns whether certainly nothing was appended.
+    /// Returns a [`ClientError`] if the request fails, in particular
+    /// [`ClientError::certainly_not_done`] returns whether certainly nothing was appended.
     pub async fn append(
         &self,
         id: LogId,
@@ -180,11 +181,11 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets/{id}/cells`: returns one page of cells at a position. For the next page, set
-    /// `at` to the reply's `position` and `cursor` to its `next`.
+    /// `GET /v1/spreadsheets/{id}/cells`: returns one page of cells at a position. For the next
+    /// page, set `at` to the response's `position` and `cursor` to its `next`.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn cells(&self, id: LogId, query: &CellsQuery) -> Result<CellsReply, ClientError> {
         let call = spreadsheet(Method::GET, id, Some("cells"))
             .with_text("sheet", query.sheet.clone())
@@ -198,7 +199,7 @@ impl Client {
     /// `GET /v1/spreadsheets/{id}/head`: returns the newest position, at or after `min_position`.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn head(
         &self,
         id: LogId,
@@ -213,7 +214,7 @@ impl Client {
     /// poll.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn head_if_changed(
         &self,
         id: LogId,
@@ -230,11 +231,12 @@ impl Client {
         }
     }
 
-    /// `GET /v1/spreadsheets/{id}/history`: returns one page of entries, newest first, up to and including
-    /// `until`, which defaults to the newest position. Continue with the reply's `next`.
+    /// `GET /v1/spreadsheets/{id}/history`: returns one page of entries, newest first, up to and
+    /// including `until`, which defaults to the newest position. Continue with the response's
+    /// `next`.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn history(
         &self,
         id: LogId,
@@ -251,7 +253,7 @@ impl Client {
     /// position, which is at or after `min_position`.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn sheets(
         &self,
         id: LogId,
@@ -268,7 +270,7 @@ impl Client {
     /// at or after `min_position`.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn stats(
         &self,
         id: LogId,
@@ -283,7 +285,7 @@ impl Client {
     /// token.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn health(&self) -> Result<Health, ClientError> {
         self.transport.send(Call::new(Method::GET, &["v1", "health"]).without_token()).await
     }

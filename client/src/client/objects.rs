@@ -39,7 +39,7 @@ impl Client {
     /// nothing.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn request_upload(
         &self,
         id: LogId,
@@ -52,9 +52,9 @@ impl Client {
     /// Uploads an object to its upload URL, without the token.
     ///
     /// # Errors
-    /// [`ClientError`]. The object may have been uploaded even if the store refuses the request: an upload
-    /// URL works once, so a retry after a lost reply is refused. [`Client::complete_upload`] returns whether
-    /// the object exists.
+    /// [`ClientError`]. The object may have been uploaded even if the store refuses the request: an
+    /// upload URL works once, so a retry after a lost response is refused.
+    /// [`Client::complete_upload`] returns whether the object exists.
     pub async fn upload(&self, grant: &UploadReply, object: Vec<u8>) -> Result<(), ClientError> {
         let UploadReply { method, url, headers, .. } = grant;
         self.put_object(UploadGrant { method, url, headers }, object).await
@@ -114,8 +114,9 @@ impl Client {
     /// committed at the position of the entry.
     ///
     /// # Errors
-    /// [`ClientError`]; [`ClientError::WrongObject`] if the object does not match the entry;
-    /// [`ClientError::UnexpectedStatus`] if the URL has expired: load the entry again for a new one.
+    /// Returns a [`ClientError`] if the request fails, in particular [`ClientError::WrongObject`]
+    /// if the object does not match the entry; [`ClientError::UnexpectedStatus`] if the URL has
+    /// expired: load the entry again for a new one.
     pub async fn external_mutations(
         &self,
         external: &ExternalBody,
@@ -157,7 +158,7 @@ impl Client {
     /// at the position of the entry.
     ///
     /// # Errors
-    /// [`ClientError::WrongObject`] if the object does not match the entry.
+    /// Returns [`ClientError::WrongObject`] if the object does not match the entry.
     pub(crate) fn mutations_of(
         &self,
         external: &ExternalBody,

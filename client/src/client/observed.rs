@@ -10,16 +10,16 @@ use super::retry::Failure;
 pub enum AttemptOutcome {
     /// The server replied.
     Answered {
-        /// HTTP status of the reply.
+        /// HTTP status of the response.
         status: u16,
-        /// Whether the reply has a `Retry-After` header.
+        /// Whether the response has a `Retry-After` header.
         has_retry_after: bool,
     },
     /// The connection failed, and the request was not sent.
     NotConnected,
     /// The server did not reply in time.
     TimedOut,
-    /// The connection was lost or closed before the reply was complete.
+    /// The connection was lost or closed before the response was complete.
     Lost,
 }
 

@@ -19,11 +19,11 @@ pub(super) enum Failure {
     TimedOut,
     /// The connection was lost after it was established.
     Lost { why: String },
-    /// The server replied with a problem document.
+    /// The server returned a problem document.
     Problem { problem: Box<Problem>, retry_after_ms: Option<u64> },
-    /// The server replied with an error status and no problem document.
+    /// The server returned an error status and no problem document.
     Status { status: u16, excerpt: String, retry_after_ms: Option<u64> },
-    /// The reply is larger than the limit.
+    /// The response is larger than the limit.
     TooLarge,
 }
 

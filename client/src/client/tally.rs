@@ -1,4 +1,4 @@
-//! Sums the cost of a client's requests, as the replies report it.
+//! Sums the cost of a client's requests, as the responses report it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,8 +10,8 @@ use reqwest::header::HeaderValue;
 pub struct RequestCosts {
     /// Sum of the reported costs.
     pub cost: Cost,
-    /// Number of requests of unknown cost: their reply was lost, or did not report the cost, such as a "not
-    /// found" reply.
+    /// Number of requests of unknown cost: their response was lost, or did not report the cost,
+    /// such as a "not found" response.
     pub unknown_requests: u64,
 }
 
@@ -41,8 +41,8 @@ pub(super) struct AttemptCost {
 }
 
 impl AttemptCost {
-    /// Records the cost in a reply's header. A missing or invalid header leaves the cost unknown, because the
-    /// reply may be valid anyway.
+    /// Records the cost in a response's header. A missing or invalid header leaves the cost
+    /// unknown, because the response may be valid anyway.
     pub(super) fn record_header(mut self, header: Option<&HeaderValue>) {
         if let Some(cost) = header.and_then(|value| Cost::from_header(value.to_str().ok()?).ok()) {
             self.costs = RequestCosts { cost, unknown_requests: 0 };

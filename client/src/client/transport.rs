@@ -1,4 +1,4 @@
-//! Sends requests with retries, and reads replies.
+//! Sends requests with retries, and reads responses.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -26,11 +26,12 @@ use crate::table::escape;
 
 /// Timeout for connecting, in milliseconds.
 const CONNECT_TIMEOUT_MS: u64 = 5_000;
-/// Timeout for each read of a reply, in milliseconds. Allows for the cold start of a Lambda function.
+/// Timeout for each read of a response, in milliseconds. Allows for the cold start of a Lambda
+/// function.
 const READ_TIMEOUT_MS: u64 = 30_000;
 /// Like `READ_TIMEOUT_MS`, but for objects: allows for an upload over a slow connection.
 const OBJECT_TIMEOUT_MS: u64 = 5 * 60 * 1_000;
-/// Maximum number of characters that an error shows of a reply that is not a problem document.
+/// Maximum number of characters that an error shows of a response that is not a problem document.
 const EXCERPT_CHARACTERS: usize = 200;
 
 /// Sends the requests of a client and its clones over shared connections.
@@ -52,7 +53,7 @@ pub(super) struct ObjectRequest {
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
     pub(super) body: Option<Vec<u8>>,
-    /// Maximum size of the reply.
+    /// Maximum size of the response.
     pub(super) max_bytes: usize,
     /// Cost of the request, because the object store does not report it. Received bytes are added later.
     pub(super) cost: Cost,
@@ -66,14 +67,14 @@ struct RetryableRequest<'a> {
     headers: HeaderMap,
     body: Option<Vec<u8>>,
     max_bytes: usize,
-    /// Cost of each attempt, if the reply does not report it.
+    /// Cost of each attempt, if the response does not report it.
     cost: Option<Cost>,
     timeout_ms: u64,
 }
 
-/// The result of opening a streamed reply.
+/// The result of opening a streamed response.
 pub(super) enum StreamReply {
-    /// The reply has started.
+    /// The response has started.
     Open(reqwest::Response),
     /// The server refused permanently.
     Refused,
@@ -132,7 +133,7 @@ impl Call {
         Ok(self)
     }
 
-    /// Requests a reply only if the current ETag differs from `etag`.
+    /// Requests a response only if the current ETag differs from `etag`.
     pub(super) fn if_none_match(mut self, etag: String) -> Self {
         self.if_none_match = Some(etag);
         self
@@ -180,7 +181,7 @@ impl Transport {
         &self.tally
     }
 
-    /// Sends a call, with retries, and decodes the reply.
+    /// Sends a call, with retries, and decodes the response.
     pub(super) async fn send<T: DeserializeOwned>(&self, call: Call) -> Result<T, ClientError> {
         let request = self.prepare(call);
         let body = self.send_with_retries(&request, &self.base_text).await?;
@@ -190,7 +191,7 @@ impl Transport {
         })
     }
 
-    /// Sends a call once, and returns as soon as its streamed reply starts.
+    /// Sends a call once, and returns as soon as its streamed response starts.
     pub(super) async fn open_stream(&self, call: Call) -> StreamReply {
         let RetryableRequest { http, method, url, headers, .. } = self.prepare(call);
         let attempt_cost = self.tally.start_attempt();
@@ -329,7 +330,8 @@ impl Transport {
     }
 }
 
-/// Adds the bytes of a downloaded object to a cost, according to the `Content-Length` of the reply.
+/// Adds the bytes of a downloaded object to a cost, according to the `Content-Length` of the
+/// response.
 fn add_received_bytes(cost: Cost, response: &reqwest::Response, max_bytes: usize) -> Cost {
     if cost.object_gets == 0 {
         return cost;
@@ -410,7 +412,7 @@ fn innermost_cause(error: &reqwest::Error) -> String {
     innermost.to_string()
 }
 
-/// Returns the failure for a reply with an error status.
+/// Returns the failure for a response with an error status.
 fn status_failure(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Failure {
     match serde_json::from_slice::<Problem>(body) {
         Ok(problem) => {

@@ -1,4 +1,4 @@
-//! Edits that are committed exactly once, even after crashes and lost replies.
+//! Edits that are committed exactly once, even after crashes and lost responses.
 //!
 //! An edit keeps its id and base however often it is sent, and is saved to disk before it is sent. The
 //! files, requests and recovery are implemented in `outbox`. [`Editor`] sends one edit, whose author waits
@@ -58,7 +58,7 @@ impl Editor {
     /// Returns the highest position at which this spreadsheet was read or edited, if any.
     ///
     /// # Errors
-    /// [`FileError`] if the state cannot be read.
+    /// Returns a [`FileError`] if the state cannot be read.
     pub fn seen_position(&self) -> Result<Option<Position>, FileError> {
         Ok(self.outbox.read()?.map(|state| state.seen))
     }
@@ -66,17 +66,17 @@ impl Editor {
     /// Returns the number of edits that are saved but not known to be committed.
     ///
     /// # Errors
-    /// [`FileError`] if the state cannot be read.
+    /// Returns a [`FileError`] if the state cannot be read.
     pub fn count_unsent_edits(&self) -> Result<usize, FileError> {
         Ok(self.outbox.read()?.map_or(0, |state| state.pending.len()))
     }
 
     /// Records that the spreadsheet was read at `position`, and its first sheet there if known. The
-    /// position becomes the base of later edits and the minimum position of later reads. Does not wait
-    /// for an edit that is being sent, because its reply contains a newer position.
+    /// position becomes the base of later edits and the minimum position of later reads. Does not
+    /// wait for an edit that is being sent, because its response contains a newer position.
     ///
     /// # Errors
-    /// [`FileError`] if the state is locked, or cannot be read or written.
+    /// Returns a [`FileError`] if the state is locked, or cannot be read or written.
     pub fn record_seen(
         &self,
         position: Position,
@@ -149,8 +149,8 @@ impl Editor {
         is_deleted_at(&self.outbox.client, self.outbox.spreadsheet, sheet, check_at).await
     }
 
-    /// Returns the operations as which an edit was committed, if they differ from the requested one. If
-    /// the original reply was lost, reads them from the entry.
+    /// Returns the operations as which an edit was committed, if they differ from the requested
+    /// one. If the original response was lost, reads them from the entry.
     async fn committed_operations(&self, answer: &AppendedMutation) -> Option<Vec<Operation>> {
         if answer.status != MutationStatus::Duplicate {
             return answer.committed.clone();

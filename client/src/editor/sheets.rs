@@ -12,7 +12,7 @@ impl Editor {
     /// Returns the sheets at the base of the next edit: the position that was last seen.
     ///
     /// # Errors
-    /// [`EditorError`] if a request fails or a local file cannot be used.
+    /// Returns an [`EditorError`] if a request fails or a local file cannot be used.
     pub async fn sheets(&self) -> Result<SheetsReply, EditorError> {
         let lock = self.outbox.lock().await?;
         let mut state = self.load_or_create_state().await?;
@@ -49,8 +49,8 @@ impl Editor {
     /// request only if the saved state does not contain the answer.
     ///
     /// # Errors
-    /// [`EditorError::UnknownSheet`] if the sheet does not exist; other variants if a request fails or a
-    /// local file cannot be used.
+    /// Returns [`EditorError::UnknownSheet`] if the sheet does not exist; other variants if a
+    /// request fails or a local file cannot be used.
     pub async fn sheet(&self, name: Option<&str>) -> Result<SheetId, EditorError> {
         let Some(name) = name else {
             return self.first_sheet().await;

@@ -5,8 +5,8 @@
 //! shows each edit as the server would commit it now ([`cellar_api::rebase`]).
 //!
 //! An edit is saved to disk before it is shown, without waiting for the server. [`LiveSheet::sync`]
-//! sends pending edits and fetches new entries (`sync`). Each edit takes effect exactly once and in its
-//! author's order, even after crashes and lost replies: its id and base never change.
+//! sends pending edits and fetches new entries (`sync`). Each edit takes effect exactly once and in
+//! its author's order, even after crashes and lost responses: its id and base never change.
 //!
 //! After a restore of the tables to an earlier time, edits that were certainly not committed are made
 //! again by a new client. Edits that may have been committed are set aside in a file (`start_over`).
@@ -72,8 +72,8 @@ impl LiveSheet {
     /// edits are stored per subject and never sent as another subject.
     ///
     /// # Errors
-    /// [`LiveError::File`] if another process has the spreadsheet open in this folder or a file cannot be
-    /// used; other variants of [`LiveError`] if the spreadsheet cannot be loaded.
+    /// Returns [`LiveError::File`] if another process has the spreadsheet open in this folder or a
+    /// file cannot be used; other variants of [`LiveError`] if the spreadsheet cannot be loaded.
     pub async fn open(
         client: Client,
         token: Option<&str>,
@@ -125,7 +125,7 @@ impl LiveSheet {
     /// has the spreadsheet open.
     ///
     /// # Errors
-    /// [`FileError`] if the files cannot be read.
+    /// Returns a [`FileError`] if the files cannot be read.
     pub fn count_unsent_edits(
         client: Client,
         token: Option<&str>,
@@ -198,8 +198,8 @@ impl LiveSheet {
     /// first sheet if `None`. Fetches chunks that are not in the cache.
     ///
     /// # Errors
-    /// [`LiveError::Reader`] if the cells cannot be read; [`LiveError::CannotRebase`] if the pending edits
-    /// cannot be rebased before they are sent.
+    /// Returns [`LiveError::Reader`] if the cells cannot be read; [`LiveError::CannotRebase`] if
+    /// the pending edits cannot be rebased before they are sent.
     pub async fn view(
         &mut self,
         sheet: Option<&str>,

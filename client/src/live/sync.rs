@@ -285,7 +285,7 @@ impl LiveSheet {
         }
         let committed_edits: Vec<_> = acknowledged(entry, self.state.acked_id).collect();
         for edit in committed_edits {
-            // The entry of a large edit does not contain its rejection; the reply does.
+            // The entry of a large edit does not contain its rejection; the response does.
             let reply = self.answers.get(&edit.id);
             let rejection =
                 edit.rejection.or_else(|| reply.and_then(|answer| answer.rejection.clone()));
@@ -336,7 +336,7 @@ impl EditOutcome {
         }
     }
 
-    /// Returns the outcome that a reply reports. The reply to a duplicate omits the committed
+    /// Returns the outcome that a response reports. The response to a duplicate omits the committed
     /// operations, so their absence does not mean that the edit was committed unchanged.
     fn of_answer(answer: &AppendedMutation) -> Self {
         let outcome = Self::new(answer.rejection.clone(), answer.committed.clone());
