@@ -125,8 +125,7 @@ async fn a_stack_is_deployed_used_changed_and_destroyed() {
     // Nothing is broadened, replaced or lost: nobody is asked.
     let changed = account.deploy(&[]);
     assert!(changed.code == 0 && changed.stderr.contains(MEMORY), "{changed:?}");
-    let put_back =
-        "restored public access block, TLS-only policy, cleanup of";
+    let put_back = "restored public access block, TLS-only policy, cleanup of";
     assert!(changed.stderr.contains(put_back), "{changed:?}");
     assert!(changed.stderr.contains("Smoke test: 13 checks passed"), "{changed:?}");
     let same = account.synth(&["diff"]);
@@ -171,7 +170,10 @@ async fn an_update_that_fails_says_why_and_the_stack_is_as_it_was_before() {
     // The first one that is updated, as it depends on no table.
     let relay = "RelayFunction (AWS::Lambda::Function, made in stacks/src/cellar/events.rs:";
     assert!(error.contains(relay), "{failed:?}");
-    assert!(error.contains("unzip") && error.contains("rolled back to its previous state"), "{failed:?}");
+    assert!(
+        error.contains("unzip") && error.contains("rolled back to its previous state"),
+        "{failed:?}"
+    );
     account.write_and_read_back();
     s3.delete_object().bucket(ARTIFACTS).key(&key).send().await.unwrap();
     let deployed = account.deploy(&["--yes"]);
@@ -190,7 +192,10 @@ async fn what_lambda_cannot_run_is_not_deployed() {
     let account = Account::new().await;
     fs::write(&account.bundle, "no binary").unwrap();
     let refused = account.deploy(&["--yes"]);
-    assert!(refused.code == 1 && refused.stderr.contains("a file of unknown format"), "{refused:?}");
+    assert!(
+        refused.code == 1 && refused.stderr.contains("a file of unknown format"),
+        "{refused:?}"
+    );
     let destroyed = account.synth(&["destroy", "--yes"]);
     assert!(destroyed.stdout.contains("Stack cellar does not exist"), "{destroyed:?}");
 }
@@ -222,7 +227,10 @@ async fn a_plan_is_applied_as_it_was_shown_or_not_at_all() {
     assert!(planned.code == 2 && planned.stderr.contains(MEMORY), "{planned:?}");
     account.configure("deletion_protection: false\n");
     let stale = apply();
-    assert!(stale.code == 1 && stale.stderr.contains("synthesized template has changed"), "{stale:?}");
+    assert!(
+        stale.code == 1 && stale.stderr.contains("synthesized template has changed"),
+        "{stale:?}"
+    );
 
     // Data is less protected: a plan that fails is none.
     let grave = plan(&["--fail-on", "destructive", "--output", "grave.json"]);

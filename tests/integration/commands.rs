@@ -156,9 +156,15 @@ fn without_a_cloud_the_next_command_is_named() {
     let run = project.synth(&["smoke"]);
     assert!(run.code == 1 && run.stderr.contains("deploy --local"), "{run:?}");
     let status = project.synth(&["status"]);
-    assert!(status.code == 0 && status.stdout.contains("No local stack is deployed here"), "{status:?}");
+    assert!(
+        status.code == 0 && status.stdout.contains("No local stack is deployed here"),
+        "{status:?}"
+    );
     let destroy = project.synth(&["destroy", "--local"]);
-    assert!(destroy.code == 0 && destroy.stdout.contains("No local stack was running"), "{destroy:?}");
+    assert!(
+        destroy.code == 0 && destroy.stdout.contains("No local stack was running"),
+        "{destroy:?}"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A local cloud in this process, with tokens for it.
+//! A local cloud in the test's process, with tokens for it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,29 +28,29 @@ use cellar_stacks::{Architecture, Config, cellar_stack};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// The state folder, in the test's own.
+/// Name of the state folder in the test's own folder.
 const STATE: &str = "local";
 
-/// Changes the JSON of a template.
+/// A modification of the template's JSON.
 pub type Change = fn(&mut serde_json::Value);
 
-/// A cloud that runs until the test ends.
+/// A local cloud that runs until the test ends.
 pub struct TestCloud {
-    /// The URL of its API.
+    /// URL of the cloud's API.
     pub url: String,
-    /// The endpoint of its DynamoDB.
+    /// Endpoint of the cloud's DynamoDB.
     pub database_url: String,
-    /// The endpoint of its S3.
+    /// Endpoint of the cloud's S3.
     pub buckets_url: String,
-    /// The access key and the secret key of its DynamoDB and its S3.
+    /// Access key and secret key of the cloud's DynamoDB and S3.
     pub credentials: (String, String),
-    /// What its API is told.
+    /// Settings of the cloud's API.
     pub settings: ApiSettings,
-    /// What its API consumes.
+    /// Consumption of the cloud's API.
     pub meter: Arc<Meter>,
-    /// Counts the bytes of requests' bodies that its API keeps.
+    /// Counter of the bytes of request bodies that the API holds in memory.
     pub bodies: Arc<BodyBudget>,
-    /// What its functions may do, and did.
+    /// Permissions of the cloud's functions, and the actions that they used.
     pub roles: Arc<Roles>,
     key: KeyPair,
     config: Config,
@@ -62,29 +62,29 @@ pub struct TestCloud {
 }
 
 impl TestCloud {
-    /// Starts the synthesized stack on free ports, in a folder of its own.
+    /// Starts the synthesized stack on free ports, in a temporary folder.
     pub async fn start() -> Self {
         Self::start_with(Ports::default()).await
     }
 
-    /// As [`TestCloud::start`], but nothing makes snapshots: their jobs stay in the queue, and nobody
-    /// else writes into the tables.
+    /// Like [`TestCloud::start`], but without snapshot workers: jobs stay in the queue, and only
+    /// the test writes to the tables.
     pub async fn start_without_snapshots() -> Self {
         let ports = Ports { snapshot_builder: None, ..Ports::default() };
         Self::start_configured(ports, |config| config.snapshots.enabled = false).await
     }
 
-    /// As [`TestCloud::start`], with parts of the world replaced.
+    /// Like [`TestCloud::start`], with some ports replaced.
     pub async fn start_with(ports: Ports) -> Self {
         Self::start_configured(ports, |_| {}).await
     }
 
-    /// As [`TestCloud::start_with`], with another configuration than the default.
+    /// Like [`TestCloud::start_with`], with a modified configuration.
     pub async fn start_configured(ports: Ports, configure: impl FnOnce(&mut Config)) -> Self {
         Self::start_changed(ports, configure, |_| {}).await
     }
 
-    /// As [`TestCloud::start_configured`], with something changed in the template.
+    /// Like [`TestCloud::start_configured`], with a modified template.
     pub async fn start_changed(
         ports: Ports,
         configure: impl FnOnce(&mut Config),
@@ -98,13 +98,13 @@ impl TestCloud {
         Self::start_in(folder, key, (config, change), ports).await
     }
 
-    /// Ends the cloud as an operator does: what is under way is answered.
+    /// Shuts the cloud down as an operator does: running requests are answered.
     pub async fn end(self) {
         self.end.send(()).unwrap();
         self.served.await.unwrap();
     }
 
-    /// Kills the cloud where it stands, and starts it again on what is on the disk.
+    /// Kills the cloud, and starts it again from its state folder.
     pub async fn kill_and_start(self, ports: Ports) -> Self {
         self.served.abort();
         let _ = self.served.await;
@@ -134,7 +134,7 @@ impl TestCloud {
         let (access_key, secret_key) = cloud.credentials();
         let credentials = (access_key.to_owned(), secret_key.to_owned());
         let (settings, meter) = (cloud.settings().clone(), Arc::clone(cloud.meter()));
-        let bodies = Arc::clone(cloud.bodies());
+        let bodies = Arc::clone(cloud.body_budget());
         let roles = Arc::clone(cloud.roles());
         let _ = meter.take();
         let (end, ended) = oneshot::channel::<()>();
@@ -164,17 +164,17 @@ impl TestCloud {
         }
     }
 
-    /// The path of its state folder.
+    /// Returns the path of the state folder.
     pub fn state_path(&self) -> PathBuf {
         self.folder.path().join(STATE)
     }
 
-    /// The queue with this logical id.
+    /// Returns the queue with a logical id.
     pub fn queue(&self, logical_id: &str) -> &Arc<LocalQueue> {
         &self.queues[logical_id]
     }
 
-    /// Claims of a token that this cloud accepts.
+    /// Returns claims of a token that this cloud accepts.
     pub fn claims(&self, subject: &str, role: Role) -> Claims {
         let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         Claims {
@@ -190,53 +190,53 @@ impl TestCloud {
         }
     }
 
-    /// A token with these claims.
+    /// Returns a token with these claims.
     pub fn sign(&self, claims: &Claims) -> String {
         self.key.sign(claims).unwrap()
     }
 
-    /// A token for all spreadsheets.
+    /// Returns a token for all spreadsheets.
     pub fn token(&self, subject: &str, role: Role) -> String {
         self.sign(&self.claims(subject, role))
     }
 
-    /// A token for some spreadsheets.
+    /// Returns a token for some spreadsheets.
     pub fn token_for(&self, subject: &str, role: Role, logs: Vec<LogId>) -> String {
         let spreadsheets = Spreadsheets::Only(logs);
         self.sign(&Claims { spreadsheets, ..self.claims(subject, role) })
     }
 
-    /// The token of a person: the catalog says what they may do.
+    /// Returns a person's token, whose access is determined by the catalog.
     pub fn token_of(&self, person: &str) -> String {
         let claims = self.claims(person, Role::Owner);
         self.sign(&Claims { spreadsheets: Spreadsheets::shared(), ..claims })
     }
 
-    /// A client that may do everything.
+    /// Returns a client with full access.
     pub fn client(&self, subject: &str) -> Client {
         Client::new(&self.url, Some(&self.token(subject, Role::Owner))).unwrap()
     }
 
-    /// The tables of this cloud at another endpoint (a proxy before them), and their meter.
+    /// Returns the cloud's tables through another endpoint (a proxy), and their meter.
     pub fn tables_at(&self, endpoint: &str) -> (Arc<DynamoTables>, Arc<Meter>) {
         let meter = Arc::new(Meter::default());
         let client = self.dynamodb_client_at(endpoint);
         (Arc::new(DynamoTables::new(&self.settings, client, Arc::clone(&meter))), meter)
     }
 
-    /// The name of the table of pending snapshots.
+    /// Returns the name of the table of pending snapshots.
     pub fn pending_snapshots_table(&self) -> String {
         format!("{}-PendingSnapshotsTable", self.config.stack)
     }
 
-    /// The table of pending snapshots, and its meter.
+    /// Returns the table of pending snapshots, and its meter.
     pub fn pending_snapshots(&self) -> (DynamoPendingSnapshots, Arc<Meter>) {
         let meter = Arc::new(Meter::default());
         let (table, client) = (self.pending_snapshots_table(), self.dynamodb_client());
         (DynamoPendingSnapshots::named(table, client, Arc::clone(&meter)), meter)
     }
 
-    /// A client of this cloud's DynamoDB.
+    /// Returns a client of the cloud's DynamoDB.
     pub fn dynamodb_client(&self) -> aws_sdk_dynamodb::Client {
         let (access_key, secret_key) = &self.credentials;
         client_for_endpoint(&self.database_url, access_key, secret_key)
@@ -249,43 +249,44 @@ impl TestCloud {
         aws_sdk_dynamodb::Client::from_conf(config)
     }
 
-    /// A client of this cloud's S3.
+    /// Returns a client of the cloud's S3.
     pub fn s3_client(&self) -> aws_sdk_s3::Client {
         let (access_key, secret_key) = &self.credentials;
         s3::client_for_endpoint(&self.buckets_url, access_key, secret_key)
     }
 
-    /// The bucket of this cloud, and its meter.
+    /// Returns the cloud's bucket, and its meter.
     pub fn blobs(&self) -> (S3Blobs, Arc<Meter>) {
         let meter = Arc::new(Meter::default());
         let bucket = self.settings.bucket.clone();
         (S3Blobs::new(bucket, self.s3_client(), Arc::clone(&meter)), meter)
     }
 
-    /// The log service over these tables, as a process that knows nothing yet.
+    /// Returns a log service over `tables`, with an empty cache.
     pub fn logs(tables: &Arc<DynamoTables>) -> Logs {
         let (entries, segments) = (Arc::clone(tables), Arc::clone(tables));
         let blobs = Arc::new(MemoryBlobs::new(Arc::new(SystemClock)));
         Logs::new(entries, segments, blobs, Arc::new(SystemClock), Arc::new(SystemRandom))
     }
 
-    /// Another process of the API on this cloud's tables, at another endpoint; its URL.
+    /// Starts another API process on the cloud's tables through another endpoint; returns its URL.
     pub async fn another_api(&self, database_url: &str) -> String {
         self.api_with(database_url, &self.settings).await
     }
 
-    /// A process of the API that takes this cloud's tables for restored ones, of that incarnation; its URL.
+    /// Starts an API process that treats the tables as restored ones of that incarnation; returns
+    /// its URL.
     pub async fn api_at_incarnation(&self, incarnation: u32) -> String {
         let settings = ApiSettings { incarnation, ..self.settings.clone() };
         self.api_told(&settings).await
     }
 
-    /// A process of the API that is told something else; its URL.
+    /// Starts an API process with other settings; returns its URL.
     pub async fn api_told(&self, settings: &ApiSettings) -> String {
         self.api_with(&self.database_url, settings).await
     }
 
-    /// Another process of the API on this cloud's tables, which has this clock; its URL.
+    /// Starts another API process with another clock; returns its URL.
     pub async fn api_at(&self, clock: Arc<dyn Clock>) -> String {
         let (dynamodb, s3) = (self.dynamodb_client(), self.s3_client());
         let state = ApiState::with_pokes(&self.settings, dynamodb, s3, Arc::new(NoPokes), clock);
@@ -305,7 +306,7 @@ impl TestCloud {
     }
 }
 
-/// Sends what is signed for a server to a proxy before it, which passes it on as it is.
+/// Redirects requests that are signed for a server to a proxy, which forwards them unchanged.
 #[derive(Debug)]
 struct Through {
     proxy: String,

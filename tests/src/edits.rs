@@ -1,4 +1,4 @@
-//! Short ways to write edits and requests.
+//! Shorthands for edits and requests.
 
 use cellar_api::{wire::AppendRequest, wire::CreateReply, wire::SentMutation};
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
@@ -8,7 +8,7 @@ use cellar_log::entry::FIRST_INCARNATION;
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
-/// Sets `A1` and the cells below it to these numbers.
+/// Returns an edit that sets `A1` and the cells below to these numbers.
 pub fn set_numbers(numbers: &[f64]) -> Operation {
     let edit = |(row, number): (u32, &f64)| CellEdit {
         row,
@@ -21,7 +21,7 @@ pub fn set_numbers(numbers: &[f64]) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
 }
 
-/// A request of one mutation for the API.
+/// Returns an API request with one mutation.
 pub fn append_one(
     created: CreateReply,
     client: &str,
@@ -37,7 +37,7 @@ pub fn append_one(
     }
 }
 
-/// A request of one mutation for the log service.
+/// Returns a log service request with one mutation.
 pub fn request(
     log: LogId,
     author: Option<&str>,
@@ -51,12 +51,12 @@ pub fn request(
     Request::new(log, client, author, FIRST_INCARNATION, id - 1, mutations).unwrap()
 }
 
-/// The log that a test names.
+/// Returns the id of the log with a nonce.
 pub fn log(nonce: &str) -> LogId {
     LogId::derive(&SubjectKey::new("test", "test"), nonce).unwrap()
 }
 
-/// A position in segment 0.
+/// Returns a position in segment 0.
 pub fn at(num: u32) -> Position {
     Position::new(0, num).unwrap()
 }

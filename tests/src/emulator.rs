@@ -1,8 +1,8 @@
-//! An AWS emulator that others wrote: ministack, in a process of its own.
+//! A third-party AWS emulator, ministack, in a separate process.
 //!
-//! It checks our adapters against an understanding of AWS that is not ours. What it demonstrably
-//! gets wrong is no measure (lifecycle rules, consumed units, expiry of records, partial failures
-//! of streams): those expectations are for our own local cloud, and for AWS.
+//! It checks our adapters against an independent implementation of AWS. Expectations that the
+//! emulator fails to meet (lifecycle rules, consumed units, expiry of records, partial failures of
+//! streams) are tested only with our own local cloud and with AWS.
 
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -15,22 +15,22 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::python;
 
 const PACKAGE: &str = "ministack==1.5.33";
-/// How it is started.
+/// Program that starts the emulator.
 const SERVE: &str = include_str!("emulator/serve.py");
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(50);
 
-/// A running emulator; it ends when this is dropped.
+/// A running emulator, which is stopped on drop.
 pub struct Emulator {
-    /// The endpoint of all its services.
+    /// Endpoint of all services.
     pub url: String,
     process: Child,
     folder: tempfile::TempDir,
 }
 
 impl Emulator {
-    /// Starts an empty one on a free port. It is installed into `folder`, the first time.
+    /// Starts an emulator without data on a free port. The first start installs it into `folder`.
     pub async fn start(folder: &Path) -> Self {
         let python = python::with_package(folder, PACKAGE);
         let data = tempfile::tempdir().unwrap();
@@ -45,7 +45,7 @@ impl Emulator {
             .env("TMPDIR", data.path())
             .env("BIND_HOST", "127.0.0.1")
             .env("GATEWAY_PORT", port.to_string())
-            // What its functions are told.
+            // The endpoint for the emulator's functions.
             .env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}"))
             .stdin(Stdio::null())
             .stdout(log.try_clone().unwrap())
@@ -75,7 +75,7 @@ impl Emulator {
 
 impl Drop for Emulator {
     fn drop(&mut self) {
-        // Not waited for yet: the id is still this process's own.
+        // The process has not been waited for, so the id still belongs to it.
         let id = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw);
         let asked = id.map(|id| kill_process(id, Signal::TERM));
         let started = Instant::now();

@@ -1,5 +1,5 @@
-//! A clock whose minutes take two seconds, for a local cloud in a process of its own: a worker's lease
-//! is over soon after the cloud was killed.
+//! A clock that runs faster than real time, for a local cloud in a separate process: a worker's
+//! lease expires soon after the cloud was killed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use cellar_engine::ports::Clock;
 use cellar_engine::system::SystemClock;
 use cellar_local::Ports;
 
-/// The variable that says since when, Unix milliseconds: the same for each process, so that time
-/// goes on where it was when one was killed.
+/// Environment variable with the start time, in Unix milliseconds. All processes share it, so that
+/// time continues when one of them is killed.
 pub const FAST_SINCE_MS: &str = "CELLAR_TEST_FAST_SINCE_MS";
-/// How much faster it is.
+/// Speed relative to real time.
 pub const SPEED: u64 = 30;
 
 struct FastClock {
@@ -31,7 +31,7 @@ impl Clock for FastClock {
     }
 }
 
-/// The ports of a local cloud: its clock is a fast one if the variable says so.
+/// Returns the ports of a local cloud, with a fast clock if the environment variable is set.
 pub fn ports() -> Ports {
     let since_ms = std::env::var(FAST_SINCE_MS).ok().and_then(|text| text.parse().ok());
     match since_ms {

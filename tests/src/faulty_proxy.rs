@@ -1,5 +1,5 @@
-//! A proxy before an API that knows requests from each other: it drops requests and replies, sends
-//! requests twice, lets them wait, and goes offline.
+//! A proxy between clients and an API: it drops requests and replies, duplicates and delays
+//! requests, and goes offline.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,23 +14,23 @@ use fastrand::Rng;
 
 use crate::forwarding::{Target, break_connection, serve};
 
-/// In how many of a hundred requests something goes wrong.
+/// Probability of each fault, in percent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Faults {
     /// The request never arrives.
     pub drop_request: u8,
-    /// It is carried out, and its reply never arrives.
+    /// The request is executed, and its reply is lost.
     pub drop_reply: u8,
-    /// It arrives twice; the reply to the second is passed on.
+    /// The request arrives twice, and the second reply is returned.
     pub twice: u8,
-    /// It waits for up to 30 milliseconds, while others overtake it.
+    /// The request waits for up to 30 milliseconds, while others overtake it.
     pub delay: u8,
 }
 
-/// What has gone wrong so far.
+/// Number of faults so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Requests that never arrived, those while it was offline apart.
+    /// Requests that never arrived, not counting those while the proxy was offline.
     pub dropped_requests: u32,
     /// Replies that never arrived.
     pub dropped_replies: u32,
@@ -38,9 +38,9 @@ pub struct Counts {
     pub doubled: u32,
 }
 
-/// A proxy before a server.
+/// A proxy that causes faults.
 pub struct FaultyProxy {
-    /// Where to connect.
+    /// URL of the proxy.
     pub url: String,
     shared: Arc<Shared>,
 }
@@ -58,8 +58,8 @@ struct World {
 }
 
 impl FaultyProxy {
-    /// A proxy before the server at `target`, in which nothing goes wrong yet; the same faults for the
-    /// same seed and the same requests.
+    /// Starts a proxy for the server at `target`, at first without faults. Equal seeds and requests
+    /// cause equal faults.
     pub async fn start(target: &str, seed: u64) -> Self {
         let (random, faults) = (Rng::with_seed(seed), Faults::default());
         let world = World { random, faults, counts: Counts::default() };
@@ -72,23 +72,23 @@ impl FaultyProxy {
         Self { url: serve(router).await, shared }
     }
 
-    /// From now on this goes wrong.
+    /// Sets the probabilities of faults.
     pub fn set(&self, faults: Faults) {
         self.shared.world.lock().unwrap().faults = faults;
     }
 
-    /// From now on nothing arrives, or it does again.
+    /// Takes the proxy offline or online again.
     pub fn set_offline(&self, is_offline: bool) {
         self.shared.is_offline.store(is_offline, Ordering::SeqCst);
     }
 
-    /// What has gone wrong so far.
+    /// Returns the number of faults so far.
     pub fn counts(&self) -> Counts {
         self.shared.world.lock().unwrap().counts
     }
 }
 
-/// What becomes of one request.
+/// The faults of one request.
 #[derive(Clone, Copy)]
 struct Plan {
     drop_request: bool,

@@ -1,21 +1,21 @@
-//! What proxies before a server have in common: they get a request, send it on as it is, and answer with
-//! the server's reply or not at all.
+//! Common parts of proxies: they receive a request, forward it unchanged, and answer with the
+//! server's reply or break the connection.
 
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 
-/// What each connection says for itself.
+/// Headers that apply to a single connection and are not forwarded.
 const OF_ONE_CONNECTION: [&str; 4] =
     ["connection", "content-length", "keep-alive", "transfer-encoding"];
 
-/// A request as it came.
+/// A received request.
 pub type Request = (Method, Uri, HeaderMap, Bytes);
 
-/// A reply as it came.
+/// A received reply.
 pub type Reply = (StatusCode, HeaderMap, Bytes);
 
-/// The server behind a proxy.
+/// The upstream server of a proxy.
 #[derive(Debug, Clone)]
 pub struct Target {
     url: String,
@@ -23,16 +23,17 @@ pub struct Target {
 }
 
 impl Target {
-    /// The server at a URL.
+    /// Creates a target for the server at `url`.
     pub fn new(url: &str) -> Self {
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         Self { url: url.trim_end_matches('/').to_owned(), http }
     }
 
-    /// Sends a request on; gives its reply. Headers stay what they are, the host, too: it may be signed.
+    /// Forwards a request and returns the reply. Headers stay unchanged, including the host,
+    /// because they may be signed.
     ///
     /// # Errors
-    /// What broke the connection.
+    /// The error that broke the connection.
     pub async fn pass_on(&self, request: Request) -> reqwest::Result<Reply> {
         let (method, uri, headers, body) = request;
         let url = format!("{}{uri}", self.url);
@@ -50,7 +51,7 @@ fn passed(mut headers: HeaderMap) -> HeaderMap {
     headers
 }
 
-/// Serves on a free port until the test ends; gives the URL.
+/// Serves `router` on a free port until the test ends; returns the URL.
 pub async fn serve(router: Router) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -58,8 +59,8 @@ pub async fn serve(router: Router) -> String {
     url
 }
 
-/// Ends the task of the connection, and so the connection, without an answer. No panic is reported: it is
-/// none.
+/// Breaks the connection without an answer by ending its task. The unwinding prints no panic
+/// message, because the break is intended.
 pub fn break_connection() -> ! {
     std::panic::resume_unwind(Box::new("the connection breaks"))
 }

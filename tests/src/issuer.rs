@@ -19,29 +19,28 @@ use cellar_catalog::oidc::{DISCOVERY_PATH, OidcIssuer, TokenAlgorithm};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-/// What the issuer calls this application.
+/// The issuer's identifier of this application.
 pub const AUDIENCE: &str = "cellar-app";
-/// Where its keys are.
+/// Path of the issuer's keys.
 const KEYS_PATH: &str = "/keys";
 
-/// A key pair.
 enum Pair {
     Rsa(RsaKeyPair),
     Ecdsa(EcdsaKeyPair),
 }
 
-/// What the issuer answers for its keys.
+/// The issuer's answer to a request for its keys.
 #[derive(Debug, Clone)]
 pub enum Answer {
-    /// Its keys.
+    /// The keys.
     Keys,
-    /// Its keys, in a document of so many bytes.
+    /// The keys, in a document padded to this number of bytes.
     Padded(usize),
-    /// That they are elsewhere, where they are.
+    /// A redirect to another path, which serves the keys.
     Redirect,
-    /// Nothing, for ever.
+    /// No answer, forever.
     Never,
-    /// A fault.
+    /// A server error.
     Fault,
 }
 
@@ -52,7 +51,7 @@ struct Published {
     asked: AtomicU64,
 }
 
-/// The issuer.
+/// A running issuer.
 pub struct TestIssuer {
     published: Arc<Published>,
     pair: Pair,
@@ -109,7 +108,7 @@ impl Pair {
                 json!({"kty": "RSA", "use": "sig", "alg": "RS256", "kid": id, "n": n, "e": e})
             }
             Self::Ecdsa(pair) => {
-                // Uncompressed: a byte that says so, and both coordinates.
+                // Uncompressed point: a prefix byte, followed by both coordinates.
                 let (x, y) = pair.public_key().as_ref()[1..].split_at(32);
                 let (x, y) = (encoded(x), encoded(y));
                 json!({"kty": "EC", "crv": "P-256", "use": "sig", "kid": id, "x": x, "y": y})
@@ -143,7 +142,7 @@ async fn answer(State(published): State<Arc<Published>>, request: Request) -> Re
 }
 
 impl TestIssuer {
-    /// An issuer with one key, on a free port. RS256 or ES256.
+    /// Starts an issuer with one key on a free port. The algorithm must be RS256 or ES256.
     pub async fn start(algorithm: TokenAlgorithm) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -159,36 +158,36 @@ impl TestIssuer {
         Self { published, pair, id, served }
     }
 
-    /// Its URL, which is its name.
+    /// Returns the issuer's URL, which is also its name.
     pub fn url(&self) -> &str {
         &self.published.url
     }
 
-    /// As a configuration has it.
+    /// Returns the issuer's section of a configuration.
     pub fn config(&self) -> OidcIssuer {
         let algorithm = self.pair.algorithm();
         let all = json!({"issuer": self.url(), "audience": AUDIENCE, "algorithm": algorithm});
         serde_json::from_value(all).unwrap()
     }
 
-    /// From now on it answers so.
+    /// Sets the answer to requests for the keys.
     pub fn answers(&self, answer: Answer) {
         *self.published.answer.lock().unwrap() = answer;
     }
 
-    /// How often it was asked for anything.
+    /// Returns the number of requests so far.
     pub fn asked(&self) -> u64 {
         self.published.asked.load(Ordering::SeqCst)
     }
 
-    /// It signs with another key from now on, and publishes only that one.
+    /// Replaces the signing key, and publishes only the new one.
     pub fn rotate(&mut self) {
         self.pair = Pair::generate(self.pair.algorithm());
         self.id += "-next";
         *self.published.keys.lock().unwrap() = vec![self.pair.jwk(&self.id)];
     }
 
-    /// What it says of a person.
+    /// Returns the claims of a person.
     pub fn claims(&self, subject: &str) -> Value {
         let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         json!({
@@ -197,27 +196,27 @@ impl TestIssuer {
         })
     }
 
-    /// A token of that person.
+    /// Returns a token of a person.
     pub fn token(&self, subject: &str) -> String {
         self.sign(&self.claims(subject))
     }
 
-    /// The public key with which its tokens are verified, as it publishes it.
+    /// Returns the published public key.
     pub fn published(&self) -> Value {
         self.pair.jwk(&self.id)
     }
 
-    /// The header of its tokens.
+    /// Returns the header of the issuer's tokens.
     pub fn header(&self) -> Value {
         json!({"alg": self.pair.algorithm(), "kid": self.id, "typ": "JWT"})
     }
 
-    /// A token that says this.
+    /// Returns a token with these claims.
     pub fn sign(&self, claims: &Value) -> String {
         self.sign_text(&self.header(), &claims.to_string())
     }
 
-    /// A token with this header and these claims, which are not read.
+    /// Returns a token with this header and these claims, which may be invalid.
     pub fn sign_text(&self, header: &Value, claims: &str) -> String {
         let message = format!("{}.{}", encoded(header.to_string()), encoded(claims));
         let signature = encoded(self.pair.sign(message.as_bytes()));

@@ -1,7 +1,7 @@
-//! What tests across the crates share: a running cloud, tokens for it, proxies that lose replies and more, an
-//! emulator of AWS.
+//! Support code that tests of several crates share: a running cloud with tokens, proxies that cause
+//! faults, an AWS emulator.
 //!
-//! Everything here fails by panicking, as tests do.
+//! All functions fail by panicking, as tests do.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

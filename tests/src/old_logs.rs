@@ -1,4 +1,4 @@
-//! Logs of several segments, and the time in which they become old.
+//! Logs of several segments, and a manual clock to let them age.
 
 use std::sync::Arc;
 
@@ -23,30 +23,30 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 use crate::cloud::TestCloud;
 use crate::edits::log;
 
-/// Milliseconds of a day.
+/// Milliseconds in a day.
 pub const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
-/// Keeps as little as is allowed.
+/// The policy that offloads as much as is allowed.
 pub const AS_LITTLE_AS_ALLOWED: Policy = Policy { offload_after_days: 0, keep_segments: 0 };
 
-/// A cloud, and a clock that is moved.
+/// A cloud with a manual clock.
 pub struct OldLogs {
     /// The cloud.
     pub cloud: TestCloud,
-    /// Its tables.
+    /// The cloud's tables.
     pub tables: Arc<DynamoTables>,
-    /// Its bucket.
+    /// The cloud's bucket.
     pub blobs: Arc<S3Blobs>,
-    /// What the tables consume.
+    /// Consumption of the tables.
     pub meter: Arc<Meter>,
-    /// The time, which begins now.
+    /// The manual clock, which starts at the current time.
     pub clock: Arc<ManualClock>,
 }
 
-/// A log that grows, by one client.
+/// A log to which one client appends.
 pub struct Growing {
-    /// Which log.
+    /// Id of the log.
     pub log: LogId,
-    /// The service that appends to it.
+    /// The log service that appends to the log.
     pub logs: Logs,
     /// The newest position.
     pub tail: Position,
@@ -59,7 +59,7 @@ impl OldLogs {
         Self::on(TestCloud::start_without_snapshots().await)
     }
 
-    /// Over a cloud that runs.
+    /// Uses a running cloud.
     pub fn on(cloud: TestCloud) -> Self {
         let (tables, meter) = cloud.tables_at(&cloud.database_url);
         let (blobs, _) = cloud.blobs();
@@ -67,25 +67,25 @@ impl OldLogs {
         Self { cloud, tables, blobs: Arc::new(blobs), meter, clock }
     }
 
-    /// The service of a process that knows nothing yet.
+    /// Returns a log service with an empty cache.
     pub fn logs(&self) -> Logs {
         let (entries, segments) = (Arc::clone(&self.tables), Arc::clone(&self.tables));
         let (blobs, clock) = (Arc::clone(&self.blobs), Arc::clone(&self.clock));
         Logs::new(entries, segments, blobs, clock, Arc::new(SystemRandom))
     }
 
-    /// The offloader.
+    /// Returns an offloader over the cloud's tables.
     pub fn offloader(&self) -> Offloader {
         self.offloader_over(Arc::clone(&self.tables) as Arc<dyn Retention>)
     }
 
-    /// The offloader over another port.
+    /// Returns an offloader over another retention port.
     pub fn offloader_over(&self, retention: Arc<dyn Retention>) -> Offloader {
         let (entries, blobs) = (Arc::clone(&self.tables), Arc::clone(&self.blobs));
         Offloader::new(entries, retention, blobs, Arc::clone(&self.clock) as _)
     }
 
-    /// What the offloader plans for a log.
+    /// Returns the offloader's plan for a log.
     pub async fn plans(&self, log: LogId, policy: Policy) -> Vec<PlannedSegment> {
         let mut plans = Vec::new();
         self.offloader().survey(policy, |planned| plans.push(planned)).await.unwrap();
@@ -93,14 +93,14 @@ impl OldLogs {
         plans
     }
 
-    /// A new log.
+    /// Creates a log.
     pub async fn create(&self, nonce: &str) -> Growing {
         let (logs, log) = (self.logs(), log(nonce));
         logs.create(log, Some("alice".into())).await.unwrap();
         Growing { log, logs, tail: Position::FIRST, next_id: 1 }
     }
 
-    /// Lets the segment at the tail have a finished snapshot, and rolls it.
+    /// Builds the snapshot of the tail's segment, and rolls the segment.
     pub async fn roll(&self, growing: &mut Growing) {
         self.finish_snapshot(growing.log, growing.tail.segment()).await;
         let tail = self.entry(growing.log, growing.tail).await.unwrap();
@@ -110,17 +110,17 @@ impl OldLogs {
         growing.tail = Position::new(segment, 0).unwrap();
     }
 
-    /// Makes the snapshot of the first entry of a segment.
+    /// Builds the snapshot of a segment's first entry.
     pub async fn finish_snapshot(&self, log: LogId, segment: u32) {
         make_snapshot(self.logs(), &self.tables, &self.blobs, log, segment).await;
     }
 
-    /// The entry that the table has at a position.
+    /// Returns the table's entry at a position.
     pub async fn entry(&self, log: LogId, at: Position) -> Option<Arc<Entry>> {
         self.tables.get(log, at).await.unwrap()
     }
 
-    /// The numbers of the entries that the table has of a segment.
+    /// Returns the numbers of a segment's entries in the table.
     pub async fn stored(&self, log: LogId, segment: u32) -> Vec<u32> {
         let mut from = Position::new(segment, 0).unwrap();
         let mut stored = Vec::new();
@@ -135,7 +135,7 @@ impl OldLogs {
     }
 }
 
-/// Makes the snapshot of the first entry of a segment, as a worker does.
+/// Builds the snapshot of a segment's first entry, as a worker does.
 pub async fn make_snapshot(
     logs: Logs,
     tables: &DynamoTables,
@@ -159,12 +159,12 @@ pub async fn make_snapshot(
 }
 
 impl Growing {
-    /// Appends at the tail.
+    /// Appends an operation based on the tail.
     pub async fn append(&mut self, operation: Operation) -> Appended {
         self.append_on(self.tail, operation).await
     }
 
-    /// Appends what was made on an older position.
+    /// Appends an operation based on an older position.
     pub async fn append_on(&mut self, base: Position, operation: Operation) -> Appended {
         let (id, log) = (self.next_id, self.log);
         let appended = self.logs.append(edit(log, 3, id, base, operation)).await.unwrap();
@@ -174,7 +174,7 @@ impl Growing {
     }
 }
 
-/// A request of one mutation by the client with this number.
+/// Returns a request with one mutation of a client.
 pub fn edit(log: LogId, client: u8, id: u64, base: Position, operation: Operation) -> Request {
     let mutations = vec![NewMutation { id, base, operation }];
     Request::new(log, ClientKey([client; 8]), None, FIRST_INCARNATION, id - 1, mutations).unwrap()

@@ -1,4 +1,4 @@
-//! A proxy that lets requests through and loses chosen replies.
+//! A proxy that forwards requests and loses selected replies.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,24 +11,24 @@ use axum::response::{IntoResponse, Response};
 
 use crate::forwarding::{Target, break_connection, serve};
 
-/// A proxy before a server.
+/// A proxy that loses replies.
 pub struct LossyProxy {
-    /// Where to connect.
+    /// URL of the proxy.
     pub url: String,
     shared: Arc<Shared>,
 }
 
 struct Shared {
     target: Target,
-    /// Requests whose heads hold this text lose their reply.
+    /// Requests whose head contains this text may lose their reply.
     needle: &'static str,
     to_lose: AtomicUsize,
     lost: AtomicUsize,
 }
 
 impl LossyProxy {
-    /// A proxy before the server at `target_url`; see [`LossyProxy::lose`]. A request's head is its
-    /// method, its path and the values of its headers.
+    /// Starts a proxy for the server at `target_url`; see [`LossyProxy::lose`]. A request's head
+    /// consists of its method, its path and the values of its headers.
     pub async fn start(target_url: &str, needle: &'static str) -> Self {
         let (to_lose, lost) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let shared = Arc::new(Shared { target: Target::new(target_url), needle, to_lose, lost });
@@ -36,19 +36,19 @@ impl LossyProxy {
         Self { url: serve(router).await, shared }
     }
 
-    /// Loses the replies of the next `count` requests that hold the text.
+    /// Loses the replies of the next `count` requests whose head contains the text.
     pub fn lose(&self, count: usize) {
         self.shared.to_lose.store(count, Ordering::SeqCst);
     }
 
-    /// How many replies were lost so far.
+    /// Returns the number of replies lost so far.
     pub fn lost(&self) -> usize {
         self.shared.lost.load(Ordering::SeqCst)
     }
 }
 
 impl Shared {
-    /// Whether a request loses its reply.
+    /// Decides whether a request loses its reply.
     fn loses(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
         let take = |left: usize| left.checked_sub(1);
         format!("{method} {uri} {headers:?}").contains(self.needle)
@@ -67,7 +67,7 @@ async fn answer(
     match shared.target.pass_on((method, uri, headers, body)).await {
         Ok(reply) if !loses => reply.into_response(),
         Ok(_) => {
-            // The server has done it and answered; the connection breaks before the answer came.
+            // The server has executed the request and replied; the reply is lost.
             shared.lost.fetch_add(1, Ordering::SeqCst);
             break_connection()
         }

@@ -1,17 +1,18 @@
-//! Programs of others that are written in Python, each in a private environment of its own.
+//! Python programs of third parties, each in its own virtual environment.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The Python of a private environment that has the package.
+/// Returns the Python interpreter of a virtual environment with the package, which is installed if
+/// necessary.
 ///
 /// # Panics
-/// If it cannot be installed.
+/// If the installation fails.
 pub fn with_package(folder: &Path, package: &str) -> PathBuf {
     let environment = folder.join(package.replace("==", "-"));
     fs::create_dir_all(folder).unwrap();
-    // Several tests, and several runs of them, may want it at once.
+    // Concurrent tests and test runs may need the environment at the same time.
     let lock = File::create(environment.with_extension("lock")).unwrap();
     lock.lock().unwrap();
     let python = environment.join("bin/python");

@@ -1,5 +1,5 @@
-//! A receiver of the webhook over real HTTP. It checks signatures by the text of the standard, and not by our
-//! code.
+//! A webhook receiver over real HTTP. It verifies signatures independently of our code, according
+//! to the text of the standard.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,31 +13,31 @@ use base64::engine::general_purpose::STANDARD;
 use cellar_api::wire::WebhookDelivery;
 use tokio::task::JoinHandle;
 
-/// What it answers.
+/// The receiver's answer to a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// That it has it.
+    /// Accepts the delivery.
     Accepted,
-    /// Something else.
+    /// Refuses the delivery with this status code.
     Status(u16),
-    /// That it is elsewhere.
+    /// Redirects to another path.
     Redirect,
-    /// It has it, and breaks the connection.
+    /// Accepts the delivery and breaks the connection before the answer.
     AcceptedUnheard,
 }
 
-/// A delivery as it arrived.
+/// A received delivery.
 #[derive(Debug, Clone)]
 pub struct Arrived {
-    /// Its id.
+    /// Id of the delivery.
     pub id: String,
-    /// When it was sent, Unix seconds, as the header says.
+    /// When the delivery was sent according to its header, Unix seconds.
     pub sent_s: String,
-    /// The signatures.
+    /// The signatures of the delivery.
     pub signatures: Vec<String>,
-    /// What was sent.
+    /// The body of the delivery.
     pub body: String,
-    /// Whether it was taken; otherwise it was refused.
+    /// Whether the delivery was accepted.
     pub accepted: bool,
 }
 
@@ -46,7 +46,7 @@ struct Shared {
     arrived: Mutex<Vec<Arrived>>,
 }
 
-/// The receiver.
+/// A running receiver.
 pub struct TestReceiver {
     shared: Arc<Shared>,
     url: String,
@@ -71,18 +71,18 @@ async fn receive(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: St
         Answer::Accepted => StatusCode::NO_CONTENT.into_response(),
         Answer::Status(status) => StatusCode::from_u16(status).unwrap().into_response(),
         Answer::Redirect => (StatusCode::FOUND, [(header::LOCATION, "/moved")]).into_response(),
-        // Its task ends, and the connection with it.
+        // The panic ends the task of the connection, and so the connection.
         Answer::AcceptedUnheard => panic!("as asked"),
     }
 }
 
 impl Arrived {
-    /// What was delivered.
+    /// Parses the body.
     pub fn delivery(&self) -> WebhookDelivery {
         serde_json::from_str(&self.body).unwrap()
     }
 
-    /// Whether one of the signatures is by this secret.
+    /// Returns whether one of the signatures was made with this secret.
     pub fn is_signed_by(&self, secret: &str) -> bool {
         let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
         let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
@@ -95,7 +95,7 @@ impl Arrived {
 }
 
 impl TestReceiver {
-    /// A receiver that accepts everything, on a free port.
+    /// Starts a receiver on a free port that accepts all deliveries.
     pub async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hook", listener.local_addr().unwrap());
@@ -106,23 +106,23 @@ impl TestReceiver {
         Self { shared, url, served }
     }
 
-    /// Where it is.
+    /// Returns the receiver's URL.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// From now on it answers so.
+    /// Sets the answer to later deliveries.
     pub fn answers(&self, answer: Answer) {
         *self.shared.answer.lock().unwrap() = answer;
     }
 
-    /// Everything that arrived, in order.
+    /// Returns all deliveries so far, in order.
     pub fn arrived(&self) -> Vec<Arrived> {
         self.shared.arrived.lock().unwrap().clone()
     }
 
-    /// The kinds of events of a stream that were taken, in their order; what came twice counts once, and what
-    /// comes before something that is missing fails.
+    /// Returns the kinds of a stream's accepted events, in order and without repetitions. Panics if
+    /// an event arrives before an earlier one.
     pub fn kinds_of(&self, stream: &str) -> Vec<String> {
         let mut kinds = Vec::new();
         for arrived in self.arrived().iter().filter(|arrived| arrived.accepted) {

@@ -6,12 +6,12 @@ use cellar::Client;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
-/// Snapshots are made by a worker that shares the machine with all other tests.
+/// Maximum wait for a snapshot. It is long, because the worker shares the machine with all tests.
 const PATIENCE: Duration = Duration::from_secs(240);
-/// Between two looks.
+/// Polling interval.
 const PAUSE: Duration = Duration::from_millis(30);
 
-/// Waits until a load begins with the root of a snapshot at `least` or behind it.
+/// Waits until a load starts with the root of a snapshot at or after `least`.
 pub async fn wait_for_root(client: &Client, log: LogId, least: Position) {
     let wait = async {
         loop {
@@ -23,5 +23,5 @@ pub async fn wait_for_root(client: &Client, log: LogId, least: Position) {
         }
     };
     let waited = tokio::time::timeout(PATIENCE, wait).await;
-    waited.unwrap_or_else(|_| panic!("no snapshot at {least} or behind it"));
+    waited.unwrap_or_else(|_| panic!("no snapshot at or after {least}"));
 }

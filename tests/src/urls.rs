@@ -1,8 +1,8 @@
-//! Sends requests with presigned URLs, over real HTTP.
+//! Requests with presigned URLs, over real HTTP.
 
 use cellar_engine::contract::{UrlReply, UrlRequest};
 
-/// Sends a request as a client without credentials would.
+/// Sends a presigned request, as a client without credentials does.
 pub async fn send(http: &reqwest::Client, request: UrlRequest) -> UrlReply {
     let method = request.method.parse().unwrap();
     let mut builder = http.request(method, &request.url).body(request.body);

@@ -1,4 +1,4 @@
-//! What must be true of every log after a run.
+//! Checks of every log after a run.
 
 use std::collections::BTreeMap;
 
@@ -12,34 +12,34 @@ use serde::Serialize;
 use crate::client::{Author, Known, by_key};
 use crate::stored::{Cells, Log};
 
-/// Violations that are named of a log: the first say what is wrong.
+/// Maximum number of violations reported for each log.
 const MAX_NAMED: usize = 5;
 
-/// What was found, and how much was looked at.
+/// The results of all checks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// Entries of all logs.
+    /// Number of entries in all logs.
     pub entries: u64,
-    /// Edits that their clients know to be in the log.
+    /// Number of edits that their clients know to be in the log.
     pub acknowledged: u64,
-    /// Edits whose answer never came, and that are in the log.
+    /// Number of unanswered edits that are in the log.
     pub unknown_in_the_log: u64,
-    /// Edits whose answer never came, and that are not.
+    /// Number of unanswered edits that are not in the log.
     pub unknown_and_absent: u64,
-    /// Snapshots that were made.
+    /// Number of finished snapshots.
     pub snapshots: u64,
-    /// Reads of all cells that were compared with a replay.
+    /// Number of reads of all cells that were compared with a replay.
     pub compared: u64,
-    /// What is wrong.
+    /// Descriptions of all violations.
     #[serde(skip)]
     pub violations: Vec<String>,
 }
 
-/// Each client's edits as they stand in a log.
+/// The edits of each client in a log.
 type Placed = BTreeMap<ClientKey, Vec<(u64, Position, Operation)>>;
 
 impl Found {
-    /// Compares a log with what its clients made and were told.
+    /// Checks a log against the edits of its clients and the answers that they got.
     pub(crate) fn check(&mut self, log: &Log, authors: &[Author]) {
         let mut wrong = Vec::new();
         let invariants =
@@ -52,15 +52,15 @@ impl Found {
             let found = placed.remove(&author.key).unwrap_or_default();
             self.check_author(author, &found, &mut wrong);
         }
-        let strangers = placed.keys().map(|key| format!("edits of nobody, {key:?}"));
+        let strangers = placed.keys().map(|key| format!("edits of an unknown client, {key:?}"));
         wrong.extend(strangers);
         self.entries = self.entries.saturating_add(count(log.entries.len()));
         let named = wrong.into_iter().take(MAX_NAMED);
         self.violations.extend(named.map(|violation| format!("{}: {violation}", log.id)));
     }
 
-    /// Each edit stands under its number, once, as it was made, where it was said to be; each that was
-    /// acknowledged is there.
+    /// Checks that each edit is in the log at most once, unchanged, at the acknowledged position,
+    /// and that no acknowledged edit is lost.
     fn check_author(
         &mut self,
         author: &Author,
@@ -79,11 +79,14 @@ impl Found {
                     wrong.push(format!("{name}: edit {id} was acknowledged and is lost"));
                 }
                 (_, Some((_, at, operation))) if *operation != intent.operation => {
-                    wrong.push(format!("{name}: at {at}, as edit {id}, is another than was made"));
+                    wrong.push(format!(
+                        "{name}: edit {id} at {at} differs from the edit that was sent"
+                    ));
                 }
                 (Known::InTheLog(Some(told)), Some((_, at, _))) if told != *at => {
-                    wrong
-                        .push(format!("{name}: edit {id} was said to be at {told} and is at {at}"));
+                    wrong.push(format!(
+                        "{name}: edit {id} was acknowledged at {told} but is at {at}"
+                    ));
                 }
                 (Known::InTheLog(_), Some(_)) => self.acknowledged += 1,
                 (Known::Nothing, Some(_)) => self.unknown_in_the_log += 1,
@@ -92,23 +95,24 @@ impl Found {
         }
         let made = count(author.intents.len());
         let more = by_id.keys().filter(|id| **id > made);
-        wrong.extend(more.map(|id| format!("{name}: edit {id} was never made")));
+        wrong.extend(more.map(|id| format!("{name}: edit {id} was never sent")));
     }
 
-    /// Compares cells that were read with those of a replay.
+    /// Compares cells that a client has read with those of a replay.
     pub(crate) fn compare(&mut self, who: &str, at: Position, read: &Cells, replayed: &Cells) {
         self.compared += 1;
         if read != replayed {
             let (read_count, count) = (read.len(), replayed.len());
             let first = read.iter().zip(replayed).find(|(read, replayed)| read != replayed);
             let why = format!("{read_count} cells read, {count} replayed; first: {first:?}");
-            self.violations.push(format!("{who} reads at {at} what is no replay: {why}"));
+            self.violations
+                .push(format!("{who} read cells at {at} that differ from a replay: {why}"));
         }
     }
 }
 
-/// Each edit writes a text that no other writes: one that is there twice took effect twice, under whatever
-/// numbers.
+/// Checks that no edit took effect twice. Each edit writes a unique text, so that a copy is found
+/// even under another id.
 fn check_texts(log: &Log, wrong: &mut Vec<String>) {
     let mut written = BTreeMap::new();
     for entry in &log.entries {
@@ -145,7 +149,7 @@ fn placed(log: &Log) -> Placed {
     placed
 }
 
-/// Whether two authors would be taken for one.
+/// Returns whether all authors have distinct client keys.
 pub(crate) fn are_distinct(authors: &[Author]) -> bool {
     by_key(authors).len() == authors.len()
 }

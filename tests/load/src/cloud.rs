@@ -1,4 +1,4 @@
-//! The local cloud, a process of its own, and tokens for it.
+//! The local cloud in a separate process, and tokens for it.
 
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpListener};
@@ -17,41 +17,41 @@ use tempfile::TempDir;
 use crate::LoadError;
 use crate::plan::Plan;
 
-/// Where it keeps what it knows, in the folder of the run.
+/// Path of the cloud's state in the folder of the run.
 const STATE: &str = ".cellar/local";
-/// What it says.
+/// File name of the cloud's log output.
 const LOG: &str = "cloud.log";
-/// What it says of itself when it is there.
+/// File name of the cloud's standard output, which contains its URL.
 const DEPLOYED: &str = "deployed.json";
-/// How long it may take to start, on a machine that does much else.
+/// Maximum start time, also on a busy machine.
 const START: Duration = Duration::from_secs(120);
-/// Between two looks whether it is there.
+/// Polling interval of the start.
 const POLL: Duration = Duration::from_millis(20);
-/// Ports that no system gives to outgoing connections: a client that calls while nobody listens would
-/// be connected to itself otherwise.
+/// Ports outside of the range for outgoing connections. From that range, a client that calls while
+/// no server listens could be connected to itself.
 const PORTS: Range<u16> = 20_000..30_000;
-/// How long tokens are valid, seconds: longer than a run by a clock of whatever speed.
+/// Validity of tokens in seconds: longer than a run, even with a fast clock.
 const TOKEN_S: u64 = 30 * 24 * 60 * 60;
-/// Characters of what it said that an error shows.
+/// Maximum length of the cloud's output in an error, in characters.
 const SAID_CHARACTERS: usize = 500;
 
-/// The command `synth`, and what its process is told.
+/// The command `synth` and its environment.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// Its file.
+    /// Path of the executable.
     pub path: PathBuf,
-    /// Variables of its process.
+    /// Environment variables of the process.
     pub variables: Vec<(String, String)>,
 }
 
-/// What `synth deploy --local` says.
+/// The output of `synth deploy --local`.
 #[derive(Deserialize)]
 struct Deployed {
     url: String,
 }
 
-/// A cloud that runs, and can be killed and started again. It is killed at the latest when this is
-/// dropped, and its folder goes.
+/// A running cloud that can be killed and restarted. Dropping it kills the process and deletes the
+/// folder.
 pub(crate) struct Cloud {
     program: Program,
     port: u16,
@@ -61,7 +61,7 @@ pub(crate) struct Cloud {
 }
 
 impl Cloud {
-    /// Starts an empty one.
+    /// Starts a cloud without data.
     pub(crate) async fn start(program: &Program, plan: &Plan) -> Result<Self, LoadError> {
         let system = |cause| LoadError::File { path: std::env::temp_dir(), cause };
         let folder = tempfile::Builder::new().prefix("cellar-load").tempdir().map_err(system)?;
@@ -74,34 +74,34 @@ impl Cloud {
         Ok(Self { program: program.clone(), port, url, process, folder })
     }
 
-    /// Kills it as hard as can be.
+    /// Kills the process without a shutdown.
     pub(crate) fn kill(&mut self) -> Result<(), LoadError> {
         let killed = self.process.kill().and_then(|()| self.process.wait());
         killed.map(drop).map_err(|error| LoadError::Part { why: error.to_string() })
     }
 
-    /// Starts it again on what is on the disk, at the same port.
+    /// Restarts the cloud from its state on the disk, at the same port.
     pub(crate) async fn start_again(&mut self) -> Result<(), LoadError> {
         (self.process, self.url) = spawn(&self.program, self.folder.path(), self.port).await?;
         Ok(())
     }
 
-    /// The URL of its API.
+    /// Returns the URL of the cloud's API.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// The number of its process.
+    /// Returns the process id.
     pub(crate) fn pid(&self) -> u32 {
         self.process.id()
     }
 
-    /// Its state folder.
+    /// Returns the state folder.
     pub(crate) fn state(&self) -> StateFolder {
         StateFolder::new(self.folder.path().join(STATE))
     }
 
-    /// Signs a token for each of these subjects: who may write everywhere.
+    /// Signs a token for each subject, with write access to all spreadsheets.
     pub(crate) fn tokens(
         &self,
         subjects: impl Iterator<Item = String>,
@@ -130,13 +130,13 @@ impl Cloud {
 
 impl Drop for Cloud {
     fn drop(&mut self) {
-        // It may be gone already, and there is nobody to tell.
+        // The process may have ended already, and errors cannot be reported here.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Starts the process, and waits until it says where it is.
+/// Starts the process, and waits until it has printed its URL.
 async fn spawn(program: &Program, folder: &Path, port: u16) -> Result<(Child, String), LoadError> {
     let (said, log) = (folder.join(DEPLOYED), folder.join(LOG));
     let create = |path: &Path| {
@@ -176,7 +176,7 @@ fn write(path: &Path, text: &str) -> Result<(), LoadError> {
     fs::write(path, text).map_err(|cause| LoadError::File { path: path.to_owned(), cause })
 }
 
-/// A port at which nobody listens.
+/// Returns a port at which no server listens.
 fn free_port() -> Result<u16, LoadError> {
     let candidates = std::iter::repeat_with(|| fastrand::u16(PORTS)).take(PORTS.len());
     let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();

@@ -1,4 +1,4 @@
-//! The command `load`: arguments in, progress and a table out.
+//! The command `load`: parses arguments, prints progress and a report.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -13,20 +13,20 @@ use crate::plan::{CLIENTS, Scenario};
 use crate::report::Report;
 use crate::run::{Progress, run};
 
-/// Exit code if something that must be true was not.
+/// Exit code if a check failed.
 const VIOLATION: u8 = 1;
 /// Exit code if the run could not be made.
 const NOT_RUN: u8 = 2;
-/// Exit code of wrong usage.
+/// Exit code of a usage error.
 const USAGE: u8 = 64;
-/// Clients at most: each has two connections.
+/// Maximum number of clients, each of which has two connections.
 const MAX_CLIENTS: i64 = 1_000;
-/// Seconds at most: a day.
+/// Maximum duration in seconds: a day.
 const MAX_SECONDS: u64 = 24 * 60 * 60;
-/// Seconds between two lines of progress where there is no terminal.
+/// Seconds between two lines of progress without a terminal.
 const PROGRESS_STEP_S: u64 = 60;
 
-/// Drives a local cloud over HTTP, measures it, and checks that nothing was lost or done twice.
+/// Run a load test against a local cloud over HTTP, and check that no edit was lost or duplicated
 #[derive(Debug, Parser)]
 #[command(
     name = "load",
@@ -36,22 +36,22 @@ Examples:
   load sustained                      100 clients, 20 requests a second for a minute
   load sustained --rate 100 --seconds 120
   load kill --clients 20 --json > kill.json
-  load soak                           half an hour; memory is judged, too
+  load soak                           half an hour; also checks the growth of memory
 
-Exit codes: 0 all is well; 1 something is lost, doubled, different, a fault or without bound; 2 the run could \
-not be made; 64 wrong usage."
+Exit codes: 0 success; 1 a check failed (lost, duplicated or different data, faults, memory); 2 the run could \
+not be made; 64 usage error."
 )]
 struct Arguments {
-    /// What is done
+    /// Scenario to run
     scenario: Scenario,
-    /// Clients, each with connections of its own
+    /// Number of clients, each with its own connections
     #[arg(long, value_name = "N", default_value_t = CLIENTS,
         value_parser = clap::value_parser!(u32).range(1..=MAX_CLIENTS))]
     clients: u32,
-    /// For how long; a minute if not given, half an hour for soak
+    /// Duration in seconds; defaults to a minute, or half an hour for soak
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=MAX_SECONDS))]
     seconds: Option<u64>,
-    /// Requests a second of all clients together, for sustained and soak
+    /// Requests per second of all clients together, for sustained and soak
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
     /// Print JSON
@@ -59,23 +59,23 @@ struct Arguments {
     json: bool,
 }
 
-/// What the clouds of the command are started from.
+/// The programs that start the clouds of the command.
 #[derive(Debug, Clone)]
 pub struct Programs {
     /// For most scenarios.
     pub real: Program,
-    /// For `kill`: time is faster in it, so that what a killed worker held is free soon.
+    /// For `kill`: a cloud with a fast clock, so that leases of killed workers expire soon.
     pub fast: Program,
 }
 
-/// Runs the command of this process: 0 if all is well, 1 if something that must be true was not, 2 if the
-/// run could not be made, 64 for wrong usage.
+/// Runs the command. The exit code is 0 on success, 1 if a check failed, 2 if the run could not be
+/// made, and 64 for a usage error.
 #[must_use]
 pub fn main(programs: &Programs) -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Nothing is left to do if the terminal is gone.
+            // An error of the terminal cannot be reported anywhere.
             let _ = error.print();
             let is_help =
                 matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
@@ -112,7 +112,7 @@ fn made(arguments: &Arguments, programs: &Programs) -> Result<Report, LoadError>
     Ok(report)
 }
 
-/// One line that is written over on a terminal; elsewhere one each minute.
+/// Prints progress: a line that is overwritten on a terminal, otherwise one line each minute.
 fn say(scenario: Scenario, progress: Progress, is_terminal: bool) {
     let seconds = progress.elapsed.as_secs();
     if !is_terminal && !seconds.is_multiple_of(PROGRESS_STEP_S) {
@@ -121,7 +121,7 @@ fn say(scenario: Scenario, progress: Progress, is_terminal: bool) {
     let memory = progress.resident_bytes.map(|bytes| format!(", {} MB", bytes / 1_000_000));
     let (memory, answered) = (memory.unwrap_or_default(), progress.answered);
     let (before, after) = if is_terminal { ("\r", "\x1b[K") } else { ("", "\n") };
-    // Nothing is left to do if the terminal is gone.
+    // An error of the terminal cannot be reported anywhere.
     let _ = write!(
         io::stderr(),
         "{before}{scenario}: {seconds} s, {answered} requests answered{memory}{after}"
@@ -129,7 +129,7 @@ fn say(scenario: Scenario, progress: Progress, is_terminal: bool) {
     let _ = io::stderr().flush();
 }
 
-/// Reports; whether all is well.
+/// Prints the report; returns whether all checks passed.
 fn told(arguments: &Arguments, report: &Report) -> Result<bool, LoadError> {
     let fault = |why: String| LoadError::Part { why };
     let text = if arguments.json {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn invalid_arguments_are_refused() {
         for wrong in [
             &[][..],
             &["nowhere"],

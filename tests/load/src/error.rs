@@ -1,4 +1,4 @@
-//! Why a run could not be made. What a run finds wrong with the cloud is in its report instead.
+//! Errors that prevent a run. Violations by the cloud are in the report instead.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,39 +8,39 @@ use cellar_engine::ports::PortError;
 use cellar_local::LocalError;
 use cellar_runtime::token::MintError;
 
-/// Why a run could not be made.
+/// An error that prevents a run.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// A file or a folder of the run.
+    /// A file or folder of the run cannot be used.
     #[error("{path}: {cause}")]
     File {
-        /// Which.
+        /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The I/O error.
         cause: io::Error,
     },
-    /// The process of the cloud could not be started, or ended before it said where it is.
+    /// The process of the cloud could not be started, or ended before it printed its URL.
     #[error("the local cloud does not start: {why}")]
     NotStarted {
-        /// What it said, or what the system says.
+        /// The output of the process, or the system error.
         why: String,
     },
     /// The state folder of the cloud cannot be used.
     #[error(transparent)]
     State(#[from] LocalError),
-    /// No token could be made.
+    /// A token cannot be signed.
     #[error(transparent)]
     Token(#[from] MintError),
-    /// A request of the run itself failed for good.
+    /// A request of the run itself failed permanently.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// The tables of the cloud could not be read.
+    /// The tables of the cloud cannot be read.
     #[error("the tables cannot be read: {0}")]
     Tables(#[from] PortError),
-    /// A part of the run ended before its time.
+    /// A part of the run failed.
     #[error("a part of the run failed: {why}")]
     Part {
-        /// What is known of it.
+        /// Description of the failure.
         why: String,
     },
 }

@@ -1,8 +1,8 @@
-//! Load over HTTP on a local cloud that is a process of its own:
-//! measured, and checked afterwards. `README.md` says how to use it.
+//! Load tests over HTTP on a local cloud in a separate process, with measurements and checks.
+//! `README.md` explains their use.
 //!
-//! [`run::run`] starts the cloud, drives it by a [`plan::Plan`] and gives a [`report::Report`];
-//! [`command`] is the same for people.
+//! [`run::run`] starts the cloud, loads it according to a [`plan::Plan`] and returns a
+//! [`report::Report`]; [`command`] is the command line for it.
 
 pub mod check;
 mod client;

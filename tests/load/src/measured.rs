@@ -1,4 +1,4 @@
-//! What is counted and timed while a run goes on.
+//! Counters and latencies of a run.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::LoadError;
 
-/// Significant digits of a latency.
+/// Significant digits of latencies.
 const DIGITS: u8 = 3;
 
 /// Kinds of requests.
@@ -23,20 +23,20 @@ pub enum Kind {
     Push,
     /// `POST …/pull`.
     Pull,
-    /// `GET …/cells`: a view of 50 by 20.
+    /// `GET …/cells`: a view of 50 rows and 20 columns.
     Cells,
     /// `GET …/history`.
     History,
-    /// `GET …`: the newest root and the entries behind it.
+    /// `GET …`: the newest root and the entries after it.
     Load,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 6] =
         [Self::Append, Self::Push, Self::Pull, Self::Cells, Self::History, Self::Load];
 
-    /// In the table.
+    /// Returns the name in the report.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -50,18 +50,18 @@ impl Kind {
     }
 }
 
-/// The requests of one kind.
+/// Measurements of the requests of one kind.
 #[derive(Debug, Clone)]
 pub(crate) struct Counted {
-    /// Attempts by what came of them.
+    /// Number of attempts, by result.
     pub(crate) attempts: BTreeMap<String, u64>,
-    /// Requests that were answered in the end.
+    /// Number of requests that were answered in the end.
     pub(crate) answered: u64,
-    /// From when a request was due to its answer, microseconds.
+    /// Time from when a request was due to its answer, in microseconds.
     pub(crate) latency_us: Histogram<u64>,
 }
 
-/// What is counted, by all clients.
+/// Measurements that all clients share.
 #[derive(Clone)]
 pub(crate) struct Measured(Arc<Mutex<Inner>>);
 
@@ -71,11 +71,12 @@ struct Inner {
     may_lose: bool,
 }
 
-/// Faults that are kept: the first say what is wrong.
+/// Maximum number of recorded faults.
 const MAX_FAULTS: usize = 20;
 
 impl Measured {
-    /// Nothing yet. Whether connections may break: only those of a cloud that is killed may.
+    /// Creates empty measurements. `may_lose` allows broken connections, as when the cloud is
+    /// killed.
     pub(crate) fn new(may_lose: bool) -> Result<Self, LoadError> {
         let mut kinds = BTreeMap::new();
         for kind in Kind::ALL {
@@ -86,7 +87,7 @@ impl Measured {
         Ok(Self(Arc::new(Mutex::new(Inner { kinds, faults: Vec::new(), may_lose }))))
     }
 
-    /// Counts an attempt, and whether what came of it is a fault.
+    /// Counts an attempt, and records a fault if its result is one.
     pub(crate) fn attempt(&self, kind: Kind, attempted: AttemptOutcome) {
         let mut inner = self.inner();
         let name = name(attempted);
@@ -96,25 +97,25 @@ impl Measured {
         inner.count(kind, name);
     }
 
-    /// Counts an attempt whose answer its client did not wait for.
+    /// Counts an attempt whose answer was abandoned on purpose.
     pub(crate) fn given_up(&self, kind: Kind) {
         self.inner().count(kind, "given up".to_owned());
     }
 
-    /// Counts a request that is answered, and how long that took since it was due; not how long if its
-    /// client made it late itself.
+    /// Counts an answered request with its latency since it was due; the latency is missing if the
+    /// client delayed the request itself.
     pub(crate) fn answered(&self, kind: Kind, latency: Option<Duration>) {
         let mut inner = self.inner();
         let Some(counted) = inner.kinds.get_mut(&kind) else { return };
         counted.answered = counted.answered.saturating_add(1);
         if let Some(latency) = latency {
             let latency_us = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);
-            // It grows to hold whatever is recorded; it ends only where no latency is.
+            // The histogram grows to hold all practical latencies.
             let _ = counted.latency_us.record(latency_us);
         }
     }
 
-    /// Notes what is wrong.
+    /// Records a fault.
     pub(crate) fn fault(&self, fault: String) {
         let mut inner = self.inner();
         if inner.faults.len() < MAX_FAULTS {
@@ -122,17 +123,17 @@ impl Measured {
         }
     }
 
-    /// Requests answered so far.
+    /// Returns the number of answered requests so far.
     pub(crate) fn total(&self) -> u64 {
         self.inner().kinds.values().map(|counted| counted.answered).sum()
     }
 
-    /// What was counted.
+    /// Returns the measurements of each kind.
     pub(crate) fn kinds(&self) -> BTreeMap<Kind, Counted> {
         self.inner().kinds.clone()
     }
 
-    /// What was wrong.
+    /// Returns the recorded faults.
     pub(crate) fn faults(&self) -> Vec<String> {
         self.inner().faults.clone()
     }
@@ -153,7 +154,9 @@ impl Inner {
 
 fn name(attempted: AttemptOutcome) -> String {
     match attempted {
-        AttemptOutcome::Answered { status, has_retry_after: true } => format!("{status}, Retry-After"),
+        AttemptOutcome::Answered { status, has_retry_after: true } => {
+            format!("{status}, Retry-After")
+        }
         AttemptOutcome::Answered { status, has_retry_after: false } => status.to_string(),
         AttemptOutcome::NotConnected => "not connected".to_owned(),
         AttemptOutcome::TimedOut => "timed out".to_owned(),
@@ -161,8 +164,9 @@ fn name(attempted: AttemptOutcome) -> String {
     }
 }
 
-/// Statuses other than 2xx, 409, 429, and 503 with `Retry-After`, are faults; so is a connection that breaks
-/// or is refused, unless the cloud is killed. Who waits too long asks again: that is seen in the latency.
+/// Returns whether the result of an attempt is a fault: a status other than 2xx, 409, 429, and 503
+/// with `Retry-After`; or a broken or refused connection, unless the cloud is killed. A timeout is
+/// no fault, but shows in the latency.
 fn is_fault(attempted: AttemptOutcome, may_lose: bool) -> bool {
     match attempted {
         AttemptOutcome::Answered { status: 200..=299 | 409 | 429, .. } => false,
@@ -177,8 +181,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_answer_of_the_contract_is_a_fault() {
-        let answered = |status, has_retry_after| AttemptOutcome::Answered { status, has_retry_after };
+    fn an_answer_outside_of_the_contract_is_a_fault() {
+        let answered =
+            |status, has_retry_after| AttemptOutcome::Answered { status, has_retry_after };
         for (status, has_retry_after) in
             [(200, false), (299, false), (409, false), (429, false), (503, true)]
         {
@@ -196,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn attempts_and_answers_are_counted_apart() {
+    fn attempts_and_answers_are_counted_separately() {
         let measured = Measured::new(false).unwrap();
         let answered = |status| AttemptOutcome::Answered { status, has_retry_after: true };
         measured.attempt(Kind::Append, answered(503));

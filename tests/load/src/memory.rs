@@ -1,29 +1,28 @@
-//! The resident memory of the cloud over a run, and the rule by which it is bounded.
+//! The resident memory of the cloud during a run, and its limits.
 
 use serde::Serialize;
 
-/// What the local cloud may have resident at any time, bytes: 70 MB when it has started, its caches at their
-/// bounds (`MAX_CACHED_TAILS` runs of `MAX_CACHED_TAIL_BYTES`, `MAX_CACHED_OBJECT_BYTES`, a snapshot's
+/// Maximum resident memory of the local cloud, in bytes: 70 MB after the start, full caches
+/// (`MAX_CACHED_TAILS` tails of `MAX_CACHED_TAIL_BYTES`, `MAX_CACHED_OBJECT_BYTES`, a snapshot's
 /// `FOLD_BYTES` and `MAX_WRITER_BYTES`, SQLite's pages), and the requests of a thousand clients.
 pub const MAX_RESIDENT_BYTES: u64 = 256 * 1024 * 1024;
-/// How much higher the median of the last third of a soak may be than the median of the middle third,
-/// percent.
+/// Maximum growth of the median from the middle third to the last third of a soak, in percent.
 pub const MAX_GROWTH_PERCENT: u64 = 10;
-/// What may be added to that in any case, bytes: so small a process is not judged by a percentage.
+/// Growth that is always allowed, in bytes, because a percentage is too strict for a small process.
 pub const MIN_GROWTH_BYTES: u64 = 16 * 1024 * 1024;
-/// How long a run must be for its growth to be judged, milliseconds: before that, caches are filled.
+/// Minimum duration of a run for the check of growth, in milliseconds: caches fill before.
 pub const GROWTH_JUDGED_MS: u64 = 10 * 60 * 1_000;
 
-/// Resident memory at a moment.
+/// Resident memory at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Sample {
-    /// Since the beginning of the run, milliseconds.
+    /// Milliseconds since the start of the run.
     pub at_ms: u64,
-    /// Resident memory, bytes.
+    /// Resident memory in bytes.
     pub resident_bytes: u64,
 }
 
-/// What of the samples breaks the rule; nothing if there are none.
+/// Returns the violations of the limits; none without samples.
 #[must_use]
 pub fn violations(samples: &[Sample], judges_growth: bool) -> Vec<String> {
     let mut violations = Vec::new();
@@ -45,7 +44,7 @@ pub fn violations(samples: &[Sample], judges_growth: bool) -> Vec<String> {
     violations
 }
 
-/// The medians of the middle third and of the last one, if growth is judged.
+/// Returns the medians of the middle and the last third, if growth is checked.
 #[must_use]
 pub fn judged(samples: &[Sample], judges_growth: bool) -> Option<(u64, u64)> {
     let end_ms = samples.last()?.at_ms;
@@ -69,7 +68,7 @@ mod tests {
 
     const MB: u64 = 1024 * 1024;
 
-    /// One a second; the memory in each third.
+    /// Creates a sample for each second, with the given memory in each third.
     fn soak(seconds: u64, thirds: [u64; 3]) -> Vec<Sample> {
         let at = |second: u64| {
             let third = usize::try_from(second * 3 / (seconds + 1)).unwrap();
@@ -91,7 +90,7 @@ mod tests {
     fn growth_is_judged_from_the_middle_third_on() {
         let seconds = 1_800;
         let rule = |middle, last| violations(&soak(seconds, [MB, middle, last]), true);
-        // What caches take at first is no growth.
+        // The initial growth of caches is not counted.
         assert_eq!(rule(100 * MB, 100 * MB), [""; 0]);
         assert_eq!(rule(100 * MB, 100 * MB + MIN_GROWTH_BYTES), [""; 0]);
         assert_eq!(rule(100 * MB, 100 * MB + MIN_GROWTH_BYTES + 1).len(), 1);
@@ -106,7 +105,7 @@ mod tests {
             let at = |s| Sample { at_ms: s * 1_000, resident_bytes: 60 * MB + s * 40 * 1_024 };
             (0..=seconds).map(at).collect()
         };
-        // 40 KB a second: 23 MB more in the last ten minutes than in those before.
+        // 40 KB per second: the last ten minutes have 23 MB more than the ten minutes before.
         assert_eq!(violations(&leak(1_800), true).len(), 1);
         assert_eq!(violations(&leak(1_800), false), [""; 0]);
         assert_eq!(judged(&leak(GROWTH_JUDGED_MS / 1_000 - 1), true), None);

@@ -1,10 +1,10 @@
-//! When each request of a client is due.
+//! The due times of a client's requests.
 
 use std::time::Duration;
 
 use crate::plan::{Plan, Rhythm};
 
-/// The rhythm of one client.
+/// The schedule of one client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
     rhythm: Rhythm,
@@ -17,8 +17,8 @@ impl Pace {
         Self { rhythm: plan.rhythm, client, clients: plan.clients }
     }
 
-    /// When the client's request with this number is due, from the beginning of the run; none if that is
-    /// as soon as the one before is answered.
+    /// Returns when the client's request with this number is due, from the start of the run; `None`
+    /// if it is due as soon as the previous one is answered.
     pub(crate) fn due(&self, request: u64) -> Option<Duration> {
         match self.rhythm {
             Rhythm::Rate(rate) => {
@@ -35,7 +35,7 @@ impl Pace {
         }
     }
 
-    /// How many of the client's requests, from this number on, are due before the end.
+    /// Returns the number of the client's requests, from this one on, that are due before `end`.
     pub(crate) fn due_before(&self, request: u64, end: Duration) -> u64 {
         let due = |request: &u64| self.due(*request).is_some_and(|due| due < end);
         let waiting = (request..).take_while(due).count();
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_loop_is_due_whatever_was_answered() {
+    fn due_times_of_an_open_loop_do_not_depend_on_answers() {
         let (first, last) = (pace(Scenario::Sustained, 0), pace(Scenario::Sustained, 99));
         assert_eq!(first.due(0), Some(Duration::ZERO));
         assert_eq!(first.due(3), Some(Duration::from_secs(6)));
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_is_due_for_all_at_once() {
+    fn a_burst_is_due_for_all_clients_at_the_same_time() {
         for client in [0, 99] {
             let due: Vec<_> = (0..7).filter_map(|n| pace(Scenario::Burst, client).due(n)).collect();
             let seconds: Vec<_> = due.iter().map(Duration::as_secs).collect();

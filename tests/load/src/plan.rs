@@ -1,98 +1,99 @@
-//! What is done to the cloud: how many clients, in which rhythm, for how long.
+//! The plan of a run: the number of clients, the rhythm of their requests, and the duration.
 
 use std::fmt;
 use std::time::Duration;
 
 use clap::ValueEnum;
 
-/// Clients without `--clients`.
+/// Default number of clients.
 pub const CLIENTS: u32 = 100;
-/// Edits between two snapshots, of the command: few, so that some are made in each run.
+/// Edits between two snapshots. The number is small, so that each run has some snapshots.
 pub const SNAPSHOT_ENTRIES: u32 = 50;
-/// Entries of a segment, of the command: few, so that logs go on in new segments.
+/// Entries of a segment. The number is small, so that logs are rolled.
 pub const SEGMENT_ENTRIES: u32 = 500;
-/// Clients that share a spreadsheet where it is neither one for all nor one for each.
+/// Clients per spreadsheet, in scenarios without another rule.
 const CLIENTS_OF_ONE: u32 = 10;
-/// Requests a second of all clients together where a rate is kept.
+/// Requests per second of all clients together, in scenarios with a rate.
 pub const RATE: u32 = 20;
-/// From one burst to the next.
+/// Time from one burst to the next.
 const BURST_EVERY: Duration = Duration::from_secs(30);
 /// Requests of each client in a burst.
 const BURST_REQUESTS: u64 = 3;
-/// How often `kill` kills.
+/// Number of kills in the scenario `kill`.
 const KILLS: u32 = 4;
 
-/// A way to load the cloud.
+/// A scenario of the load test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Scenario {
-    /// A fixed rate; latency from when a request was due
+    /// Requests at a fixed rate; latency is measured from the due time
     Sustained,
-    /// Nothing, then all clients at once, again and again
+    /// Bursts of requests of all clients, with pauses
     Burst,
-    /// All clients in one spreadsheet, each as fast as it is answered
+    /// All clients in one spreadsheet, each sending as soon as it is answered
     OneSheet,
-    /// As many spreadsheets as clients, each as fast as it is answered
+    /// A spreadsheet for each client, each sending as soon as it is answered
     ManySheets,
-    /// As sustained, for half an hour, with the rule on memory
+    /// Like sustained, for half an hour, with a check of memory growth
     Soak,
-    /// As fast as it is answered, and the cloud is killed at the peak, several times
+    /// Clients send as soon as they are answered, while the cloud is killed several times
     Kill,
 }
 
-/// When the requests of a client are due.
+/// The rhythm of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rhythm {
-    /// So many a second of all clients together, evenly, answered or not: an open loop.
+    /// Evenly spaced requests per second of all clients together, regardless of answers: an open
+    /// loop.
     Rate(u32),
-    /// So many of each client at once, again after a time, answered or not.
+    /// A burst of requests of each client, repeated regardless of answers.
     Burst {
-        /// Requests of each client.
+        /// Requests of each client in a burst.
         requests: u64,
-        /// From one burst to the next.
+        /// Time from one burst to the next.
         every: Duration,
     },
-    /// The next as soon as the one before is answered: a closed loop.
+    /// Each request as soon as the previous one is answered: a closed loop.
     Closed,
 }
 
-/// How long a run goes on.
+/// The length of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
-    /// For a time.
+    /// A duration.
     Time(Duration),
-    /// Until each client has made so many requests.
+    /// A number of requests of each client.
     Requests(u64),
 }
 
-/// One run.
+/// The plan of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// What it is called.
+    /// The scenario, for the report.
     pub scenario: Scenario,
-    /// Clients, each with connections of its own.
+    /// Number of clients, each with its own connections.
     pub clients: u32,
-    /// Spreadsheets; client n works on the one with the number n modulo this.
+    /// Number of spreadsheets, over which clients are divided evenly.
     pub spreadsheets: u32,
     /// When requests are due.
     pub rhythm: Rhythm,
-    /// How long it goes on.
+    /// Length of the run.
     pub length: Length,
-    /// How often the cloud is killed, evenly over the run.
+    /// Number of kills of the cloud, evenly over the run.
     pub kills: u32,
     /// Edits between two snapshots.
     pub snapshot_entries: u32,
     /// Entries of a segment.
     pub segment_entries: u32,
-    /// Whether memory is judged for growth, not only for its bound.
+    /// Whether the growth of memory is checked, in addition to its maximum.
     pub judges_growth: bool,
 }
 
 impl Scenario {
-    /// All of them.
+    /// All scenarios.
     pub const ALL: [Self; 6] =
         [Self::Sustained, Self::Burst, Self::OneSheet, Self::ManySheets, Self::Soak, Self::Kill];
 
-    /// Seconds without `--seconds`.
+    /// Returns the default duration in seconds.
     #[must_use]
     pub fn seconds(self) -> u64 {
         match self {
@@ -101,7 +102,7 @@ impl Scenario {
         }
     }
 
-    /// The scenario as it is run: with so many clients, for a time, and another rate than its own.
+    /// Returns the plan of this scenario; `rate` overrides the default rate.
     #[must_use]
     pub fn plan(self, clients: u32, time: Duration, rate: Option<u32>) -> Plan {
         let rate = Rhythm::Rate(rate.unwrap_or(RATE));
@@ -159,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scenario_is_named_as_it_is_asked_for() {
+    fn the_name_of_a_scenario_parses_as_the_scenario() {
         for scenario in Scenario::ALL {
             let named = Scenario::from_str(&scenario.to_string(), false);
             assert_eq!(named, Ok(scenario));

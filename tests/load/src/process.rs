@@ -1,25 +1,25 @@
-//! What a process uses, as the system tells.
+//! Resource usage of a process, from `/proc`.
 
 use std::fs;
 
-/// Ticks a second in which Linux tells programs of time, on each processor that Cellar is built for.
+/// Clock ticks per second in `/proc`, on all supported architectures.
 const TICKS_PER_S: u64 = 100;
-/// Bytes of the kilobytes in `/proc`.
+/// Bytes of a kilobyte in `/proc`.
 const KILOBYTE: u64 = 1_024;
-/// Which fields of `/proc/PID/stat` behind the name are the ticks in programs and in the system.
+/// Indexes of user and system ticks among the fields of `/proc/PID/stat` after the name.
 const USER_TICKS: usize = 11;
 const SYSTEM_TICKS: usize = 12;
 
-/// What a process uses.
+/// Resource usage of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Usage {
-    /// Resident memory.
+    /// Resident memory, in bytes.
     pub(crate) resident_bytes: u64,
-    /// Time on processors since it began.
+    /// Processor time since the start, in milliseconds.
     pub(crate) cpu_ms: u64,
 }
 
-/// What the process uses now; none if it is gone, or where there is no `/proc`.
+/// Returns the usage of a process; `None` if the process does not exist, or without `/proc`.
 pub(crate) fn usage(pid: u32) -> Option<Usage> {
     let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).ok();
     Some(Usage { resident_bytes: resident(&read("status")?)?, cpu_ms: cpu(&read("stat")?)? })
@@ -32,7 +32,7 @@ fn resident(status: &str) -> Option<u64> {
 }
 
 fn cpu(stat: &str) -> Option<u64> {
-    // The name is in brackets and may have any character.
+    // The name is in brackets and may contain any character.
     let (_, behind_name) = stat.rsplit_once(')')?;
     let ticks = |field| behind_name.split_whitespace().nth(field)?.parse::<u64>().ok();
     let ticks = ticks(USER_TICKS)?.saturating_add(ticks(SYSTEM_TICKS)?);
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_system_writes_is_read() {
+    fn proc_files_are_parsed() {
         let status = "Name:\tx\nVmHWM:\t  9 kB\nVmRSS:\t    1234 kB\nThreads:\t3\n";
         assert_eq!(resident(status), Some(1_234 * 1_024));
         assert_eq!(resident("Name:\tx\n"), None);
@@ -55,7 +55,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_process_that_runs_uses_something_and_one_that_does_not_is_unknown() {
+    fn only_a_running_process_has_a_usage() {
         assert!(usage(std::process::id()).is_some_and(|usage| usage.resident_bytes > 0));
         assert_eq!(usage(u32::MAX), None);
     }

@@ -1,4 +1,4 @@
-//! What came of a run: for people a table, for programs JSON.
+//! The report of a run, as a table or as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,10 +13,10 @@ use crate::plan::Plan;
 use crate::watch::Watch;
 
 const MEGABYTE: u64 = 1_000_000;
-/// Memory is shown at so many moments.
+/// Number of memory samples in the table.
 const SHOWN_SAMPLES: usize = 12;
 
-/// What came of a run.
+/// The report of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     scenario: String,
@@ -25,23 +25,23 @@ pub struct Report {
     rhythm: String,
     kills: u32,
     snapshot_entries: u32,
-    /// For how long there was load, milliseconds.
+    /// Duration of the load, in milliseconds.
     loaded_ms: u64,
     requests: Vec<Requests>,
     backlog: Backlog,
     memory: Option<Memory>,
-    /// Time of the cloud on processors from its start to the end of the load, milliseconds.
+    /// Processor time of the cloud from its start to the end of the load, in milliseconds.
     cpu_ms: Option<u64>,
     found: Found,
     violations: Vec<String>,
 }
 
-/// The requests of one kind.
+/// Results for the requests of one kind.
 #[derive(Debug, Clone, Serialize)]
 struct Requests {
     kind: Kind,
     answered: u64,
-    /// Attempts beyond the first of each request.
+    /// Number of attempts beyond the first of each request.
     repeated: u64,
     attempts: BTreeMap<String, u64>,
     p50_us: u64,
@@ -50,32 +50,32 @@ struct Requests {
     max_us: u64,
 }
 
-/// What there was while the load lasted: the requests of the checks are not in it.
+/// Measurements of the load, without the requests of the checks.
 pub(crate) struct Loaded {
-    /// For how long.
+    /// Duration of the load.
     pub(crate) time: Duration,
-    /// What was counted.
+    /// Measurements of each kind of request.
     pub(crate) kinds: BTreeMap<Kind, Counted>,
 }
 
-/// What was left to do when the load ended.
+/// Unfinished work at the end of the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Backlog {
-    /// Requests that were due and never sent.
+    /// Number of requests that were due and never sent.
     pub requests: u64,
-    /// Snapshots that were not made, and records of them.
+    /// Number of unfinished snapshots and their records.
     pub snapshots: u64,
-    /// Until they were, milliseconds.
+    /// Time until all snapshots were finished, in milliseconds.
     pub snapshots_ms: u64,
 }
 
-/// The memory of the cloud, bytes.
+/// Memory of the cloud, in bytes.
 #[derive(Debug, Clone, Serialize)]
 struct Memory {
     start: u64,
     peak: u64,
     end: u64,
-    /// The medians of the middle third and of the last one, where growth is judged.
+    /// Medians of the middle and the last third, if growth is checked.
     thirds: Option<(u64, u64)>,
     samples: Vec<Sample>,
 }
@@ -106,25 +106,25 @@ impl Report {
         }
     }
 
-    /// What is wrong; nothing if all is well.
+    /// Returns the violations; none if all checks passed.
     #[must_use]
     pub fn violations(&self) -> &[String] {
         &self.violations
     }
 
-    /// What was looked at.
+    /// Returns the results of the checks.
     #[must_use]
     pub fn found(&self) -> &Found {
         &self.found
     }
 
-    /// Requests of all kinds that were answered.
+    /// Returns the number of answered requests of all kinds.
     #[must_use]
     pub fn answered(&self) -> u64 {
         self.requests.iter().map(|requests| requests.answered).sum()
     }
 
-    /// Attempts beyond the first of each request.
+    /// Returns the number of attempts beyond the first of each request.
     #[must_use]
     pub fn repeated(&self) -> u64 {
         self.requests.iter().map(|requests| requests.repeated).sum()

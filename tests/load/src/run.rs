@@ -1,4 +1,5 @@
-//! One run: the cloud is started, driven, killed, left to finish, and looked at.
+//! One run: starts the cloud, loads it, kills it if planned, waits for snapshots, and checks the
+//! results.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,23 +20,23 @@ use crate::report::{Backlog, Loaded, Report};
 use crate::stored::{Log, Tables};
 use crate::watch::Watch;
 
-/// How far a run has come.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress {
-    /// Since it began.
+    /// Time since the start.
     pub elapsed: Duration,
-    /// Requests that are answered.
+    /// Number of answered requests.
     pub answered: u64,
-    /// Resident memory of the cloud, bytes; none where that is not known.
+    /// Resident memory of the cloud in bytes; `None` if unknown.
     pub resident_bytes: Option<u64>,
 }
 
-/// Between two looks whether it is time to kill.
+/// Polling interval for the time of the next kill.
 const POLL: Duration = Duration::from_millis(20);
-/// How long a cloud that was killed may stay away at most, milliseconds: at times it is back at once.
+/// Maximum downtime of a killed cloud, in milliseconds. Sometimes the cloud restarts immediately.
 const AWAY_MS: u64 = 500;
 
-/// Everything of a run.
+/// State of a run.
 struct Run<'a> {
     plan: &'a Plan,
     cloud: Cloud,
@@ -44,10 +45,10 @@ struct Run<'a> {
     begun: Instant,
 }
 
-/// Makes a run.
+/// Executes a plan.
 ///
 /// # Errors
-/// [`LoadError`] if it cannot be made. What is wrong with the cloud is in the report.
+/// [`LoadError`] if the run cannot be made. Violations by the cloud are in the report.
 pub async fn run(
     plan: &Plan,
     program: &Program,
@@ -59,7 +60,7 @@ pub async fn run(
     let clients = clients(&cloud, plan, &created, &measured)?;
     let (watch, begun) = (Arc::new(Watch::new(cloud.pid())), Instant::now());
     let mut run = Run { plan, cloud, measured, watch, begun };
-    // What the checks take is not what the load took.
+    // The checks must not count as load.
     let watching = run.watch(progress);
     let ended = run.load(clients).await;
     watching.abort();
@@ -67,7 +68,7 @@ pub async fn run(
     run.look(ended?, &created, loaded).await
 }
 
-/// All clients, each with a token and connections of its own.
+/// Creates all clients, each with its own token and connections.
 fn clients(
     cloud: &Cloud,
     plan: &Plan,
@@ -95,7 +96,7 @@ async fn create(cloud: &Cloud, plan: &Plan) -> Result<Vec<CreateReply>, LoadErro
 }
 
 impl Run<'_> {
-    /// Looks at the process every second, until it is aborted.
+    /// Samples the process every second, until the task is aborted.
     fn watch(
         &self,
         progress: impl Fn(Progress) + Send + Sync + 'static,
@@ -112,7 +113,7 @@ impl Run<'_> {
         })
     }
 
-    /// All clients at once, while the cloud is killed.
+    /// Runs all clients concurrently, and kills the cloud as planned.
     async fn load(&mut self, clients: Vec<LoadClient>) -> Result<Vec<Ended>, LoadError> {
         let mut running = JoinSet::new();
         for (number, client) in (0..).zip(clients) {
@@ -131,7 +132,7 @@ impl Run<'_> {
         Ok(ended)
     }
 
-    /// Waits until it is time for this kill: they are spread evenly over the run.
+    /// Waits until the time of a kill. Kills are spread evenly over the run.
     async fn wait_for(&self, kill: u32) {
         let parts = self.plan.kills.saturating_add(1);
         match self.plan.length {
@@ -159,7 +160,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What came of it, when snapshots are made and nobody writes any more.
+    /// Waits for the snapshots, and checks all logs.
     async fn look(
         &self,
         ended: Vec<Ended>,
@@ -196,8 +197,8 @@ impl Run<'_> {
         Ok(Report::new(self.plan, &loaded, &self.watch, backlog, found))
     }
 
-    /// What every client reads at the end of its log is the log's replay, and so is what the newest
-    /// snapshot has; the clients come back.
+    /// Compares the cells that every client reads, at the newest snapshot and at the end of its
+    /// log, with a replay of the log; returns the clients.
     async fn compare(
         &self,
         found: &mut Found,
@@ -234,7 +235,7 @@ impl Run<'_> {
     }
 }
 
-/// The spreadsheet on which a client works: neighbours share one.
+/// Returns the spreadsheet of a client. Clients with adjacent numbers share one.
 fn spreadsheet(
     number: u32,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! What is in the tables of the cloud after a run, and what a plain replay makes of it.
+//! The contents of the cloud's tables after a run, and a replay of the logs.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,10 +18,10 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use crate::LoadError;
 
-/// How long snapshots may take when nobody writes any more: until the message of a worker that was killed
-/// at once comes back, and time to make them on a machine that does much else.
+/// Maximum time for snapshots after the load: until the message of a killed worker is visible
+/// again, and to build the snapshots on a busy machine.
 const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(10 * 60);
-/// Between two looks.
+/// Polling interval.
 const POLL: Duration = Duration::from_millis(200);
 
 /// Cells by row and column.
@@ -40,7 +40,7 @@ pub(crate) struct Log {
 }
 
 impl Tables {
-    /// Those of the cloud that runs in this folder.
+    /// Opens the tables of the cloud that runs in this folder.
     pub(crate) fn of(state: &StateFolder) -> Result<Self, LoadError> {
         let part = |why: &str| LoadError::Part { why: why.to_owned() };
         let (endpoints, access_key, secret_key) =
@@ -55,7 +55,7 @@ impl Tables {
         Ok(Self { entries, pending })
     }
 
-    /// All entries of a log.
+    /// Reads all entries of a log.
     pub(crate) async fn read(&self, id: LogId) -> Result<Log, LoadError> {
         let (mut entries, mut from) = (Vec::<Arc<Entry>>::new(), Some(Position::FIRST));
         while let Some(at) = from {
@@ -66,7 +66,7 @@ impl Tables {
         Ok(Log { id, entries })
     }
 
-    /// The snapshots of a log that are not made, and the record of one if there is any.
+    /// Describes the unfinished snapshots of a log, and a remaining record.
     pub(crate) async fn unmade(&self, log: &Log) -> Result<Vec<String>, LoadError> {
         let mut unmade = Vec::new();
         for position in log.snapshots() {
@@ -83,7 +83,8 @@ impl Tables {
         Ok(unmade)
     }
 
-    /// Waits until every snapshot is made and no record of one is left; what is not, in the end.
+    /// Waits until all snapshots are finished and no record is left; returns what is unfinished at
+    /// the timeout.
     pub(crate) async fn wait(&self, logs: &[Log]) -> Result<Vec<String>, LoadError> {
         let (mut waiting, begun) = (logs.iter().collect::<Vec<_>>(), Instant::now());
         loop {
@@ -105,19 +106,19 @@ impl Tables {
 }
 
 impl Log {
-    /// Its newest entry.
+    /// Returns the position of the newest entry.
     pub(crate) fn head(&self) -> Position {
         self.entries.last().map_or(Position::FIRST, |entry| entry.position)
     }
 
-    /// Where its snapshots are, behind the first Snapshot entry, of which none is made.
+    /// Returns the positions of the Snapshot entries except the first one, which gets no snapshot.
     pub(crate) fn snapshots(&self) -> Vec<Position> {
         let is_snapshot = |entry: &&Arc<Entry>| matches!(entry.content, Content::Snapshot { .. });
         let snapshots = self.entries.iter().skip(1).filter(is_snapshot);
         snapshots.map(|entry| entry.position).collect()
     }
 
-    /// All cells of the first sheet at each of these positions, entry by entry.
+    /// Returns all cells of the first sheet at each of these positions, by a replay.
     pub(crate) fn replayed(&self, at: &[Position]) -> Result<Vec<(Position, Cells)>, LoadError> {
         let (mut workbook, mut states) = (Workbook::default(), Vec::new());
         for entry in &self.entries {

@@ -1,5 +1,4 @@
-//! The process of the cloud, looked at while it runs: its memory, and its time on processors over all its
-//! lives.
+//! Sampling of the cloud's process: memory, and processor time over all restarts.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,13 +7,13 @@ use std::time::Duration;
 use crate::memory::Sample;
 use crate::process::usage;
 
-/// What was seen of the process.
+/// The samples of the cloud's process.
 pub(crate) struct Watch(Mutex<Seen>);
 
 struct Seen {
     pid: u32,
     samples: Vec<Sample>,
-    /// Of each process that it was, the last that was seen, milliseconds.
+    /// Last known processor time of each process of the cloud, in milliseconds.
     cpu_ms: BTreeMap<u32, u64>,
 }
 
@@ -25,12 +24,12 @@ impl Watch {
         watch
     }
 
-    /// The cloud is another process now.
+    /// Continues with another process, after a restart of the cloud.
     pub(crate) fn follow(&self, pid: u32) {
         self.seen().pid = pid;
     }
 
-    /// Looks at it; its memory, if that is known.
+    /// Takes a sample; returns the resident memory if known.
     pub(crate) fn look(&self, elapsed: Duration) -> Option<u64> {
         let mut seen = self.seen();
         let pid = seen.pid;
@@ -41,12 +40,12 @@ impl Watch {
         Some(usage.resident_bytes)
     }
 
-    /// Its memory over time; nothing where that is not known.
+    /// Returns the memory samples; none if unknown.
     pub(crate) fn samples(&self) -> Vec<Sample> {
         self.seen().samples.clone()
     }
 
-    /// Its time on processors, milliseconds; none where that is not known.
+    /// Returns the processor time in milliseconds; `None` if unknown.
     pub(crate) fn cpu_ms(&self) -> Option<u64> {
         let seen = self.seen();
         (!seen.cpu_ms.is_empty()).then(|| seen.cpu_ms.values().sum())

@@ -1,4 +1,4 @@
-//! The sheet that is edited, and its cells by place, as both engines show them.
+//! The sheet that is edited, and its cells by row and column in the form of both engines.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,24 @@ use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_sheet::workbook::Workbook;
 
-/// Rows, and columns, that hold a text before anybody edits the sheet.
+/// Number of rows, and of columns, that are filled with texts before the edits.
 pub const FILLED: u32 = 8;
-/// Rows, and columns, of the peer's sheet, which has an end: nothing that is done reaches it.
+/// Number of rows, and of columns, of the peer's fixed-size sheet. No edit reaches its end.
 pub const SIDE: u32 = 28;
-/// The sheet.
+/// The id of the sheet.
 pub const SHEET: SheetId = SheetId::FIRST;
 
-/// The cells that hold something: by row and column, the text and the number format, empty if none.
+/// The non-empty cells by row and column: the text and the number format, each of which may be
+/// empty.
 pub type Cells = BTreeMap<(u32, u32), (String, String)>;
 
-/// The places that hold a text before anybody edits the sheet, and the text: row, column, text.
+/// Returns row, column and text of the cells that are filled before the edits.
 pub fn filled() -> impl Iterator<Item = (u32, u32, String)> {
     let places = (0..FILLED).flat_map(|row| (0..FILLED).map(move |column| (row, column)));
     places.map(|(row, column)| (row, column, format!("r{row}c{column}")))
 }
 
-/// The workbook that both users have seen.
+/// Returns the workbook that both users start with.
 #[must_use]
 pub fn base() -> Workbook {
     let cells = filled().map(|(row, column, text)| {
@@ -35,7 +36,7 @@ pub fn base() -> Workbook {
     workbook
 }
 
-/// What a workbook shows.
+/// Returns the cells that a workbook shows.
 #[must_use]
 pub fn shown(workbook: &Workbook) -> Cells {
     let sheet = workbook.sheet(SHEET).unwrap();
@@ -52,7 +53,7 @@ pub fn shown(workbook: &Workbook) -> Cells {
     cells.filter(|(_, cell)| holds_something(cell)).collect()
 }
 
-/// Whether a cell, its text and its format, is one that is compared.
+/// Returns whether a cell has a text or a format, so that it is compared.
 #[must_use]
 pub fn holds_something((text, format): &(String, String)) -> bool {
     !text.is_empty() || !format.is_empty()

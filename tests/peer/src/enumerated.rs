@@ -1,4 +1,4 @@
-//! Every pair of the table, at every place that the one can have beside the other.
+//! All pairs of operations, with the second at every position relative to the first.
 
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::operation::{Operation, Spans};
@@ -7,11 +7,11 @@ use crate::Pair;
 use crate::operations::{clear, delete, filled_insert, format, insert, set};
 
 const AXES: [Axis; 2] = [Axis::Rows, Axis::Columns];
-/// Lines among which the one's operation is moved: before, at the edges of, inside, around and behind
-/// the other's.
+/// Number of lines over which the second operation is moved: before, at the edges of, inside,
+/// around and after the first.
 const LINES: u32 = 7;
 
-/// All of them.
+/// Returns all pairs.
 #[must_use]
 pub fn pairs() -> Vec<Pair> {
     let mut pairs = Vec::new();
@@ -25,8 +25,8 @@ pub fn pairs() -> Vec<Pair> {
     pairs
 }
 
-/// What is committed: of each kind something in the middle, something at the beginning where that is
-/// another case.
+/// Returns the committed operations: each kind in the middle, and at the beginning where that is a
+/// different case.
 fn committed(axis: Axis) -> Vec<Vec<Operation>> {
     let middle = Spans::one(2, 3);
     let one = Spans::one(3, 1);
@@ -34,7 +34,7 @@ fn committed(axis: Axis) -> Vec<Vec<Operation>> {
     let mut all = vec![
         filled_insert(axis, 3, 1),
         filled_insert(axis, 3, 2),
-        // What is inserted loses a neighbour, or takes the place of what was deleted.
+        // The inserted line loses a neighbor, or replaces a deleted line.
         vec![insert(axis, 3, 1), delete(axis, &Spans::one(4, 1))],
         vec![delete(axis, &one), insert(axis, 3, 1)],
     ];
@@ -56,7 +56,7 @@ fn committed(axis: Axis) -> Vec<Vec<Operation>> {
     all
 }
 
-/// Every operation at every place of an axis.
+/// Returns every operation at every position of an axis.
 fn everywhere(axis: Axis) -> Vec<Operation> {
     let mut all = Vec::new();
     for first in 0..LINES {
@@ -72,7 +72,7 @@ fn everywhere(axis: Axis) -> Vec<Operation> {
     all
 }
 
-/// Every operation on the other axis: neither moves the other.
+/// Returns operations on the other axis, which are independent of operations on this axis.
 fn across(axis: Axis) -> Vec<Operation> {
     let other = if axis == Axis::Rows { Axis::Columns } else { Axis::Rows };
     let ranges = [Spans::one(3, 1), Spans::one(1, 4), Spans::of([0, 3, 6])];

@@ -1,4 +1,4 @@
-//! Which rules a difference comes from.
+//! Explains differences between the engines by rules of the peer.
 
 use std::fmt::Write;
 
@@ -7,14 +7,14 @@ use crate::cells::Cells;
 use crate::ours;
 use crate::rules::Rule;
 
-/// The fewest rules of the peer with which Cellar ends with the very same cells: none if both agree.
-/// `None` if nothing explains it.
+/// Returns the smallest set of the peer's rules with which Cellar gets the peer's cells: an empty
+/// set if both agree, `None` if no set explains the difference.
 #[must_use]
 pub fn explain(pair: &Pair, theirs: &Cells) -> Option<Vec<Rule>> {
     subsets().into_iter().find(|rules| ours::cells(pair, rules) == *theirs)
 }
 
-/// All sets of rules, the smallest first.
+/// Returns all sets of rules, the smallest first.
 fn subsets() -> Vec<Vec<Rule>> {
     let mut subsets = vec![vec![]];
     for rule in Rule::ALL {
@@ -26,7 +26,7 @@ fn subsets() -> Vec<Vec<Rule>> {
     subsets
 }
 
-/// The pair, and where both engines differ, one place a line.
+/// Describes a pair and the cells that differ, one per line.
 #[must_use]
 pub fn difference(pair: &Pair, theirs: &Cells) -> String {
     let ours = ours::cells(pair, &[]);

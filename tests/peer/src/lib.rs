@@ -1,15 +1,17 @@
-//! The transforms of Cellar beside those of an engine that others wrote: o-spreadsheet, the one in
-//! Odoo, where users edit a sheet at once, too. On generated pairs both end with the same cells, but
-//! for the [`rules`] that the peer follows and Cellar does not: with these in place of its own, Cellar
-//! ends with the very cells of the peer, so that no other difference hides behind a known one.
+//! Comparison of Cellar's transforms with those of an independent engine: o-spreadsheet of Odoo,
+//! where users also edit a sheet concurrently. For generated pairs of operations, both engines get
+//! the same cells, except for the [`rules`] that only the peer follows. If Cellar follows these
+//! rules instead of its own, it gets exactly the peer's cells, so that no other difference is
+//! hidden by a known one.
 //!
-//! Left out is what the peer does not have or does not promise: ranges of all rows or columns, and an
-//! author's own mutations one behind the other. It moves each of those past what others committed as if
-//! there were no own ones before, and so changes cells that nobody meant.
+//! Not compared are features that the peer lacks or does not guarantee: ranges of all rows or
+//! columns, and several pending mutations of one author. The peer transforms each of those past the
+//! committed operations as if the earlier pending ones did not exist, and so changes the wrong
+//! cells.
 //!
-//! It runs in Node, comes from npm, and is licensed under LGPL-3.0: it is installed below `target/` for
-//! this test alone, and nothing of it is built into Cellar or shipped with it. `cargo deny` does not
-//! see what npm installs; `node/package-lock.json` pins all of it, by hash.
+//! The peer runs in Node, comes from npm, and is licensed under LGPL-3.0. It is installed below
+//! `target/` for this test only, and no part of it is built into Cellar or shipped with it. `cargo
+//! deny` does not check npm packages; `node/package-lock.json` pins all of them by hash.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -31,11 +33,11 @@ pub mod theirs;
 use cellar_sheet::operation::Operation;
 use serde::Serialize;
 
-/// What two users did at once.
+/// The concurrent operations of two users.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pair {
-    /// What the one committed, one behind the other.
+    /// The operations that the first user committed, in order.
     pub committed: Vec<Operation>,
-    /// What the other did without having seen any of it.
+    /// The operation that the second user made without having seen the committed ones.
     pub mine: Operation,
 }

@@ -1,35 +1,36 @@
-//! A package for Node, installed from npm.
+//! Installation of a Node package from npm.
 
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Names and texts of the files of a package.
+/// Names and contents of the files of a package.
 pub type Files<'a> = &'a [(&'a str, &'a str)];
 
 const MIN_NODE_MAJOR: u32 = 20;
 const HINT: &str = "install Node 20 or newer, with npm, so that `node` and `npm` are on the PATH";
 
-/// Writes a package into `folder` and installs what its lock file pins, unless that is done.
+/// Writes a package to `folder` and installs the dependencies of its lock file, unless they are
+/// installed.
 ///
 /// # Panics
-/// If Node is missing or too old, or something cannot be installed.
+/// If Node is missing or too old, or the installation fails.
 pub fn install(folder: &Path, package: Files<'_>, lock_file: &str) {
     check_version();
     fs::create_dir_all(folder).unwrap();
-    // Several runs may want it at once.
+    // Concurrent runs may need the package at the same time.
     let lock = File::create(folder.with_extension("lock")).unwrap();
     lock.lock().unwrap();
     for (name, text) in package {
         fs::write(folder.join(name), text).unwrap();
     }
-    // Written last, so that what was interrupted is no installation.
+    // The marker file is written last, so that an interrupted installation is repeated.
     let installed = folder.join("installed");
     if fs::read_to_string(&installed).ok().as_deref() == Some(lock_file) {
         return;
     }
     fs::write(folder.join("package-lock.json"), lock_file).unwrap();
-    // What is optional builds the peer from its source.
+    // Optional packages are only needed to build the peer from its source.
     let how = ["--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"];
     run(Command::new("npm").arg("ci").args(how).current_dir(folder));
     fs::write(&installed, lock_file).unwrap();

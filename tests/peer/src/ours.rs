@@ -1,4 +1,4 @@
-//! What Cellar makes of a pair; and what it would, if it followed rules of the peer.
+//! Cellar's result of a pair, also with rules of the peer.
 
 use cellar_log::transform::{SpaceMap, transform};
 use cellar_sheet::axis_map::Axis;
@@ -10,13 +10,13 @@ use crate::Pair;
 use crate::cells::{Cells, SHEET, SIDE, base, shown};
 use crate::rules::Rule;
 
-/// The cells that a pair leaves, with these rules in place of Cellar's own.
+/// Returns the cells after a pair, if Cellar followed these rules of the peer.
 #[must_use]
 pub fn cells(pair: &Pair, rules: &[Rule]) -> Cells {
     after(pair.committed.iter().chain(&moved(pair, rules)), rules)
 }
 
-/// The cells that a pair would leave if nothing was moved.
+/// Returns the cells after a pair if operations were not transformed.
 #[must_use]
 pub fn cells_unmoved(pair: &Pair) -> Cells {
     after(pair.committed.iter().chain([&pair.mine]), &[])
@@ -34,7 +34,7 @@ fn after<'a>(log: impl Iterator<Item = &'a Operation>, rules: &[Rule]) -> Cells 
     shown(&workbook)
 }
 
-/// What is left of the other's operation behind what the one committed.
+/// Transforms the second user's operation past the committed ones.
 fn moved(pair: &Pair, rules: &[Rule]) -> Vec<Operation> {
     let steps = if rules.contains(&Rule::StepByStep) { 1 } else { pair.committed.len() };
     pair.committed.chunks(steps).fold(vec![pair.mine.clone()], |mine, committed| {
@@ -68,7 +68,8 @@ fn inserted(operation: &Operation) -> Option<(Axis, InsertBefore)> {
     }
 }
 
-/// For every cell of what was inserted the format that the line behind it has, if only that it has none.
+/// Returns an edit that gives every inserted cell the format of the next line, or the general
+/// format.
 fn copied_formats(workbook: &Workbook, axis: Axis, insert: InsertBefore) -> Operation {
     let place = |line, across| match axis {
         Axis::Rows => (line, across),

@@ -1,38 +1,38 @@
-//! Where the peer ends with other cells, and why Cellar does not.
+//! Rules of the peer that lead to other cells, and the reasons why Cellar does not follow them.
 
-/// What the peer does otherwise.
+/// A rule that only the peer follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
-    /// An insert in front of a line that was deleted is dropped.
+    /// An insert before a deleted line is dropped.
     LosesInsert,
-    /// A clear takes in what was inserted inside.
+    /// A clear includes lines that were inserted inside.
     ClearGrows,
-    /// A new line has the formats of the line behind it.
+    /// A new line gets the formats of the next line.
     CopiesFormat,
-    /// An operation is moved past one that is committed after the other.
+    /// An operation is transformed past the committed ones one by one.
     StepByStep,
 }
 
 impl Rule {
-    /// Every rule.
+    /// All rules.
     pub const ALL: [Self; 4] =
         [Self::LosesInsert, Self::ClearGrows, Self::CopiesFormat, Self::StepByStep];
 
-    /// Why Cellar does not follow it.
+    /// Returns the reason why Cellar does not follow the rule.
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
             Self::LosesInsert => {
-                "no transform loses an insert: it lands before the first survivor behind its gap"
+                "no transform drops an insert: it moves before the next line that still exists"
             }
-            Self::ClearGrows => "a clear spares what its author never saw",
+            Self::ClearGrows => "a clear does not affect cells that its author never saw",
             Self::CopiesFormat => {
-                "a new line has a range's format inside of it only, between two lines that have it"
+                "a new line gets a range's format only between two lines that have the format"
             }
             Self::StepByStep => {
-                "where an operation lands depends on what is left, not on how that came about: a \
-                 range ends with the last survivor of what its author saw, not with a line that was \
-                 inserted before the one behind it was deleted"
+                "the place of an operation depends on the lines that remain, not on the history: a \
+                 range ends with the last remaining line that its author saw, not with an inserted \
+                 line whose successor was deleted later"
             }
         }
     }

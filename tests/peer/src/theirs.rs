@@ -1,4 +1,4 @@
-//! What the peer makes of pairs: of all of them in one process of Node.
+//! The peer's results of all pairs, computed in one Node process.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
@@ -18,29 +18,29 @@ const PACKAGE: Files<'static> = &[
 ];
 const LOCK_FILE: &str = include_str!("../node/package-lock.json");
 
-/// The sheet that both users have seen.
+/// The sheet that both users start with.
 #[derive(Serialize)]
 struct Sheet {
     rows: u32,
     columns: u32,
-    /// Row, column, text.
+    /// Row, column and text of each filled cell.
     cells: Vec<(u32, u32, String)>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Reply {
-    /// Row, column, text, format.
+    /// Row, column, text and format of each non-empty cell.
     Cells(Vec<(u32, u32, String, String)>),
     Error(String),
 }
 
-/// The cells that both of its users end with, for each pair. It is installed into `folder`, the
-/// first time.
+/// Returns the cells that both users of the peer end with, for each pair. The first call installs
+/// the peer into `folder`.
 ///
 /// # Panics
-/// If Node is missing, if the peer cannot be installed, if it fails at a pair, or if its users do not
-/// end with the same.
+/// If Node is missing, the peer cannot be installed, the peer fails at a pair, or its users end
+/// with different cells.
 #[must_use]
 pub fn cells(folder: &Path, pairs: &[Pair]) -> Vec<Cells> {
     install(folder, PACKAGE, LOCK_FILE);
@@ -54,11 +54,11 @@ pub fn cells(folder: &Path, pairs: &[Pair]) -> Vec<Cells> {
     lines.iter().zip(pairs).map(|(line, pair)| cells_in(line, pair)).collect()
 }
 
-/// Writes and reads at once, so that neither side waits for the other's pipe.
+/// Writes and reads concurrently, so that neither side blocks on a full pipe.
 fn converse(process: &mut Child, pairs: &[Pair]) -> Vec<String> {
     let (input, output) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
     thread::scope(|scope| {
-        // If the peer has ended, its status is what matters.
+        // If the peer has ended, the caller reports its exit status.
         scope.spawn(move || drop(write(input, pairs)));
         BufReader::new(output).lines().map_while(Result::ok).collect()
     })

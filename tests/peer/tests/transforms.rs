@@ -1,5 +1,5 @@
-//! Cellar's transforms beside those of another engine. Ignored by default, since that one is installed
-//! from a package index; `.ci/run` runs it.
+//! Compares Cellar's transforms with those of another engine. Ignored by default, because the
+//! engine is installed from a package index; `.ci/run` runs it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,11 +9,11 @@ use cellar_peer::rules::Rule;
 use cellar_peer::{enumerated, ours, random, theirs};
 
 const RANDOM_PAIRS: usize = 2_000;
-/// Unexplained pairs that are shown.
+/// Maximum number of unexplained pairs in the error message.
 const SHOWN: usize = 5;
 
-/// How many pairs come out otherwise by which rules. Another number is another behaviour of one of the
-/// engines, or of the generator of random numbers.
+/// Number of pairs that each set of rules explains. Another number means that one of the engines or
+/// the random generator has changed.
 const EXPECTED: [(&[Rule], usize); 5] = [
     (&[], 5_148),
     (&[Rule::LosesInsert], 71),
@@ -24,7 +24,7 @@ const EXPECTED: [(&[Rule], usize); 5] = [
 
 #[test]
 #[ignore = "installs another engine from npm"]
-fn transforms_end_with_the_cells_of_another_engine_but_for_the_rules() {
+fn transforms_agree_with_another_engine_except_for_its_rules() {
     let mut pairs = enumerated::pairs();
     pairs.extend(random::pairs(RANDOM_PAIRS));
     let theirs = theirs::cells(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("peer"), &pairs);
@@ -38,12 +38,15 @@ fn transforms_end_with_the_cells_of_another_engine_but_for_the_rules() {
     let shown = unexplained.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("\n");
     assert!(unexplained.is_empty(), "no rule explains {} pairs:\n{shown}", unexplained.len());
     for rule in Rule::ALL {
-        assert!(counts.contains_key(&vec![rule]), "{rule:?} explains nothing: take it away");
+        assert!(
+            counts.contains_key(&vec![rule]),
+            "{rule:?} explains no difference: remove the rule"
+        );
         eprintln!("{rule:?}: not in Cellar, since {}", rule.reason());
     }
     let expected: BTreeMap<_, _> =
         EXPECTED.iter().map(|(rules, count)| (rules.to_vec(), *count)).collect();
-    assert_eq!(counts, expected, "other pairs come out otherwise than before");
+    assert_eq!(counts, expected, "the number of pairs per set of rules has changed");
     let told = pairs.iter().zip(&theirs).filter(|(pair, is)| ours::cells_unmoved(pair) != **is);
     let told = told.count();
     eprintln!("{} pairs, {counts:?}; {told} tell whether anything is moved", pairs.len());

@@ -1,55 +1,53 @@
-//! The reference data: rows × 10 columns that look like a business's
-//! orders. A pure function of row and column, so that every benchmark has the same cells without a
-//! file.
+//! The reference data: rows with 10 columns that look like a company's orders. Each value is a pure
+//! function of row and column, so that all benchmarks use the same cells without a file.
 //!
-//! | column | what | bits of entropy a row |
+//! | column | contents | bits of entropy per row |
 //! |---|---|---|
 //! | 0 id | row + 1 | 0 |
 //! | 1 product | one of 200 names, ⌊200 · u³⌋: the first name has a sixth of all rows | 6.57 |
-//! | 2 code | 12 characters of 36, all different | 62.04 |
+//! | 2 code | 12 of 36 characters, unique | 62.04 |
 //! | 3 quantity | an integer, 0-999 | 9.97 |
 //! | 4 price | 0.00-9,999.99 | 19.93 |
 //! | 5 measure | an `f64` in [0, 1) with all its 53 bits; 5 % empty | 50.64 |
 //! | 6 date | a date serial that rises by one about every 64 rows | 0.09 |
 //! | 7 active | a boolean, 90 % true | 0.47 |
 //! | 8 note | 1-8 of 256 words; 70 % empty | 12.58 |
-//! | 9 total | quantity × price, to the cent | 0, as it follows from both |
+//! | 9 total | quantity × price, in cents precision | 0, because it is derived from both |
 //!
-//! Together 162.29 bits a row, of which 9.25 cells are populated: 2.19 bytes a populated cell. Nothing
-//! can be smaller; a store that keeps the total as a number of its own pays up to 0.4 more for it.
+//! The sum is 162.29 bits per row with 9.25 populated cells: 2.19 bytes per populated cell. No
+//! encoding can be smaller. A store that keeps the total as an independent number needs up to 0.4
+//! bytes more.
 
 mod words;
 
 pub use words::{product_name, word};
 
-/// The columns of the data.
+/// Number of columns.
 pub const COLUMNS: u32 = 10;
-/// Their names.
+/// Names of the columns.
 pub const NAMES: [&str; 10] =
     ["id", "product", "code", "quantity", "price", "measure", "date", "active", "note", "total"];
-/// Products.
+/// Number of products.
 pub const PRODUCTS: u32 = 200;
-/// Words that notes are made of.
+/// Number of words in notes.
 pub const WORDS: u32 = 256;
-/// Cells of 1,000 rows that are populated, on average.
+/// Average number of populated cells in 1,000 rows.
 pub const POPULATED_PER_1000_ROWS: u32 = 9_250;
-/// What no encoding can be below, in bytes a populated cell.
+/// Lower bound of every encoding, in bytes per populated cell.
 pub const ENTROPY_BYTES_PER_CELL: f64 = 2.19;
 
 /// A value of the data.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReferenceValue {
-    /// Nothing.
+    /// No value.
     Empty,
-    /// A number; dates too.
+    /// A number or a date.
     Number(f64),
-    /// A boolean.
     Bool(bool),
-    /// A text.
     Text(String),
 }
 
-/// The value of a cell; `Empty` beyond the last column.
+/// Returns the value of a cell; `Empty` after the last column.
 #[must_use]
 pub fn value(row: u32, column: u32) -> ReferenceValue {
     match column {
@@ -68,7 +66,7 @@ pub fn value(row: u32, column: u32) -> ReferenceValue {
 }
 
 fn product(row: u32) -> u32 {
-    // ⌊200 · u³⌋ with u in 65,536ths.
+    // ⌊200 · u³⌋ with u in units of 1/65,536.
     let u = random(row, 1) >> 48;
     low((u * u * u * u64::from(PRODUCTS)) >> 48)
 }
@@ -94,13 +92,13 @@ fn price_cents(row: u32) -> u32 {
 }
 
 fn measure(row: u32) -> Option<f64> {
-    // The high and low part of 53 bits are each exact, and so is their sum.
+    // The high and the low part of the 53 bits are exact, and so is their sum.
     let bits = random(row, 5) >> 11;
     let number = f64::from(low(bits >> 32)) * 4_294_967_296.0 + f64::from(low(bits));
     (below(row, 105, 20) != 0).then_some(number / 9_007_199_254_740_992.0)
 }
 
-/// Days since 1899-12-30; the day changes somewhere in each 64 rows.
+/// Returns days since 1899-12-30; the day changes at a random row of each 64.
 fn date(row: u32) -> u32 {
     const FIRST_OF_2020: u32 = 43_831;
     let block = row / 64;
@@ -116,12 +114,12 @@ fn note(row: u32) -> Option<String> {
     Some(words.collect::<Vec<_>>().join(" "))
 }
 
-/// A number below `end`, every one as likely.
+/// Returns a uniform number below `end`.
 fn below(row: u32, stream: u32, end: u32) -> u32 {
     low(((random(row, stream) >> 32) * u64::from(end)) >> 32)
 }
 
-/// 64 bits that look random, for a row of a stream: splitmix64's last step, twice.
+/// Returns 64 pseudorandom bits for a row of a stream: the last step of splitmix64, applied twice.
 fn random(row: u32, stream: u32) -> u64 {
     let mix = |mut bits: u64| {
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -132,7 +130,7 @@ fn random(row: u32, stream: u32) -> u64 {
     mix(mix(seed).wrapping_add(0x9e37_79b9_7f4a_7c15))
 }
 
-/// The low 32 bits.
+/// Returns the low 32 bits.
 fn low(number: u64) -> u32 {
     let [b0, b1, b2, b3, ..] = number.to_le_bytes();
     u32::from_le_bytes([b0, b1, b2, b3])

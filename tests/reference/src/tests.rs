@@ -4,7 +4,7 @@ use super::*;
 
 const ROWS: u32 = 100_000;
 
-/// Entropy of what is counted, in bits.
+/// Returns the entropy of the distribution of items, in bits.
 fn entropy<T: std::hash::Hash + Eq>(items: impl Iterator<Item = T>) -> f64 {
     let mut counts: HashMap<T, u32> = HashMap::new();
     items.for_each(|item| *counts.entry(item).or_default() += 1);
@@ -15,7 +15,7 @@ fn entropy<T: std::hash::Hash + Eq>(items: impl Iterator<Item = T>) -> f64 {
 #[test]
 fn the_entropy_of_each_column_is_as_documented() {
     let near = |found: f64, said: f64| assert!((found - said).abs() < 0.05, "{found} {said}");
-    // Measured where there are rows enough, else from what the generator draws.
+    // Measured if there are enough rows, otherwise calculated from the generator's distribution.
     near(entropy((0..ROWS).map(product)), 6.57);
     near(12.0 * 36_f64.log2(), 62.04);
     near(1_000_f64.log2(), 9.97);
@@ -63,7 +63,7 @@ fn the_values_never_change() {
 }
 
 #[test]
-fn codes_names_and_words_are_all_different() {
+fn codes_names_and_words_are_unique() {
     assert_eq!((0..ROWS).map(code).collect::<HashSet<_>>().len(), 100_000);
     assert_eq!((0..PRODUCTS).map(product_name).collect::<HashSet<_>>().len(), 200);
     assert_eq!((0..WORDS).map(word).collect::<HashSet<_>>().len(), 256);

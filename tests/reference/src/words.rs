@@ -1,6 +1,6 @@
-//! Names of products and words of notes, made of parts.
+//! Names of products and words of notes, composed of parts.
 
-/// The name of a product, of `PRODUCTS`.
+/// Returns the name of a product; `number` is below `PRODUCTS`.
 #[must_use]
 pub fn product_name(number: u32) -> String {
     const MATERIALS: [&str; 20] = [
@@ -42,7 +42,7 @@ pub fn product_name(number: u32) -> String {
     format!("{material} {thing}")
 }
 
-/// A word of notes, of `WORDS`: 2 to 7 letters, all different.
+/// Returns a word of notes with 2 to 7 letters, unique for numbers below `WORDS`.
 #[must_use]
 pub fn word(number: u32) -> String {
     const BEGINNINGS: [&str; 16] = [

@@ -1,4 +1,4 @@
-//! Many seeds of one scenario, on as many threads as there are.
+//! Runs of many seeds of one scenario, on several threads.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,39 +6,38 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::rare::Rare;
-use crate::run::{Outcome, run};
+use crate::rare::RareEvent;
+use crate::run::{RunOutcome, run};
 use crate::scenarios::Scenario;
 
-/// A seed whose run was not as it must be.
+/// A seed whose run violated an invariant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedSeed {
-    /// The scenario's name.
+    /// Name of the scenario.
     pub scenario: String,
-    /// The seed.
     pub seed: u64,
-    /// What was wrong first.
+    /// The first violation.
     pub why: String,
 }
 
-/// What came of many seeds of one scenario.
+/// The combined results of many seeds of one scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Summary {
-    /// How many seeds were run.
+    /// Number of seeds that were run.
     pub seeds: u64,
-    /// Those that failed.
+    /// The seeds that failed.
     pub failed: Vec<FailedSeed>,
-    /// How much happened.
+    /// Total number of trace events.
     pub events: u64,
-    /// How much time passed in the runs, milliseconds.
+    /// Total simulated time, in milliseconds.
     pub elapsed_ms: u64,
-    /// What seldom happens, and how often it did.
-    pub rare: BTreeMap<Rare, u64>,
+    /// How often each rare event happened.
+    pub rare: BTreeMap<RareEvent, u64>,
 }
 
 impl Summary {
-    /// Adds what came of a run.
-    fn add(&mut self, scenario: Scenario, seed: u64, outcome: Outcome) {
+    /// Adds the result of a run.
+    fn add(&mut self, scenario: Scenario, seed: u64, outcome: RunOutcome) {
         self.seeds += 1;
         self.events += outcome.events;
         self.elapsed_ms = self.elapsed_ms.saturating_add(outcome.elapsed_ms);
@@ -50,15 +49,15 @@ impl Summary {
         }
     }
 
-    /// What the scenario promises and never happened.
+    /// Returns the rare events that the scenario promises and that never happened.
     #[must_use]
-    pub fn never_happened(&self, scenario: Scenario) -> Vec<Rare> {
+    pub fn missing_events(&self, scenario: Scenario) -> Vec<RareEvent> {
         let promised = scenario.shape().promised.iter();
         promised.copied().filter(|rare| !self.rare.contains_key(rare)).collect()
     }
 }
 
-/// Runs these seeds on so many threads and adds what came of them to a summary, in the order of the seeds.
+/// Runs seeds on several threads and adds their results to `summary`, in the order of the seeds.
 pub fn run_seeds(scenario: Scenario, seeds: &[u64], threads: usize, summary: &mut Summary) {
     let next = AtomicUsize::new(0);
     let outcomes = Mutex::new(BTreeMap::new());
@@ -83,24 +82,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_tells_what_failed_and_what_never_happened() {
+    fn a_summary_lists_failed_seeds_and_missing_events() {
         let mut summary = Summary::default();
         let violations = vec!["I1".to_owned(), "I2".to_owned()];
-        let rare = BTreeMap::from([(Rare::PutLost, 2)]);
-        let outcome = Outcome { violations, rare, events: 5, elapsed_ms: 7, ..Outcome::default() };
+        let rare = BTreeMap::from([(RareEvent::PutLost, 2)]);
+        let outcome =
+            RunOutcome { violations, rare, events: 5, elapsed_ms: 7, ..RunOutcome::default() };
         summary.add(Scenario::AppendContention, 3, outcome.clone());
-        summary.add(Scenario::AppendContention, 4, Outcome { violations: vec![], ..outcome });
+        summary.add(Scenario::AppendContention, 4, RunOutcome { violations: vec![], ..outcome });
         assert_eq!((summary.seeds, summary.events, summary.elapsed_ms), (2, 10, 14));
-        assert_eq!(summary.rare, BTreeMap::from([(Rare::PutLost, 4)]));
+        assert_eq!(summary.rare, BTreeMap::from([(RareEvent::PutLost, 4)]));
         let failed: Vec<_> =
             summary.failed.iter().map(|failed| (failed.seed, &failed.why)).collect();
         assert_eq!(failed, [(3, &"I1".to_owned())]);
-        let never = summary.never_happened(Scenario::AppendContention);
-        assert!(never.contains(&Rare::Throttled) && !never.contains(&Rare::PutLost));
+        let never = summary.missing_events(Scenario::AppendContention);
+        assert!(never.contains(&RareEvent::Throttled) && !never.contains(&RareEvent::PutLost));
     }
 
     #[test]
-    fn threads_change_nothing() {
+    fn the_number_of_threads_does_not_change_the_summary() {
         let summary = |threads| {
             let mut summary = Summary::default();
             run_seeds(Scenario::AppendContention, &[1, 2, 3], threads, &mut summary);

@@ -1,20 +1,21 @@
-//! What the bucket does by itself: it deletes uploads that nobody has completed (`stacks/src/cellar/storage.rs`).
+//! The bucket's lifecycle rule: it deletes uploads that were never completed
+//! (`stacks/src/cellar/storage.rs`).
 
 use std::sync::Arc;
 
 use cellar_engine::ports::{BlobKey, Blobs as _, Clock as _};
 
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::world::World;
 
-/// Seconds in a day: how often the bucket looks.
+/// Seconds in a day: the interval of the lifecycle rule.
 const DAY_S: u64 = 24 * 60 * 60;
-/// Days after which it deletes what has the pending tag.
+/// Days after which an object with the pending tag is deleted.
 const PENDING_UPLOAD_DAYS: u64 = 3;
-/// Days after which nothing is left of what was pending.
+/// Milliseconds after which every pending upload has been deleted.
 pub(crate) const EXPIRED_MS: u64 = (PENDING_UPLOAD_DAYS + 2) * DAY_S * 1_000;
 
-/// Deletes for ever what is pending for too long.
+/// Repeatedly deletes uploads that have been pending for too long.
 pub(crate) async fn expire(world: Arc<World>) {
     loop {
         world.sleep_ms(DAY_S * 1_000).await;
@@ -29,7 +30,7 @@ pub(crate) async fn expire(world: Arc<World>) {
             if is_old && world.blobs.pending(&key).await == Ok(Some(true)) {
                 let deleted = world.blobs.delete(&key).await.is_ok();
                 world.event("bucket", format_args!("{key} expires: {deleted}"));
-                world.count(Rare::UploadExpired);
+                world.count(RareEvent::UploadExpired);
             }
         }
     }

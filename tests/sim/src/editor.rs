@@ -1,5 +1,5 @@
-//! A client that edits: it numbers its mutations, repeats what was not answered, and believes what it is
-//! told.
+//! A client that edits. It numbers its mutations, repeats unanswered requests, and relies on the
+//! answers.
 
 mod upload;
 
@@ -14,36 +14,37 @@ use cellar_log::invariants::MutationId;
 use cellar_sheet::operation::{Operation, Revert, Undo};
 
 use crate::fleet::{Fleet, Server, append};
-use crate::operations::operation;
+use crate::operations::draw_operation;
 use crate::process::{Mortality, Process};
 use crate::random::{Rate, SimRandom};
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::reading;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// How often a client repeats what was answered.
+/// How often a client repeats a request that was answered.
 const REPEATS: Rate = Rate(800);
 /// How often a client reads between two edits.
 const READS: Rate = Rate(1_500);
-/// How often a client takes back an edit of its own, or everything since one.
+/// How often a client undoes one of its edits.
 const UNDOES: Rate = Rate(400);
-const RESTORES: Rate = Rate(150);
-/// Of how many of its newest edits a client remembers the positions.
-const REMEMBERED: usize = 8;
-/// Milliseconds that a client waits before it repeats a request, at most.
+/// How often a client reverts all edits after one of its own.
+const REVERTS: Rate = Rate(150);
+/// Number of the newest edits whose positions a client remembers.
+const MAX_EDIT_POSITIONS: usize = 8;
+/// Maximum wait before a request is repeated, in milliseconds.
 const RETRY_MAX_MS: u64 = 2_000;
 
-/// What a client is to do.
+/// The behavior of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Habits {
-    /// Requests that it sends.
+    /// Number of requests that the client sends.
     pub requests: u64,
-    /// Mutations of one request at most.
+    /// Maximum mutations of one request.
     pub batch: u64,
-    /// Milliseconds between two requests at most.
+    /// Maximum milliseconds between two requests.
     pub think_ms: u64,
-    /// Bytes of a long text; none are written if 0.
+    /// Maximum length of a long text, in bytes; 0 if the client writes none.
     pub text_bytes: u64,
     /// How often an edit is uploaded as an object.
     pub large: Rate,
@@ -51,7 +52,7 @@ pub struct Habits {
 
 /// A client of one log.
 pub(crate) struct Editor {
-    /// The client as a process: only its calls fail.
+    /// The client's process. Its calls fail, but it does not crash or freeze.
     pub process: Process,
     pub(crate) fleet: Arc<Fleet>,
     pub(crate) witness: Arc<Witness>,
@@ -61,12 +62,12 @@ pub(crate) struct Editor {
     next_id: u64,
     acknowledged: u64,
     base: Position,
-    /// Where its newest edits stand.
-    done: Vec<Position>,
+    /// Positions of the client's newest edits.
+    edit_positions: Vec<Position>,
 }
 
 impl Editor {
-    /// A client that has seen the log's first entry.
+    /// Creates a client that has seen only the first entry of the log.
     #[must_use]
     pub(crate) fn new(
         world: &Arc<World>,
@@ -85,17 +86,17 @@ impl Editor {
             next_id: 1,
             acknowledged: 0,
             base: Position::FIRST,
-            done: Vec::new(),
+            edit_positions: Vec::new(),
         }
     }
 
-    /// The same, that has seen the log up to a position.
+    /// Sets the position up to which the client has seen the log.
     #[must_use]
     pub(crate) fn from(self, base: Position) -> Self {
         Self { base, ..self }
     }
 
-    /// The position up to which it has seen the log.
+    /// Returns the position up to which the client has seen the log.
     #[must_use]
     pub(crate) fn base(&self) -> Position {
         self.base
@@ -105,10 +106,10 @@ impl Editor {
         self.process.random()
     }
 
-    /// Edits until it has sent all that it is to send.
+    /// Sends all requests of the client's habits.
     pub(crate) async fn edit(mut self) {
         for _ in 0..self.habits.requests {
-            let think_ms = self.random().mostly_short(self.habits.think_ms);
+            let think_ms = self.random().draw_mostly_small(self.habits.think_ms);
             self.process.world().sleep_ms(think_ms).await;
             if self.random().happens(READS) {
                 reading::read(&self).await;
@@ -117,23 +118,23 @@ impl Editor {
                 let Some(()) = self.edit_large().await else { return };
                 continue;
             }
-            let Some(request) = self.request() else { return };
-            let Some(appended) = self.until_answered(&request).await else { return };
+            let Some(request) = self.next_request() else { return };
+            let Some(appended) = self.append_until_answered(&request).await else { return };
             let took_effect = appended.results.iter().all(|result| result.rejection.is_none());
             if request.to_resolve().is_some() && took_effect {
-                self.process.world().count(Rare::TakenBack);
+                self.process.world().count(RareEvent::TakenBack);
             }
-            self.believe(&appended);
+            self.record_answer(&appended);
             if self.random().happens(REPEATS) {
                 self.repeat(&request, &appended).await;
             }
         }
     }
 
-    fn request(&mut self) -> Option<Request> {
-        let operations = match self.taking_back() {
+    fn next_request(&mut self) -> Option<Request> {
+        let operations = match self.draw_reversal() {
             Some(operation) => vec![operation],
-            None => self.operations(),
+            None => self.draw_operations(),
         };
         let (base, first) = (self.base, self.next_id);
         let mutations: Vec<_> = (first..)
@@ -145,46 +146,55 @@ impl Editor {
         match Request::new(log, key, None, 0, acknowledged, mutations) {
             Ok(request) => Some(request),
             Err(error) => {
-                self.process.world().violated(format_args!("a request is invalid: {error}"));
+                self.process
+                    .world()
+                    .report_violation(format_args!("a request is invalid: {error}"));
                 None
             }
         }
     }
 
-    /// What one request says.
-    fn operations(&self) -> Vec<Operation> {
-        let count = self.random().within(1..=self.habits.batch.max(1));
-        (0..count).map(|_| operation(self.random(), self.habits.text_bytes)).collect()
+    /// Draws the operations of one request.
+    fn draw_operations(&self) -> Vec<Operation> {
+        let count = self.random().draw_in(1..=self.habits.batch.max(1));
+        (0..count).map(|_| draw_operation(self.random(), self.habits.text_bytes)).collect()
     }
 
-    /// An undo, or a restore, of what it has done; mostly none.
-    fn taking_back(&self) -> Option<Operation> {
-        let (undoes, restores) = (self.random().happens(UNDOES), self.random().happens(RESTORES));
-        let position = *self.random().pick(&self.done)?;
-        match (undoes, restores) {
-            (true, _) => Some(Operation::Undo(Undo { position })),
-            (_, true) => Some(Operation::Revert(Revert { position })),
-            _ => None,
+    /// Draws an undo or a revert of one of the client's edits; mostly returns `None`.
+    fn draw_reversal(&self) -> Option<Operation> {
+        let (undoes, reverts) = (self.random().happens(UNDOES), self.random().happens(REVERTS));
+        let position = *self.random().pick(&self.edit_positions)?;
+        if undoes {
+            return Some(Operation::Undo(Undo { position }));
         }
+        if reverts {
+            return Some(Operation::Revert(Revert { position }));
+        }
+        None
     }
 
-    /// Sends a request again and again until it is done; none if it never can be, which is a violation.
-    async fn until_answered(&self, request: &Request) -> Option<Appended> {
+    /// Repeats a request until it succeeds; reports a violation and returns `None` if it fails
+    /// permanently.
+    async fn append_until_answered(&self, request: &Request) -> Option<Appended> {
         let what = format!("append {} mutations", self.next_id - 1);
         let sends = |server| append(server, request.clone());
-        match self.until_final(&what, sends).await {
+        match self.retry_until_final(&what, sends).await {
             Ok(appended) => Some(appended),
             Err(error) => {
                 let name = self.process.name();
                 let why = format_args!("{name} was told what cannot be: {error}");
-                self.process.world().violated(why);
+                self.process.world().report_violation(why);
                 None
             }
         }
     }
 
-    /// Asks again and again until the answer is no error that passes.
-    async fn until_final<T, F>(&self, what: &str, ask: impl Fn(Server) -> F) -> Result<T, LogError>
+    /// Retries a request until the answer is not a temporary error.
+    async fn retry_until_final<T, F>(
+        &self,
+        what: &str,
+        ask: impl Fn(Server) -> F,
+    ) -> Result<T, LogError>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, LogError>> + Send + 'static,
@@ -193,14 +203,14 @@ impl Editor {
         let mut attempt = 0_u64;
         loop {
             if attempt > 0 {
-                world.count(Rare::RequestRepeated);
-                world.sleep_ms(self.random().within(0..=RETRY_MAX_MS)).await;
+                world.count(RareEvent::RequestRepeated);
+                world.sleep_ms(self.random().draw_in(0..=RETRY_MAX_MS)).await;
             }
             attempt += 1;
             match self.fleet.ask(&self.process, what.to_owned(), &ask).await {
                 Some(Ok(answer)) => return Ok(answer),
-                Some(Err(error)) if passes(&error) => {
-                    world.count(Rare::AppendGaveUp);
+                Some(Err(error)) if is_temporary(&error) => {
+                    world.count(RareEvent::AppendGaveUp);
                     self.process.event(format_args!("is told: {error}"));
                 }
                 Some(Err(error)) => return Err(error),
@@ -209,24 +219,24 @@ impl Editor {
         }
     }
 
-    fn believe(&mut self, appended: &Appended) {
+    fn record_answer(&mut self, appended: &Appended) {
         let world = self.process.world();
         for result in &appended.results {
             if result.duplicate {
-                world.count(Rare::DuplicateAnswered);
+                world.count(RareEvent::DuplicateAnswered);
             }
             if result.committed.is_some() {
-                world.count(Rare::Transformed);
+                world.count(RareEvent::Transformed);
             }
             if let (Some(at), None) = (result.position, &result.rejection) {
                 let mutation = MutationId { client: self.key, id: result.id };
-                self.witness.acknowledged(self.log, mutation, at);
-                self.witness.effect(self.log, mutation, result.no_effect);
-                self.done.retain(|done| *done != at);
-                self.done.push(at);
+                self.witness.record_acknowledged(self.log, mutation, at);
+                self.witness.record_effect(self.log, mutation, result.no_effect);
+                self.edit_positions.retain(|done| *done != at);
+                self.edit_positions.push(at);
             }
         }
-        self.done.drain(..self.done.len().saturating_sub(REMEMBERED));
+        self.edit_positions.drain(..self.edit_positions.len().saturating_sub(MAX_EDIT_POSITIONS));
         self.process.event(format_args!("has all up to {}", appended.tail));
         self.acknowledged = self.next_id - 1;
         if appended.missing_from.is_none() {
@@ -234,14 +244,15 @@ impl Editor {
         }
     }
 
-    /// I14: repeating a request changes nothing and gives the same positions, rejections and effects. Whether it is called a
-    /// duplicate says only who saw it first: a copy that is on its way may be.
+    /// Checks I14: a repeated request changes nothing and gets the same positions, rejections and
+    /// effects. The duplicate flag may differ, because a delayed copy of the request may have
+    /// arrived first.
     async fn repeat(&self, request: &Request, first: &Appended) {
-        let Some(again) = self.until_answered(request).await else { return };
-        self.must_be_same(first, &again);
+        let Some(again) = self.append_until_answered(request).await else { return };
+        self.check_same_answer(first, &again);
     }
 
-    fn must_be_same(&self, first: &Appended, again: &Appended) {
+    fn check_same_answer(&self, first: &Appended, again: &Appended) {
         let same = again.results.iter().zip(&first.results).all(|(again, first)| {
             let answer = |result: &MutationResult| {
                 (result.position, result.rejection.clone(), result.no_effect)
@@ -252,14 +263,14 @@ impl Editor {
         if !same || again.results.len() != first.results.len() {
             let (first, again) = (&first.results, &again.results);
             let why = format_args!("I14: a repetition was answered {again:?}, not {first:?}");
-            self.process.world().violated(why);
+            self.process.world().report_violation(why);
         }
     }
 }
 
-/// Whether an error is one that a client repeats its request after.
+/// Returns whether a client retries after this error.
 #[must_use]
-pub(crate) fn passes(error: &LogError) -> bool {
+pub(crate) fn is_temporary(error: &LogError) -> bool {
     match error {
         LogError::Store(error) => error.temporary,
         LogError::Refused(refusal) => matches!(

@@ -1,4 +1,4 @@
-//! The API's processes: who asks for one gets any of them, and what dies is replaced.
+//! The API's processes: a request goes to any of them, and dead ones are replaced.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,13 +16,13 @@ use cellar_log::upkeep::LogPolicy;
 use crate::ports::counting_attempts;
 use crate::process::{Mortality, Process};
 use crate::random::SimRandom;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::world::World;
 
-/// Milliseconds after which a client gives a request up.
+/// Request timeout of a client, in milliseconds.
 const REQUEST_TIMEOUT_MS: u64 = 30_000;
 
-/// The log service of a process, as the API has it.
+/// Creates the log service of a process, as the API does.
 #[must_use]
 pub fn logs_of(process: &Process) -> Logs {
     let port = Arc::new(process.clone());
@@ -31,7 +31,7 @@ pub fn logs_of(process: &Process) -> Logs {
     Logs::new(entries, segments, blobs, clock, port as _)
 }
 
-/// The catalog of a process, as the API has it.
+/// Creates the catalog of a process, as the API does.
 #[must_use]
 pub fn catalog_of(process: &Process) -> CatalogStore {
     let port = Arc::new(process.clone());
@@ -41,17 +41,16 @@ pub fn catalog_of(process: &Process) -> CatalogStore {
 /// A process of the API.
 #[derive(Clone)]
 pub struct Server {
-    /// The process.
     pub process: Process,
-    /// What it knows of logs.
+    /// The process's log service, with its caches.
     pub logs: Arc<Logs>,
-    /// What it knows of the catalog.
+    /// The process's catalog.
     pub catalog: CatalogStore,
-    /// When it puts Snapshot entries, and rolls.
+    /// When the process puts Snapshot entries and rolls.
     pub policy: LogPolicy,
 }
 
-/// The API's processes.
+/// The processes of the API.
 pub struct Fleet {
     world: Arc<World>,
     random: SimRandom,
@@ -60,19 +59,19 @@ pub struct Fleet {
 
 struct State {
     policy: LogPolicy,
-    made: u32,
+    started_count: u32,
     servers: Vec<Server>,
 }
 
 impl Fleet {
-    /// So many processes, which keep logs up like this.
+    /// Starts `count` processes with an upkeep policy.
     #[must_use]
     pub fn new(world: &Arc<World>, count: u32, policy: LogPolicy) -> Self {
-        let state = Mutex::new(State { policy, made: 0, servers: Vec::new() });
+        let state = Mutex::new(State { policy, started_count: 0, servers: Vec::new() });
         let fleet = Self { world: Arc::clone(world), random: world.random.fork(), state };
         let mut state = fleet.lock();
         for _ in 0..count {
-            let server = fleet.started(&mut state);
+            let server = fleet.start_server(&mut state);
             state.servers.push(server);
         }
         drop(state);
@@ -83,28 +82,29 @@ impl Fleet {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn started(&self, state: &mut State) -> Server {
-        state.made += 1;
-        let process = Process::new(&self.world, format!("api-{}", state.made), Mortality::Mortal);
+    fn start_server(&self, state: &mut State) -> Server {
+        state.started_count += 1;
+        let process =
+            Process::new(&self.world, format!("api-{}", state.started_count), Mortality::Mortal);
         let logs = Arc::new(logs_of(&process));
         let catalog = catalog_of(&process);
         Server { process, logs, catalog, policy: state.policy }
     }
 
-    /// The process that the next request comes to.
+    /// Returns the process that gets the next request.
     #[must_use]
     pub fn pick(&self) -> Server {
         let mut state = self.lock();
         let count = u32::try_from(state.servers.len()).unwrap_or(u32::MAX);
-        let index = usize::try_from(self.random.below(count)).unwrap_or(0);
-        // Where one stands still another is started sooner or later; it may wake up beside that.
+        let index = usize::try_from(self.random.draw_below(count)).unwrap_or(0);
+        // A frozen process is replaced sooner or later, and may wake up while its successor runs.
         let answers = |server: &&Server| {
             let process = &server.process;
-            !process.is_dead() && (!process.is_frozen() || self.random.below(3) > 0)
+            !process.is_dead() && (!process.is_frozen() || self.random.draw_below(3) > 0)
         };
         let alive = state.servers.get(index).filter(answers).cloned();
         alive.unwrap_or_else(|| {
-            let server = self.started(&mut state);
+            let server = self.start_server(&mut state);
             if let Some(place) = state.servers.get_mut(index) {
                 *place = server.clone();
             }
@@ -112,27 +112,28 @@ impl Fleet {
         })
     }
 
-    /// Every process there is now.
+    /// Returns the processes that currently get requests.
     #[must_use]
     pub fn all(&self) -> Vec<Server> {
         self.lock().servers.clone()
     }
 
-    /// A new version is deployed: new processes take over, old ones end what they do.
+    /// Deploys a new version: new processes take over, and the old ones finish their work.
     pub fn redeploy(&self, policy: LogPolicy) {
         let mut state = self.lock();
         state.policy = policy;
         for index in 0..state.servers.len() {
-            let server = self.started(&mut state);
+            let server = self.start_server(&mut state);
             if let Some(place) = state.servers.get_mut(index) {
                 *place = server;
             }
         }
-        self.world.count(Rare::Redeployed);
+        self.world.count(RareEvent::Redeployed);
         self.world.event("fleet", format_args!("another version is deployed"));
     }
 
-    /// Sends a request of a client to one of them. None: no answer came, whatever was done.
+    /// Sends a client's request to one process; returns `None` if no answer arrived, although the
+    /// request may have been executed.
     pub async fn ask<T, F>(
         &self,
         client: &Process,
@@ -153,21 +154,22 @@ impl Fleet {
     }
 }
 
-/// Appends as the API does: the request, then what the log needs.
+/// Appends like the API: the request, followed by the log's upkeep.
 pub async fn append(server: Server, request: Request) -> Result<Appended, LogError> {
     let (log, logs) = (request.log(), Arc::clone(&server.logs));
-    // An undo or a restore is put anew behind what others did, and looks for itself at what it takes back.
+    // An undo or a revert is put again after edits of other clients, and reads the entries that it
+    // reverses by itself.
     let (max_puts, max_reads) = match request.to_resolve() {
         Some(_) => (MAX_RESOLVE_ATTEMPTS * MAX_PUT_ATTEMPTS, u32::MAX),
-        // The check of an import reads the log for itself.
+        // The check of an import reads the log by itself.
         None if request.imports().next().is_some() => (MAX_PUT_ATTEMPTS, u32::MAX),
         None => (MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS),
     };
     let appends = async move { logs.append(request).await };
-    kept_up(server, log, (max_puts, max_reads), Box::pin(appends)).await
+    append_with_upkeep(server, log, (max_puts, max_reads), Box::pin(appends)).await
 }
 
-/// Completes an upload as the API does.
+/// Completes an upload like the API.
 pub async fn complete(
     server: Server,
     log: LogId,
@@ -176,10 +178,10 @@ pub async fn complete(
     let logs = Arc::clone(&server.logs);
     let max = (MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS);
     let appends = async move { logs.complete_upload(log, completion).await };
-    kept_up(server, log, max, Box::pin(appends)).await
+    append_with_upkeep(server, log, max, Box::pin(appends)).await
 }
 
-async fn kept_up(
+async fn append_with_upkeep(
     server: Server,
     log: LogId,
     (max_puts, max_reads): (u32, u32),
@@ -190,25 +192,25 @@ async fn kept_up(
     let (appended, attempts) = counting_attempts(appends).await;
     let took_ms = world.time.elapsed_ms() - began_ms;
     if appended.is_err() && took_ms > MAX_APPEND_AGE_S * 1_000 {
-        world.count(Rare::AppendTooOld);
+        world.count(RareEvent::AppendTooOld);
     }
     if let Err(violation) = attempts.check_within(max_puts, max_reads) {
-        world.violated(format_args!("I6: {violation}"));
+        world.report_violation(format_args!("I6: {violation}"));
     }
     if appended.is_ok() {
-        upkeep(&server, log).await;
+        run_upkeep(&server, log).await;
     }
     appended
 }
 
-/// What follows an append, within its time; losing it costs nothing.
-pub async fn upkeep(server: &Server, log: LogId) {
+/// Runs the log's upkeep after an append, within its time limit. Losing the upkeep does no harm.
+pub async fn run_upkeep(server: &Server, log: LogId) {
     let upkeep = server.logs.upkeep(log, &server.policy);
     let upkept = tokio::time::timeout(Duration::from_millis(MAX_UPKEEP_MS), upkeep).await;
     let world = server.process.world();
     match upkept {
         Ok(Ok(cellar_engine::logs::UpkeepOutcome::Snapshot(at))) => {
-            world.count(Rare::SnapshotEntryPut);
+            world.count(RareEvent::SnapshotEntryPut);
             server.process.event(format_args!("Snapshot entry {at}"));
         }
         Ok(Ok(_)) | Err(_) => {}

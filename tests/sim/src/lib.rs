@@ -1,5 +1,5 @@
-//! A deterministic simulator: the real engine over simulated services that fail. Everything that happens in a run is a function of its scenario and its seed.
-//! `README.md` says how to use it.
+//! A deterministic simulator that runs the real engine over simulated services with faults. Every
+//! event of a run is a function of the scenario and the seed. `README.md` explains its use.
 
 mod actors;
 pub mod batch;
@@ -7,8 +7,8 @@ mod bucket;
 pub mod checks;
 pub mod command;
 mod editor;
+pub mod failed_seeds;
 pub mod fleet;
-pub mod kept;
 mod network;
 mod operations;
 mod pipeline;

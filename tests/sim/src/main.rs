@@ -1,4 +1,4 @@
-//! The simulator's command, built without the rest of Cellar.
+//! The simulator's command, built without the other crates of Cellar.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! What clients write.
+//! Random operations of clients.
 
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{
@@ -7,58 +7,60 @@ use cellar_sheet::operation::{
 
 use crate::random::SimRandom;
 
-/// Rows and columns that are edited: few, so that edits meet.
+/// Numbers of rows and columns that are edited. They are small, so that edits conflict.
 const ROWS: u32 = 40;
 const COLUMNS: u32 = 8;
-/// Cells of one operation at most.
+/// Maximum cells of one operation.
 const CELLS: u32 = 4;
 
-/// An operation that some client might send.
-pub(crate) fn operation(random: &SimRandom, text_bytes: u64) -> Operation {
-    let sheet = SheetId(if random.below(8) == 0 { 1 } else { 0 });
-    let before = random.below(ROWS);
-    match random.below(20) {
-        0..2 => Operation::InsertRows(InsertBefore { sheet, before, count: 1 + random.below(3) }),
+/// Draws an operation that a client may send.
+pub(crate) fn draw_operation(random: &SimRandom, text_bytes: u64) -> Operation {
+    let sheet = SheetId(if random.draw_below(8) == 0 { 1 } else { 0 });
+    let before = random.draw_below(ROWS);
+    match random.draw_below(20) {
+        0..2 => {
+            Operation::InsertRows(InsertBefore { sheet, before, count: 1 + random.draw_below(3) })
+        }
         2 => Operation::InsertColumns(InsertBefore { sheet, before: before % COLUMNS, count: 1 }),
         3..5 => {
-            let spans = Spans::one(before, 1 + random.below(2));
+            let spans = Spans::one(before, 1 + random.draw_below(2));
             Operation::DeleteRows(DeleteSpans { sheet, spans })
         }
         5 => Operation::AddSheet(AddSheet { sheet: SheetId(1), name: "Second".to_owned() }),
-        6 if random.below(8) == 0 => Operation::DeleteSheet(DeleteSheet { sheet: SheetId(1) }),
-        _ => set(random, sheet, text_bytes),
+        6 if random.draw_below(8) == 0 => Operation::DeleteSheet(DeleteSheet { sheet: SheetId(1) }),
+        _ => draw_set_cells(random, sheet, text_bytes),
     }
 }
 
-/// An operation that may be uploaded.
-pub(crate) fn cells(random: &SimRandom, text_bytes: u64) -> Operation {
-    set(random, SheetId::FIRST, text_bytes)
+/// Draws an operation that may be uploaded as an external body.
+pub(crate) fn draw_cells(random: &SimRandom, text_bytes: u64) -> Operation {
+    draw_set_cells(random, SheetId::FIRST, text_bytes)
 }
 
-fn set(random: &SimRandom, sheet: SheetId, text_bytes: u64) -> Operation {
-    let first = (random.below(ROWS), random.below(COLUMNS));
-    let cells = (0..1 + random.below(CELLS)).map(|offset| CellEdit {
+fn draw_set_cells(random: &SimRandom, sheet: SheetId, text_bytes: u64) -> Operation {
+    let first = (random.draw_below(ROWS), random.draw_below(COLUMNS));
+    let cells = (0..1 + random.draw_below(CELLS)).map(|offset| CellEdit {
         row: first.0 + offset,
         column: first.1,
-        value: Some(value(random, text_bytes)),
+        value: Some(draw_value(random, text_bytes)),
         formula: None,
         format: None,
     });
     Operation::SetCells(SetCells { sheet, cells: cells.collect() })
 }
 
-fn value(random: &SimRandom, text_bytes: u64) -> Value {
-    match random.below(8) {
+fn draw_value(random: &SimRandom, text_bytes: u64) -> Value {
+    match random.draw_below(8) {
         0 => Value::Empty,
-        1 => Value::Bool(random.below(2) == 0),
-        2..6 if text_bytes > 0 => Value::Text(noise(random, text_bytes)),
-        2..5 => Value::Number(f64::from(random.below(1_000)) / 4.0),
-        _ => Value::Text(format!("text {}", random.below(100))),
+        1 => Value::Bool(random.draw_below(2) == 0),
+        2..6 if text_bytes > 0 => Value::Text(draw_incompressible_text(random, text_bytes)),
+        2..5 => Value::Number(f64::from(random.draw_below(1_000)) / 4.0),
+        _ => Value::Text(format!("text {}", random.draw_below(100))),
     }
 }
 
-/// A text that hardly gets shorter when it is compressed.
-fn noise(random: &SimRandom, bytes: u64) -> String {
-    let letter = |_| char::from(b'!' + u8::try_from(random.below(90)).unwrap_or(0));
-    (0..random.within(bytes / 2..=bytes)).map(letter).collect()
+/// Draws a text that is nearly incompressible.
+fn draw_incompressible_text(random: &SimRandom, bytes: u64) -> String {
+    let letter = |_| char::from(b'!' + u8::try_from(random.draw_below(90)).unwrap_or(0));
+    (0..random.draw_in(bytes / 2..=bytes)).map(letter).collect()
 }

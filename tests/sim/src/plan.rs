@@ -1,75 +1,74 @@
-//! Which faults a run has, and how often each.
+//! The fault plan of a run: how often each fault happens.
 
 use crate::random::{Rate, SimRandom};
 
-/// Milliseconds in a minute.
 const MINUTE_MS: u64 = 60_000;
 
 /// The faults of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FaultPlan {
-    /// A call is refused as there are too many.
+    /// How often a call is throttled.
     pub throttled: Rate,
-    /// A call never arrives.
+    /// How often a call never arrives.
     pub never: Rate,
-    /// A call is done, and its reply is lost.
+    /// How often a call is executed and its reply is lost.
     pub reply_lost: Rate,
-    /// A call is done after its caller has given up.
+    /// How often a call is executed after its caller has given up.
     pub late: Rate,
-    /// How late, milliseconds at most.
+    /// Maximum delay of such a late call, in milliseconds.
     pub late_max_ms: u64,
-    /// A call finds that no service answers anybody.
+    /// How often a call starts an outage of all services.
     pub outage: Rate,
-    /// For how long, milliseconds at most.
+    /// Maximum duration of an outage, in milliseconds.
     pub outage_max_ms: u64,
-    /// How long a call takes each way, milliseconds at most.
+    /// Maximum latency of a call in each direction, in milliseconds.
     pub latency_max_ms: u64,
-    /// An eventually consistent read is answered by the replica.
+    /// How often a replica answers an eventually consistent read.
     pub stale: Rate,
-    /// How far an item of the replica lags behind, milliseconds at most.
+    /// Maximum replication lag of an item, in milliseconds.
     pub lag_max_ms: u64,
-    /// Entries of one page at most; all if 0.
+    /// Maximum entries of a page; 0 for no limit.
     pub page_entries: u64,
-    /// A process dies, at a call or behind one.
+    /// How often a process crashes before or after a call.
     pub crash: Rate,
-    /// A process stands still, at a call or behind one.
+    /// How often a process freezes before or after a call.
     pub freeze: Rate,
-    /// For how long, milliseconds at most.
+    /// Maximum duration of a freeze, in milliseconds.
     pub freeze_max_ms: u64,
-    /// How far a process's clock is off, milliseconds at most.
+    /// Maximum clock skew of a process, in milliseconds.
     pub skew_max_ms: u64,
-    /// A call to the bucket is refused, beside what fails anyway.
+    /// How often the bucket refuses a call, in addition to the faults of all calls.
     pub bucket_fails: Rate,
-    /// How much longer a call to the bucket takes, milliseconds at most.
+    /// Maximum additional latency of a call to the bucket, in milliseconds.
     pub bucket_slow_ms: u64,
-    /// The queue gives a message twice.
+    /// How often the queue duplicates a message.
     pub duplicated: Rate,
-    /// The queue gives one message to two functions at once.
+    /// How often the queue delivers a message to two functions concurrently.
     pub given_twice: Rate,
-    /// A message arrives late.
+    /// How often a message is delayed.
     pub delayed: Rate,
-    /// How late, milliseconds at most.
+    /// Maximum delay of a message, in milliseconds.
     pub delay_max_ms: u64,
-    /// A message is lost for good. Queues do not do that; operators do.
+    /// How often a message is lost permanently. Queues do not lose messages, but operators may.
     pub lost: Rate,
-    /// A batch of the stream is given again though it was done.
+    /// How often a batch of the stream is delivered again after it succeeded.
     pub repeated: Rate,
 }
 
 impl FaultPlan {
-    /// Nothing fails, and every call takes a millisecond each way.
+    /// Returns a plan without faults, in which a call takes a millisecond in each direction.
     #[must_use]
     pub fn none() -> Self {
         Self { latency_max_ms: 1, ..Self::default() }
     }
 
-    /// What stays of a plan once its faults have stopped.
+    /// Returns the plan after the faults have stopped: only the clock skew stays.
     #[must_use]
-    pub fn healed(self) -> Self {
+    pub fn without_faults(self) -> Self {
         Self { skew_max_ms: self.skew_max_ms, ..Self::none() }
     }
 
-    /// As bad as any run may be.
+    /// Returns the highest rates of any run.
     #[must_use]
     pub fn worst() -> Self {
         Self {
@@ -99,16 +98,16 @@ impl FaultPlan {
         }
     }
 
-    /// Draws the faults of a run, none of them worse than here. Some runs lack some faults altogether:
-    /// many faults at once hide what one of them alone would show.
+    /// Draws the faults of a run, with the rates of this plan as maximum. Each run lacks some
+    /// faults entirely, because many concurrent faults hide the effects of a single one.
     #[must_use]
     pub fn draw(&self, random: &SimRandom) -> Self {
-        let rate = |worst: Rate| match random.below(3) {
+        let rate = |worst: Rate| match random.draw_below(3) {
             0 => Rate(0),
-            _ => Rate(u16::try_from(random.within(0..=u64::from(worst.0))).unwrap_or(worst.0)),
+            _ => Rate(u16::try_from(random.draw_in(0..=u64::from(worst.0))).unwrap_or(worst.0)),
         };
         let longest =
-            |worst: u64| if worst < 2 { worst } else { random.within(worst / 64..=worst) };
+            |worst: u64| if worst < 2 { worst } else { random.draw_in(worst / 64..=worst) };
         Self {
             throttled: rate(self.throttled),
             never: rate(self.never),
@@ -120,11 +119,15 @@ impl FaultPlan {
             latency_max_ms: longest(self.latency_max_ms).max(1),
             stale: rate(self.stale),
             lag_max_ms: longest(self.lag_max_ms),
-            page_entries: if random.below(2) == 0 { 0 } else { longest(self.page_entries).max(2) },
+            page_entries: if random.draw_below(2) == 0 {
+                0
+            } else {
+                longest(self.page_entries).max(2)
+            },
             crash: rate(self.crash),
             freeze: rate(self.freeze),
             freeze_max_ms: longest(self.freeze_max_ms),
-            skew_max_ms: if random.below(2) == 0 { 0 } else { longest(self.skew_max_ms) },
+            skew_max_ms: if random.draw_below(2) == 0 { 0 } else { longest(self.skew_max_ms) },
             bucket_fails: rate(self.bucket_fails),
             bucket_slow_ms: longest(self.bucket_slow_ms),
             duplicated: rate(self.duplicated),

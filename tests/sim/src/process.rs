@@ -1,4 +1,5 @@
-//! A process: its ports, its clock, its randomness; it may die, or stand still and wake up.
+//! A simulated process with its ports, its clock and its randomness. It may crash, or freeze and
+//! resume.
 
 use std::fmt;
 use std::future::Future;
@@ -10,19 +11,19 @@ use tokio::task::AbortHandle;
 use tokio::time::{Duration, Instant};
 
 use crate::random::SimRandom;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::world::World;
 
-/// What becomes of a process when a fault strikes.
+/// Whether faults of the plan affect a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mortality {
-    /// It dies and freezes as the plan says.
+    /// The process crashes and freezes according to the plan.
     Mortal,
-    /// Only its calls fail: for those who watch, and operators.
+    /// Only the process's calls fail. Observers and operators are spared.
     Spared,
 }
 
-/// A process, or a handle to it. All ports are implemented for it, in `ports`.
+/// A handle to a process. The module `ports` implements all ports for it.
 #[derive(Clone)]
 pub struct Process {
     inner: Arc<Inner>,
@@ -33,7 +34,7 @@ struct Inner {
     world: Arc<World>,
     random: SimRandom,
     mortality: Mortality,
-    /// How far its clock is behind (milliseconds; half of them are ahead).
+    /// Clock skew in milliseconds; `is_ahead` is its sign.
     skew_ms: u64,
     is_ahead: bool,
     is_dead: AtomicBool,
@@ -41,17 +42,17 @@ struct Inner {
     tasks: Mutex<Vec<AbortHandle>>,
 }
 
-/// The process died before the work was done, or the work panicked.
+/// The process crashed before the work was done, or the work panicked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Died;
 
 impl Process {
-    /// A new one in a world.
+    /// Creates a process in a world.
     #[must_use]
     pub fn new(world: &Arc<World>, name: impl Into<String>, mortality: Mortality) -> Self {
         let random = world.random.fork();
-        let skew_ms = random.within(0..=world.plan().skew_max_ms);
-        let (name, is_ahead) = (name.into(), random.below(2) == 0);
+        let skew_ms = random.draw_in(0..=world.plan().skew_max_ms);
+        let (name, is_ahead) = (name.into(), random.draw_below(2) == 0);
         let (is_dead, frozen_until) = (AtomicBool::new(false), Mutex::default());
         let (world, tasks) = (Arc::clone(world), Mutex::default());
         let inner = Inner {
@@ -68,33 +69,33 @@ impl Process {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Its name.
+    /// Returns the name of the process.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.inner.name
     }
 
-    /// Where it is.
+    /// Returns the world in which the process runs.
     #[must_use]
     pub fn world(&self) -> &Arc<World> {
         &self.inner.world
     }
 
-    /// Its own randomness.
+    /// Returns the randomness of the process.
     #[must_use]
     pub fn random(&self) -> &SimRandom {
         &self.inner.random
     }
 
-    /// Whether it has died.
+    /// Returns whether the process has crashed.
     #[must_use]
     pub fn is_dead(&self) -> bool {
         self.inner.is_dead.load(Ordering::SeqCst)
     }
 
-    /// What its clock shows at this true time, Unix milliseconds.
+    /// Converts true time to the time that the process's clock shows, in Unix milliseconds.
     #[must_use]
-    pub fn shown_ms(&self, true_ms: u64) -> u64 {
+    pub fn to_process_time_ms(&self, true_ms: u64) -> u64 {
         match self.inner.is_ahead {
             true => true_ms.saturating_add(self.inner.skew_ms),
             false => true_ms.saturating_sub(self.inner.skew_ms),
@@ -106,10 +107,10 @@ impl Process {
         self.inner.world.event(&self.inner.name, what);
     }
 
-    /// Does work in it, unless it dies before the work is done.
+    /// Runs `work` in the process until it completes or the process crashes.
     ///
     /// # Errors
-    /// [`Died`].
+    /// [`Died`] if the process crashed, or `work` panicked.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -123,7 +124,9 @@ impl Process {
             Ok(value) => Ok(value),
             Err(error) => {
                 if error.is_panic() {
-                    self.inner.world.violated(format_args!("{} panicked: {error}", self.name()));
+                    self.inner
+                        .world
+                        .report_violation(format_args!("{} panicked: {error}", self.name()));
                 }
                 Err(Died)
             }
@@ -136,32 +139,32 @@ impl Process {
         tasks.push(task);
     }
 
-    /// It dies: nothing of it goes on, but what it has sent is on its way.
+    /// Crashes the process: its tasks are aborted, but requests that it has sent still arrive.
     pub fn die(&self) {
         if self.inner.is_dead.swap(true, Ordering::SeqCst) {
             return;
         }
-        self.inner.world.count(Rare::Crashed);
-        self.event(format_args!("dies"));
+        self.inner.world.count(RareEvent::Crashed);
+        self.event(format_args!("crashes"));
         let tasks = self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.iter().for_each(AbortHandle::abort);
     }
 
-    /// It stands still for so many milliseconds from now on.
+    /// Freezes the process for `frozen_ms` milliseconds.
     pub fn freeze(&self, frozen_ms: u64) {
         let world = &self.inner.world;
-        world.count(Rare::Froze);
+        world.count(RareEvent::Froze);
         if frozen_ms > LEASE_S * 1_000 {
-            world.count(Rare::FrozePastLease);
+            world.count(RareEvent::FrozePastLease);
         }
-        self.event(format_args!("stands still for {frozen_ms} ms"));
+        self.event(format_args!("freezes for {frozen_ms} ms"));
         let until = Instant::now() + Duration::from_millis(frozen_ms);
         let mut frozen = self.inner.frozen_until.lock().unwrap_or_else(PoisonError::into_inner);
         *frozen = (*frozen).max(Some(until));
     }
 
-    /// Goes on only while the process does: never if it has died, and not before it wakes up.
-    pub async fn awake(&self) {
+    /// Waits while the process is frozen, and forever if it has crashed.
+    pub async fn wait_until_running(&self) {
         if self.is_dead() {
             std::future::pending::<()>().await;
         }
@@ -170,8 +173,8 @@ impl Process {
             tokio::time::sleep_until(until).await;
         }
         let fence = Duration::from_secs(TRIM_FENCE_S);
-        if began.elapsed() > fence && self.inner.world.rare.has(Rare::Trimmed) {
-            self.inner.world.count(Rare::ZombieWoke);
+        if began.elapsed() > fence && self.inner.world.rare.has(RareEvent::Trimmed) {
+            self.inner.world.count(RareEvent::ZombieWoke);
             self.event(format_args!("wakes up after {} s", began.elapsed().as_secs()));
         }
     }
@@ -181,13 +184,13 @@ impl Process {
         until.filter(|until| *until > Instant::now())
     }
 
-    /// Whether it stands still.
+    /// Returns whether the process is frozen.
     #[must_use]
     pub fn is_frozen(&self) -> bool {
         self.frozen_until().is_some()
     }
 
-    /// A point at which it may die or freeze, as the plan says; goes on if it does.
+    /// May crash or freeze the process, with the rates of the plan; then waits until it runs again.
     pub(crate) async fn step(&self) {
         let (world, random) = (&self.inner.world, &self.inner.random);
         if self.inner.mortality == Mortality::Mortal {
@@ -196,9 +199,9 @@ impl Process {
                 self.die();
             }
             if random.happens(plan.freeze) {
-                self.freeze(random.mostly_short(plan.freeze_max_ms));
+                self.freeze(random.draw_mostly_small(plan.freeze_max_ms));
             }
         }
-        self.awake().await;
+        self.wait_until_running().await;
     }
 }

@@ -1,25 +1,25 @@
-//! All chance of a run comes from its seed, through these.
+//! Randomness of a run, derived from its seed.
 
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cellar_engine::ports::Random;
 
-/// Of how many a [`Rate`] speaks.
+/// Denominator of a [`Rate`].
 const RATE_BASE: u64 = 10_000;
 
-/// How often something happens, of 10,000.
+/// A probability, in units of 1/10,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord)]
 pub struct Rate(pub u16);
 
-/// A source of numbers that are a function of its seed and of how often it was asked.
+/// A source of random numbers, determined by its seed and by the number of earlier calls.
 #[derive(Debug)]
 pub struct SimRandom {
     numbers: Mutex<fastrand::Rng>,
 }
 
 impl SimRandom {
-    /// The source of a seed.
+    /// Creates the source of a seed.
     #[must_use]
     pub fn of_seed(seed: u64) -> Self {
         Self { numbers: Mutex::new(fastrand::Rng::with_seed(seed)) }
@@ -29,42 +29,42 @@ impl SimRandom {
         self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A source of its own: what is asked of it changes nothing here.
+    /// Creates an independent source; its use does not affect this one.
     #[must_use]
     pub fn fork(&self) -> Self {
         Self { numbers: Mutex::new(self.lock().fork()) }
     }
 
-    /// Whether something of this rate happens now. One that never does asks for no number.
+    /// Draws whether an event of this rate happens. A rate of zero draws no number.
     #[must_use]
     pub fn happens(&self, rate: Rate) -> bool {
         rate.0 > 0 && self.lock().u64(0..RATE_BASE) < u64::from(rate.0)
     }
 
-    /// A number of a range.
+    /// Draws a number in a range.
     #[must_use]
-    pub fn within(&self, range: RangeInclusive<u64>) -> u64 {
+    pub fn draw_in(&self, range: RangeInclusive<u64>) -> u64 {
         self.lock().u64(range)
     }
 
-    /// A small number below `end`, which is at least 1.
+    /// Draws a number below `end`, which is at least 1.
     #[must_use]
-    pub fn below(&self, end: u32) -> u32 {
+    pub fn draw_below(&self, end: u32) -> u32 {
         self.lock().u32(0..end.max(1))
     }
 
-    /// One of these; none if there is none.
+    /// Draws an element of a slice; returns `None` if the slice is empty.
     #[must_use]
     pub fn pick<'a, T>(&self, from: &'a [T]) -> Option<&'a T> {
         let index = self.lock().usize(0..from.len().max(1));
         from.get(index)
     }
 
-    /// Mostly short, now and then as long as `max`: half of all are below a sixteenth of it.
+    /// Draws a mostly small number of at most `max`; half of all are below a sixteenth of `max`.
     #[must_use]
-    pub fn mostly_short(&self, max: u64) -> u64 {
-        let bound = max >> self.within(0..=8);
-        self.within(0..=bound)
+    pub fn draw_mostly_small(&self, max: u64) -> u64 {
+        let bound = max >> self.draw_in(0..=8);
+        self.draw_in(0..=bound)
     }
 }
 
@@ -82,14 +82,14 @@ mod tests {
     fn equal_seeds_give_equal_numbers() {
         let numbers = |seed| {
             let random = SimRandom::of_seed(seed);
-            (0..9).map(|_| random.within(0..=u64::MAX)).collect::<Vec<_>>()
+            (0..9).map(|_| random.draw_in(0..=u64::MAX)).collect::<Vec<_>>()
         };
         assert_eq!(numbers(7), numbers(7));
         assert_ne!(numbers(7), numbers(8));
     }
 
     #[test]
-    fn a_rate_is_kept_about() {
+    fn events_happen_about_as_often_as_their_rate() {
         let random = SimRandom::of_seed(1);
         let times = (0..10_000).filter(|_| random.happens(Rate(500))).count();
         assert!((400..600).contains(&times), "{times}");

@@ -1,4 +1,4 @@
-//! What clients read while everything fails: it is compared with the log in the end.
+//! Reads by clients during faults. The checks compare them with the log at the end of the run.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
@@ -8,19 +8,19 @@ use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::Cell;
 use cellar_sheet::operation::SheetId;
 
-use crate::editor::{Editor, passes};
+use crate::editor::{Editor, is_temporary};
 use crate::witness::CellsSeen;
 
-/// Everything there can be.
-pub(crate) fn all() -> Rectangle {
+/// Returns the rectangle of all possible cells.
+pub(crate) fn all_cells() -> Rectangle {
     let first = CellName { row: 0, column: 0 };
     Rectangle { first, last: CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 } }
 }
 
-/// All cells of a sheet at a position, page by page.
+/// Reads all cells of a sheet at a position, page by page.
 ///
 /// # Errors
-/// As [`Logs::cells`].
+/// Same as [`Logs::cells`].
 pub(crate) async fn cells(
     logs: &Logs,
     log: LogId,
@@ -29,7 +29,7 @@ pub(crate) async fn cells(
 ) -> Result<Vec<((u32, u32), Cell)>, LogError> {
     let (mut cells, mut from) = (Vec::new(), None);
     loop {
-        let (sheet, rectangle) = (SheetName::Number(sheet), all());
+        let (sheet, rectangle) = (SheetName::Number(sheet), all_cells());
         let query = CellsQuery { sheet, rectangle, at: Some(at), from, min_position: None };
         let read = logs.cells(log, &query).await?;
         cells.extend(
@@ -42,10 +42,10 @@ pub(crate) async fn cells(
     }
 }
 
-/// Loads the log, or reads its cells, once; what fails for a while is left alone.
+/// Loads the log or reads its cells once, without a retry.
 pub(crate) async fn read(editor: &Editor) {
     let at = editor.base();
-    if editor.process.random().below(2) == 0 || !editor.witness.wants_cells() {
+    if editor.process.random().draw_below(2) == 0 || !editor.witness.wants_cells() {
         load(editor).await;
     } else {
         read_cells(editor, at).await;
@@ -56,8 +56,8 @@ async fn load(editor: &Editor) {
     let log = editor.log;
     let load = |server: crate::fleet::Server| async move { server.logs.load(log, None).await };
     match editor.fleet.ask(&editor.process, "load".to_owned(), load).await {
-        Some(Ok(loaded)) => editor.witness.read(log, &loaded.entries),
-        Some(Err(error)) => must_pass(editor, "load", &error),
+        Some(Ok(loaded)) => editor.witness.record_read(log, &loaded.entries),
+        Some(Err(error)) => check_temporary(editor, "load", &error),
         None => {}
     }
 }
@@ -68,16 +68,19 @@ async fn read_cells(editor: &Editor, at: Position) {
         cells(&server.logs, log, at, sheet).await
     };
     match editor.fleet.ask(&editor.process, format!("cells at {at}"), read).await {
-        Some(Ok(cells)) => editor.witness.read_cells(CellsSeen { log, at, sheet, cells }),
-        Some(Err(error)) => must_pass(editor, "cells", &error),
+        Some(Ok(cells)) => editor.witness.record_cells(CellsSeen { log, at, sheet, cells }),
+        Some(Err(error)) => check_temporary(editor, "cells", &error),
         None => {}
     }
 }
 
-fn must_pass(editor: &Editor, what: &str, error: &LogError) {
+fn check_temporary(editor: &Editor, what: &str, error: &LogError) {
     editor.process.event(format_args!("{what}: {error}"));
-    if !passes(error) {
+    if !is_temporary(error) {
         let name = editor.process.name();
-        editor.process.world().violated(format_args!("{name} could not read ({what}): {error}"));
+        editor
+            .process
+            .world()
+            .report_violation(format_args!("{name} could not read ({what}): {error}"));
     }
 }

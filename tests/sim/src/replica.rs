@@ -1,14 +1,15 @@
-//! What an eventually consistent read may see: each item as it was some time ago, each for itself, so
-//! that a page may have holes.
+//! The view of eventually consistent reads: each item lags by its own delay, so a page may have
+//! holes.
 
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What an item was, and from when on.
+/// Versions of an item: the time from which each is visible, and the value, or `None` after a
+/// deletion.
 type Shown<V> = Vec<(u64, Option<V>)>;
 
-/// Items, each with what it was, and from when on that shows, milliseconds since the run began.
+/// Items with their versions. Times are milliseconds since the run began.
 #[derive(Debug)]
 pub(crate) struct Versions<K, V> {
     items: Mutex<BTreeMap<K, Shown<V>>>,
@@ -25,19 +26,19 @@ impl<K: Ord + Clone, V: Clone> Versions<K, V> {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An item is this from now on (none: it is gone), and shows from then on. An item never goes back:
-    /// what was written later never shows sooner.
+    /// Writes a version of an item at `now_ms`, visible from `shows_ms` on; `None` deletes the
+    /// item. Versions become visible in the order in which they were written.
     pub(crate) fn write(&self, key: K, now_ms: u64, shows_ms: u64, value: Option<V>) {
         let mut items = self.lock();
         let versions = items.entry(key).or_default();
         let shown = versions.iter().rposition(|(shows_ms, _)| *shows_ms <= now_ms);
-        // Nobody reads further back than now.
+        // No read asks for an earlier time than now.
         versions.drain(..shown.unwrap_or(0));
         let last_ms = versions.last().map_or(0, |(shows_ms, _)| *shows_ms);
         versions.push((shows_ms.max(last_ms), value));
     }
 
-    /// What shows of these items now, in ascending order.
+    /// Returns the visible values of a range of items, in ascending order.
     pub(crate) fn range(&self, keys: impl RangeBounds<K>, now_ms: u64) -> Vec<(K, V)> {
         let items = self.lock();
         let shown = items.range(keys).filter_map(|(key, versions)| {

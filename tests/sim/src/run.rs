@@ -1,35 +1,35 @@
-//! Runs a scenario with a seed, on a runtime of its own whose time is virtual.
+//! Runs a scenario with a seed, on its own runtime with virtual time.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::scenarios::Scenario;
 use crate::simulation::Simulation;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Outcome {
-    /// What was not as it must be; nothing if all went well.
+pub struct RunOutcome {
+    /// The violated invariants; empty if the run succeeded.
     pub violations: Vec<String>,
-    /// The hash of everything that happened.
+    /// Hash of all trace events.
     pub trace_hash: u64,
-    /// How much happened.
+    /// Number of trace events.
     pub events: u64,
-    /// How much time passed in the run, milliseconds.
+    /// Simulated time, in milliseconds.
     pub elapsed_ms: u64,
-    /// What seldom happens.
-    pub rare: BTreeMap<Rare, u64>,
-    /// What happened, line by line, if that was asked for.
+    /// How often each rare event happened.
+    pub rare: BTreeMap<RareEvent, u64>,
+    /// The lines of the trace, if requested.
     pub lines: Vec<String>,
 }
 
-/// Runs a scenario with a seed.
+/// Runs a scenario with a seed. `keep_text` keeps the lines of the trace.
 #[must_use]
-pub fn run(scenario: Scenario, seed: u64, keep_text: bool) -> Outcome {
+pub fn run(scenario: Scenario, seed: u64, keep_text: bool) -> RunOutcome {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    let failed = |why: String| Outcome { violations: vec![why], ..Outcome::default() };
+    let failed = |why: String| RunOutcome { violations: vec![why], ..RunOutcome::default() };
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => return failed(format!("there is no runtime: {error}")),
@@ -39,7 +39,7 @@ pub fn run(scenario: Scenario, seed: u64, keep_text: bool) -> Outcome {
             let simulation = Simulation::new(scenario, seed, keep_text);
             simulation.run().await;
             let world = &simulation.world;
-            Outcome {
+            RunOutcome {
                 violations: world.violations(),
                 trace_hash: world.trace.hash(),
                 events: world.trace.events(),

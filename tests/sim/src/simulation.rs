@@ -1,5 +1,5 @@
-//! One run: clients and whoever else acts, while everything fails; then the faults stop, what was begun
-//! must be finished, and everything is checked.
+//! One run: clients and other actors work under faults; then the faults stop, unfinished work must
+//! complete, and all invariants are checked.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,79 +13,79 @@ use tokio::task::JoinSet;
 use crate::actors;
 use crate::bucket;
 use crate::checks;
-use crate::editor::{Editor, passes};
+use crate::editor::{Editor, is_temporary};
 use crate::fleet::Fleet;
 use crate::pipeline::{FeedPipeline, Pipeline};
 use crate::process::{Mortality, Process};
 use crate::random::SimRandom;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::scenarios::{Scenario, Shape};
 use crate::witness::Witness;
-use crate::world::{Beginning, World};
+use crate::world::{World, WorldConfig};
 
-/// True time after which the faults stop although clients still edit, milliseconds.
+/// True time after which the faults stop even if clients still edit, in milliseconds.
 const CHAOS_MAX_MS: u64 = 14 * 24 * 60 * 60 * 1_000;
-/// True time within which clients are done once nothing fails any more, milliseconds: far more than they
-/// need. Half of that is what somebody waits who was told to come back later.
+/// True time within which clients must finish once the faults have stopped, in milliseconds: far
+/// more than they need. Half of it is the longest wait of a client that was told to retry later.
 const PATIENCE_MS: u64 = 2 * 24 * 60 * 60 * 1_000;
-/// Milliseconds for which everything fails while snapshots are made anew.
+/// Duration of the faults during a rebuild, in milliseconds.
 const REBUILD_MS: u64 = 2 * 60 * 60 * 1_000;
-/// Rounds of an operator's reprocessing after which nothing may be left.
+/// Maximum runs of `synth reprocess`, after which no work may be left.
 const REPROCESS_ROUNDS: u32 = 3;
 
-/// What a run has.
+/// The state of a run.
 pub(crate) struct Simulation {
-    /// Which scenario it is.
+    /// The scenario.
     pub scenario: Scenario,
-    /// Its figures, as they were drawn.
+    /// The parameters drawn for this run.
     pub shape: Shape,
-    /// The services.
+    /// The simulated services.
     pub world: Arc<World>,
-    /// The API.
+    /// The API's processes.
     pub fleet: Arc<Fleet>,
-    /// What clients saw.
+    /// Records of the clients' observations.
     pub witness: Arc<Witness>,
-    /// What follows an entry, if anything does.
+    /// The relay, the queue and the workers, if the scenario has workers.
     pub pipeline: Option<Pipeline>,
-    /// What follows a change of the catalog, where it is changed.
+    /// The indexer and the webhook, if the scenario changes the catalog.
     pub feed: Option<FeedPipeline>,
-    /// The log that clients edit.
+    /// The log that the clients edit.
     pub log: LogId,
-    /// Forks of it.
+    /// Forks of the log.
     forks: Mutex<Vec<LogId>>,
 }
 
-/// Figures of one run: policies at most as long as the scenario's.
-fn drawn(shape: Shape, random: &SimRandom) -> Shape {
+/// Draws the parameters of a run; the scenario's policy is the upper limit.
+fn draw_parameters(shape: Shape, random: &SimRandom) -> Shape {
     let policy = shape.policy;
     let snapshot_entries = match policy.snapshot_entries {
         u32::MAX => u32::MAX,
-        longest => 2 + random.below(longest.max(3) - 1),
+        longest => 2 + random.draw_below(longest.max(3) - 1),
     };
-    let text_bytes = if random.below(3) == 0 { 0 } else { shape.habits.text_bytes };
+    let text_bytes = if random.draw_below(3) == 0 { 0 } else { shape.habits.text_bytes };
     let habits = crate::editor::Habits {
         text_bytes,
-        think_ms: shape.habits.think_ms >> random.below(4),
+        think_ms: shape.habits.think_ms >> random.draw_below(4),
         ..shape.habits
     };
-    let function_ms = shape.function_ms << random.below(3);
+    let function_ms = shape.function_ms << random.draw_below(3);
     Shape {
         policy: LogPolicy { snapshot_entries, ..policy },
         habits,
         function_ms,
-        servers: 1 + random.below(shape.servers),
+        servers: 1 + random.draw_below(shape.servers),
         ..shape
     }
 }
 
 impl Simulation {
-    /// Everything there is at the beginning.
+    /// Creates the services and starts the functions of a run.
     #[must_use]
     pub(crate) fn new(scenario: Scenario, seed: u64, keep_text: bool) -> Arc<Self> {
         let random = SimRandom::of_seed(seed);
-        let shape = drawn(scenario.shape(), &random);
+        let shape = draw_parameters(scenario.shape(), &random);
         let plan = shape.worst.draw(&random);
-        let world = World::new(random, Beginning { keep_text, ..Beginning::with(plan) });
+        let world = World::new(random, WorldConfig { keep_text, ..WorldConfig::with(plan) });
         world.event("plan", format_args!("{plan:?} {shape:?}"));
         let fleet = Arc::new(Fleet::new(&world, shape.servers, shape.policy));
         let pipeline =
@@ -99,7 +99,7 @@ impl Simulation {
         Arc::new(Self { scenario, shape, world, fleet, witness, pipeline, feed, log, forks })
     }
 
-    /// Another log is to be checked in the end: a fork.
+    /// Adds a fork, which is checked at the end.
     pub(crate) fn add_log(&self, log: LogId) {
         let mut forks = self.forks.lock().unwrap_or_else(PoisonError::into_inner);
         if !forks.contains(&log) {
@@ -107,31 +107,35 @@ impl Simulation {
         }
     }
 
-    /// Every log that is checked in the end.
+    /// Returns all logs that are checked at the end.
     fn logs(&self) -> Vec<LogId> {
         let forks = self.forks.lock().unwrap_or_else(PoisonError::into_inner);
         std::iter::once(self.log).chain(forks.iter().copied()).collect()
     }
 
-    /// Runs it to its end.
+    /// Runs all phases of the simulation.
     pub(crate) async fn run(self: &Arc<Self>) {
-        let actors = tokio::spawn(actors::act(self.scenario, Arc::clone(self)));
+        let actors = tokio::spawn(actors::run_endless_actors(self.scenario, Arc::clone(self)));
         let bucket = tokio::spawn(bucket::expire(Arc::clone(&self.world)));
-        let mut clients = self.clients();
-        let edited = self.within(CHAOS_MAX_MS, finished(&self.world, &mut clients)).await;
-        self.heal();
+        let mut clients = self.spawn_clients();
+        let edited =
+            self.complete_within(CHAOS_MAX_MS, wait_for_tasks(&self.world, &mut clients)).await;
+        self.stop_faults();
         if edited.is_none()
-            && self.within(PATIENCE_MS, finished(&self.world, &mut clients)).await.is_none()
+            && self
+                .complete_within(PATIENCE_MS, wait_for_tasks(&self.world, &mut clients))
+                .await
+                .is_none()
         {
-            self.world.violated("I10: clients are not done though nothing fails any more");
+            self.world.report_violation("I10: clients are not done though nothing fails any more");
         }
         actors.abort();
         if actors.await.is_err_and(|error| error.is_panic()) {
-            self.world.violated("an actor panicked");
+            self.world.report_violation("an actor panicked");
         }
-        self.calm_down().await;
+        self.wait_for_delayed_calls().await;
         self.finish_snapshots().await;
-        if self.scenario == Scenario::OutageAndReprocess && self.world.random.below(2) == 0 {
+        if self.scenario == Scenario::OutageAndReprocess && self.world.random.draw_below(2) == 0 {
             self.rebuild().await;
         }
         if let Some(pipeline) = &self.pipeline {
@@ -142,7 +146,12 @@ impl Simulation {
             checks::feed(&self.world, &self.witness).await;
             feed.end();
         }
-        let uploads = [Rare::Uploaded, Rare::UploadAbandoned, Rare::Imported, Rare::HostileRefused];
+        let uploads = [
+            RareEvent::Uploaded,
+            RareEvent::UploadAbandoned,
+            RareEvent::Imported,
+            RareEvent::HostileRefused,
+        ];
         if uploads.into_iter().any(|upload| self.world.rare.has(upload)) {
             self.world.sleep_ms(bucket::EXPIRED_MS).await;
         }
@@ -151,14 +160,18 @@ impl Simulation {
         checks::all(&self.world, &self.witness, &self.logs(), with_snapshots).await;
     }
 
-    async fn within<T>(&self, patience_ms: u64, work: impl Future<Output = T>) -> Option<T> {
+    async fn complete_within<T>(
+        &self,
+        patience_ms: u64,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
         tokio::time::timeout(Duration::from_millis(patience_ms), work).await.ok()
     }
 
-    /// The clients of the log, the first of which makes it.
-    fn clients(self: &Arc<Self>) -> JoinSet<()> {
+    /// Starts the clients of the log and the actors that are waited for.
+    fn spawn_clients(self: &Arc<Self>) -> JoinSet<()> {
         let mut clients = JoinSet::new();
-        clients.spawn(actors::work(self.scenario, Arc::clone(self)));
+        clients.spawn(actors::run_finite_actors(self.scenario, Arc::clone(self)));
         for number in 1..=self.shape.editors {
             let simulation = Arc::clone(self);
             clients.spawn(async move {
@@ -173,7 +186,7 @@ impl Simulation {
         clients
     }
 
-    /// Creates the log, whether or not others do the same.
+    /// Creates the log, or finds it already created by another client.
     pub(crate) async fn create(&self, creator: &Process) {
         let log = self.log;
         loop {
@@ -183,19 +196,23 @@ impl Simulation {
             match self.fleet.ask(creator, "create".to_owned(), create).await {
                 Some(Ok(created)) if created.head == Position::FIRST => return,
                 Some(Ok(created)) => {
-                    return self.world.violated(format_args!("created at {}", created.head));
+                    return self
+                        .world
+                        .report_violation(format_args!("created at {}", created.head));
                 }
-                Some(Err(error)) if !passes(&error) => {
-                    return self.world.violated(format_args!("the log is not created: {error}"));
+                Some(Err(error)) if !is_temporary(&error) => {
+                    return self
+                        .world
+                        .report_violation(format_args!("the log is not created: {error}"));
                 }
                 Some(Err(_)) | None => self.world.sleep_ms(500).await,
             }
         }
     }
 
-    /// From now on nothing fails; what is on its way still arrives, who is frozen still wakes up.
-    pub(crate) fn heal(&self) {
-        self.world.set_plan(self.world.plan().healed());
+    /// Stops all faults. Delayed calls still arrive, and frozen processes still resume.
+    pub(crate) fn stop_faults(&self) {
+        self.world.set_plan(self.world.plan().without_faults());
         self.world.event("world", format_args!("the faults stop"));
         if let Some(pipeline) = &self.pipeline {
             pipeline.set_outage(false);
@@ -205,14 +222,14 @@ impl Simulation {
         }
     }
 
-    /// Waits until whatever was sent has arrived, and whoever was frozen has woken up.
-    async fn calm_down(&self) {
+    /// Waits until all delayed calls have arrived and all frozen processes have resumed.
+    async fn wait_for_delayed_calls(&self) {
         let worst = self.shape.worst;
         let longest = worst.freeze_max_ms.max(worst.late_max_ms).max(worst.delay_max_ms);
         self.world.sleep_ms(2 * longest).await;
     }
 
-    /// I10: what was begun is finished, with an operator's help where messages were lost.
+    /// Checks I10: all snapshots complete. An operator helps if messages were lost.
     async fn finish_snapshots(&self) {
         let Some(pipeline) = &self.pipeline else { return };
         let mut drained = pipeline.drain(PATIENCE_MS).await;
@@ -225,31 +242,31 @@ impl Simulation {
         }
         if !drained {
             let left = pipeline.leftovers().await;
-            self.world.violated(format_args!("I10: snapshots are not finished: {left}"));
+            self.world.report_violation(format_args!("I10: snapshots are not finished: {left}"));
         }
     }
 
-    /// All objects of snapshots are lost, and an operator has them made anew while everything fails.
+    /// Loses all objects of snapshots, and lets an operator rebuild them under faults.
     async fn rebuild(&self) {
         let (world, Some(pipeline)) = (&self.world, &self.pipeline) else { return };
         world.lose_snapshots().await;
         world.set_plan(self.shape.worst.draw(&world.random));
-        if self.within(REBUILD_MS, pipeline.rebuild(self.log)).await.is_none() {
-            self.heal();
+        if self.complete_within(REBUILD_MS, pipeline.rebuild(self.log)).await.is_none() {
+            self.stop_faults();
             pipeline.rebuild(self.log).await;
         }
-        world.sleep_ms(world.random.within(0..=REBUILD_MS)).await;
-        self.heal();
-        self.calm_down().await;
+        world.sleep_ms(world.random.draw_in(0..=REBUILD_MS)).await;
+        self.stop_faults();
+        self.wait_for_delayed_calls().await;
         self.finish_snapshots().await;
     }
 }
 
 /// Waits until all tasks have ended.
-async fn finished(world: &World, tasks: &mut JoinSet<()>) {
+async fn wait_for_tasks(world: &World, tasks: &mut JoinSet<()>) {
     while let Some(ended) = tasks.join_next().await {
         if let Err(error) = ended {
-            world.violated(format_args!("a client panicked: {error}"));
+            world.report_violation(format_args!("a client panicked: {error}"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The stream of a table: every change of a shard in its order, for a day.
+//! The change stream of a table: it returns the changes of a shard in order, for a day.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,27 +8,27 @@ use cellar_log::entry::Entry;
 use cellar_log::records::entry;
 use cellar_snapshot::relay::INSERT;
 
-/// Shards of the stream: a partition is always in the same one.
+/// Number of shards of the stream. Each partition belongs to one shard.
 pub const SHARDS: usize = 3;
-/// Milliseconds after which a stream forgets a record.
+/// Retention of a record, in milliseconds.
 pub const STREAM_RETENTION_MS: u64 = 24 * 60 * 60 * 1_000;
-/// The change of a record that is no insertion.
+/// Name of a change that is no insertion.
 pub const MODIFY: &str = "MODIFY";
 
 /// A change of an item.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Its number in its shard, ascending.
+    /// Number of the record in its shard, ascending.
     pub number: u64,
-    /// When it was written, Unix milliseconds.
+    /// When the item was written, Unix milliseconds.
     pub created_ms: u64,
-    /// What kind of a change it is.
+    /// Kind of the change.
     pub name: &'static str,
-    /// The item as it is now.
+    /// The item after the change.
     pub image: Item,
 }
 
-/// The stream.
+/// The change stream of a table.
 #[derive(Debug, Default)]
 pub struct Stream {
     shards: [Mutex<Shard>; SHARDS],
@@ -45,14 +45,14 @@ impl Stream {
         self.shards.get(number).map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// An entry was put, or changed.
+    /// Adds a change of an entry.
     pub fn changed(&self, now_ms: u64, entry: &Arc<Entry>, is_new: bool) {
         let Ok(image) = entry::encode(entry) else { return };
         let key = entry::partition(entry.log, entry.position.segment());
         self.push(&key, now_ms, if is_new { INSERT } else { MODIFY }, image);
     }
 
-    /// An item of this partition is this now.
+    /// Adds a change of an item to the shard of its partition.
     pub fn push(&self, partition: &[u8], created_ms: u64, name: &'static str, image: Item) {
         let hash =
             partition.iter().fold(0_usize, |hash, byte| hash.wrapping_mul(31) + usize::from(*byte));
@@ -62,7 +62,8 @@ impl Stream {
         shard.records.push_back(Record { number, created_ms, name, image });
     }
 
-    /// The records of a shard behind a number, at most `max`, and how many were forgotten unread.
+    /// Returns at most `max` records of a shard after a number, and the number of records that
+    /// expired unread.
     #[must_use]
     pub fn read(&self, shard: usize, after: u64, max: usize, now_ms: u64) -> (Vec<Record>, u64) {
         let Some(mut shard) = self.shard(shard) else { return (Vec::new(), 0) };
@@ -78,7 +79,7 @@ impl Stream {
         (shard.records.iter().take(max).cloned().collect(), forgotten)
     }
 
-    /// Whether every record behind these numbers, one for each shard, was read.
+    /// Returns whether all records were read, given the last read number of each shard.
     #[must_use]
     pub fn is_read_to(&self, numbers: [u64; SHARDS]) -> bool {
         let at_end = |(number, read): (usize, u64)| {

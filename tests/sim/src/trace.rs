@@ -1,13 +1,13 @@
-//! What happened in a run, in its order: one line for each event.
+//! The trace of a run: one line for each event, in order.
 
 use std::fmt::{self, Write as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// FNV-1a, 64 bits: two runs are compared, nobody is kept out.
+/// Parameters of FNV-1a with 64 bits. The hash only compares runs, so it need not be cryptographic.
 const HASH_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const HASH_PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// The events of a run. Their hash is always made, their text only if somebody is to read it.
+/// The events of a run. Their hash is always computed; their text is kept only on request.
 #[derive(Debug)]
 pub struct Trace {
     state: Mutex<State>,
@@ -20,7 +20,7 @@ struct State {
     lines: Option<Vec<String>>,
 }
 
-/// Hashes what is written to it.
+/// A writer that updates a hash with all text.
 struct Hashing<'a>(&'a mut u64);
 
 impl fmt::Write for Hashing<'_> {
@@ -33,7 +33,7 @@ impl fmt::Write for Hashing<'_> {
 }
 
 impl Trace {
-    /// An empty one; whether its text is kept.
+    /// Creates an empty trace; `keep_text` keeps its lines.
     #[must_use]
     pub fn new(keep_text: bool) -> Self {
         let lines = keep_text.then(Vec::new);
@@ -44,12 +44,12 @@ impl Trace {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an event: when (milliseconds since the run began), whose, and what.
+    /// Adds an event: the time in milliseconds since the run began, the actor, and a description.
     pub fn event(&self, at_ms: u64, whose: &str, what: fmt::Arguments<'_>) {
         let mut state = self.lock();
         state.events += 1;
         let mut hashing = Hashing(&mut state.hash);
-        // Writing there does not fail.
+        // Writing to the hasher never fails.
         let _ = writeln!(hashing, "{at_ms} {whose} {what}");
         if let Some(lines) = &mut state.lines {
             let (seconds, millis) = (at_ms / 1_000, at_ms % 1_000);
@@ -57,19 +57,19 @@ impl Trace {
         }
     }
 
-    /// The hash of all events so far.
+    /// Returns the hash of all events so far.
     #[must_use]
     pub fn hash(&self) -> u64 {
         self.lock().hash
     }
 
-    /// How many there are.
+    /// Returns the number of events.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.lock().events
     }
 
-    /// Takes the lines that were kept.
+    /// Takes the lines of the trace.
     #[must_use]
     pub fn take_lines(&self) -> Vec<String> {
         self.lock().lines.take().unwrap_or_default()

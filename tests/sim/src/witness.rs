@@ -1,4 +1,5 @@
-//! What clients were told and what they read: in the end it must all be true.
+//! Records of everything that clients were told and have read. The checks at the end verify all of
+//! it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,110 +12,110 @@ use cellar_log::invariants::MutationId;
 use cellar_sheet::cell::{Cell, Value};
 use cellar_sheet::operation::SheetId;
 
-/// Cells that somebody read.
+/// Cells that a client has read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CellsSeen {
-    /// Of which log.
+    /// Id of the log.
     pub log: LogId,
-    /// At which position.
+    /// Position at which the cells were read.
     pub at: Position,
-    /// Of which sheet.
+    /// Number of the sheet.
     pub sheet: SheetId,
     /// All cells, row by row.
     pub cells: Vec<((u32, u32), Cell)>,
 }
 
-/// A sheet that a member imported.
+/// A sheet that a member has imported.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportSeen {
-    /// Into which log.
+    /// Id of the log.
     pub log: LogId,
-    /// At which position.
+    /// Position of the import.
     pub at: Position,
-    /// The number that it has there.
+    /// Number of the sheet in the log.
     pub sheet: SheetId,
-    /// The values of all its cells, row by row.
+    /// The values of all cells, row by row.
     pub cells: Vec<((u32, u32), Value)>,
 }
 
-/// A change of the catalog that somebody was told is done.
+/// An acknowledged change of the catalog.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CatalogChange {
-    /// Of which log.
+    /// Id of the spreadsheet's log.
     pub log: LogId,
-    /// How many changes they had seen, if there were to be no others.
+    /// Number of changes that the person had seen, if the change was conditional on it.
     pub seen: Option<u64>,
-    /// What was done.
+    /// The events of the change.
     pub events: Vec<CatalogEvent>,
 }
 
-/// What clients know.
+/// Shared records of the clients' observations.
 #[derive(Debug, Default)]
 pub struct Witness {
     state: Mutex<Seen>,
 }
 
-/// All of it.
+/// All observations of a run.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// Mutations that a client was told are in the log and took effect, and where.
+    /// Mutations that were acknowledged as effective, with their positions.
     pub acknowledged: Vec<(LogId, MutationId, Position)>,
-    /// Mutations that were answered as appended, and whether the answer said that they have no effect.
+    /// Acknowledged mutations, and whether the answer said that they have no effect.
     pub effects: BTreeMap<LogId, BTreeMap<MutationId, bool>>,
-    /// Runs of entries that were read.
+    /// Runs of consecutive entries that were read.
     pub runs: Vec<(LogId, Vec<Arc<Entry>>)>,
     /// Cells that were read.
     pub cells: Vec<CellsSeen>,
     /// Sheets that were imported.
     pub imports: Vec<ImportSeen>,
-    /// Changes of the catalog that somebody was told are done.
+    /// Acknowledged changes of the catalog.
     pub changes: Vec<CatalogChange>,
 }
 
-/// Cells are checked by a replay each: these are enough of one run.
+/// Maximum recorded reads of cells in a run, because each check needs a replay of the log.
 const MAX_CELLS_SEEN: usize = 12;
 
 impl Witness {
-    /// What was seen so far.
+    /// Locks and returns the observations.
     pub fn seen(&self) -> MutexGuard<'_, Seen> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A client was told that a mutation is in the log.
-    pub fn acknowledged(&self, log: LogId, mutation: MutationId, at: Position) {
+    /// Records that a mutation was acknowledged as effective.
+    pub fn record_acknowledged(&self, log: LogId, mutation: MutationId, at: Position) {
         self.seen().acknowledged.push((log, mutation, at));
     }
 
-    /// An answer said whether a mutation that is in the log has an effect.
-    pub fn effect(&self, log: LogId, mutation: MutationId, no_effect: bool) {
+    /// Records whether an acknowledged mutation has an effect.
+    pub fn record_effect(&self, log: LogId, mutation: MutationId, no_effect: bool) {
         self.seen().effects.entry(log).or_default().insert(mutation, no_effect);
     }
 
-    /// Somebody was told that a change of the catalog is done.
-    pub fn changed(&self, log: LogId, seen: Option<u64>, events: Vec<CatalogEvent>) {
+    /// Records an acknowledged change of the catalog.
+    pub fn record_change(&self, log: LogId, seen: Option<u64>, events: Vec<CatalogEvent>) {
         self.seen().changes.push(CatalogChange { log, seen, events });
     }
 
-    /// A sheet was imported.
-    pub fn imported(&self, import: ImportSeen) {
+    /// Records an import.
+    pub fn record_import(&self, import: ImportSeen) {
         self.seen().imports.push(import);
     }
 
-    /// Entries were read, one after the other.
-    pub fn read(&self, log: LogId, entries: &[Arc<Entry>]) {
+    /// Records consecutive entries that were read.
+    pub fn record_read(&self, log: LogId, entries: &[Arc<Entry>]) {
         if !entries.is_empty() {
             self.seen().runs.push((log, entries.to_vec()));
         }
     }
 
-    /// Whether more cells are wanted.
+    /// Returns whether more reads of cells should be recorded.
     #[must_use]
     pub fn wants_cells(&self) -> bool {
         self.seen().cells.len() < MAX_CELLS_SEEN
     }
 
-    /// Cells were read.
-    pub fn read_cells(&self, cells: CellsSeen) {
+    /// Records cells that were read.
+    pub fn record_cells(&self, cells: CellsSeen) {
         self.seen().cells.push(cells);
     }
 }

@@ -1,4 +1,4 @@
-//! What all processes of a run share: the services' state, the time, the faults, and what was seen.
+//! The state that all processes of a run share: services, time, faults, and the trace.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,15 +25,15 @@ use tokio::time::{Duration, Instant};
 
 use crate::plan::FaultPlan;
 use crate::random::SimRandom;
-use crate::rare::{Rare, RareCounts};
+use crate::rare::{RareCounts, RareEvent};
 use crate::replica::Versions;
 use crate::stream::{MODIFY, Stream};
 use crate::trace::Trace;
 
-/// When every run begins, Unix milliseconds.
+/// Start time of every run, Unix milliseconds.
 pub const START_MS: u64 = 1_795_246_133_000;
 
-/// The time that services go by. No process has it: their clocks are off.
+/// The services' clock. Processes do not have it: their clocks are skewed.
 #[derive(Debug, Clone, Copy)]
 pub struct TrueTime {
     began: Instant,
@@ -41,7 +41,7 @@ pub struct TrueTime {
 }
 
 impl TrueTime {
-    /// Milliseconds since the run began.
+    /// Returns the milliseconds since the run began.
     #[must_use]
     pub fn elapsed_ms(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
@@ -59,15 +59,15 @@ impl Clock for TrueTime {
     }
 }
 
-/// The services' state, as whoever reads consistently sees it, and what replicas show of it.
+/// The state of the services as strongly consistent reads see it, and the replicas' view of it.
 pub struct World {
-    /// The services' time.
+    /// The services' clock.
     pub time: TrueTime,
-    /// What the services and the network draw.
+    /// Randomness of the services and the network.
     pub random: SimRandom,
-    /// What happened.
+    /// The trace of the run.
     pub trace: Trace,
-    /// What seldom happens.
+    /// Counters of rare events.
     pub rare: RareCounts,
     /// The Entry and Segment tables.
     pub tables: MemoryTables,
@@ -77,19 +77,19 @@ pub struct World {
     pub blobs: MemoryBlobs,
     /// The queue of snapshot jobs.
     pub queue: MemoryQueue,
-    /// Its dead letters.
+    /// The dead letters of the queue.
     pub dead_letters: Arc<MemoryQueue>,
     /// The stream of the Entry table.
     pub stream: Stream,
     /// The EventStream table.
     pub streams: MemoryStreams,
-    /// Its stream.
+    /// The stream of the EventStream table.
     pub streams_stream: Stream,
     /// The Feed table.
     pub index: MemoryFeed,
-    /// Its stream.
+    /// The stream of the Feed table.
     pub index_stream: Stream,
-    /// What the webhook's receiver was sent.
+    /// The deliveries that the webhook's receiver got.
     pub received: Mutex<Vec<WebhookDelivery>>,
     pub(crate) tips_shown: Versions<StreamName, Arc<Tip>>,
     pub(crate) items_shown: Versions<Checkpoint, Item>,
@@ -102,35 +102,35 @@ pub struct World {
     violations: Mutex<Vec<String>>,
 }
 
-/// How a world begins.
+/// The initial settings of a world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Beginning {
-    /// The services' time, Unix milliseconds.
+pub struct WorldConfig {
+    /// Start time of the services' clock, Unix milliseconds.
     pub start_ms: u64,
-    /// The faults.
+    /// The fault plan.
     pub plan: FaultPlan,
-    /// How often the queue gives a message before it becomes a dead letter.
+    /// How often the queue delivers a message before it becomes a dead letter.
     pub receives: u32,
-    /// Whether the trace's text is kept.
+    /// Whether the text of the trace is kept.
     pub keep_text: bool,
 }
 
-impl Beginning {
-    /// With these faults; otherwise as in AWS.
+impl WorldConfig {
+    /// Creates settings with a fault plan; the other settings are those of AWS.
     #[must_use]
     pub fn with(plan: FaultPlan) -> Self {
         Self { start_ms: START_MS, plan, receives: SNAPSHOT_RECEIVES, keep_text: false }
     }
 }
 
-/// More violations than these say nothing more.
+/// Maximum number of violations that a run records.
 const MAX_VIOLATIONS: usize = 20;
 
 impl World {
-    /// An empty world.
+    /// Creates a world without data.
     #[must_use]
-    pub fn new(random: SimRandom, beginning: Beginning) -> Arc<Self> {
-        let Beginning { start_ms, plan, receives, keep_text } = beginning;
+    pub fn new(random: SimRandom, beginning: WorldConfig) -> Arc<Self> {
+        let WorldConfig { start_ms, plan, receives, keep_text } = beginning;
         let time = TrueTime { began: Instant::now(), start_ms };
         let clock: Arc<dyn Clock> = Arc::new(time);
         let dead_letters = Arc::new(MemoryQueue::new(Arc::clone(&clock), QueueRules::LONGEST));
@@ -164,26 +164,26 @@ impl World {
         })
     }
 
-    /// The faults as they are now.
+    /// Returns the current fault plan.
     #[must_use]
     pub fn plan(&self) -> FaultPlan {
         *self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on these are the faults. An outage is over.
+    /// Replaces the fault plan and ends an outage.
     pub fn set_plan(&self, plan: FaultPlan) {
         self.out_until_ms.store(0, Ordering::SeqCst);
         *self.plan.lock().unwrap_or_else(PoisonError::into_inner) = plan;
     }
 
-    /// Whether no service answers anybody now.
+    /// Returns whether all services are down.
     pub(crate) fn is_out(&self) -> bool {
         self.time.elapsed_ms() < self.out_until_ms.load(Ordering::SeqCst)
     }
 
-    /// No service answers anybody for so many milliseconds.
+    /// Starts an outage of all services for `out_ms` milliseconds.
     pub(crate) fn begin_outage(&self, out_ms: u64) {
-        self.count(Rare::Outage);
+        self.count(RareEvent::Outage);
         self.event("world", format_args!("nothing answers for {out_ms} ms"));
         let until_ms = self.time.elapsed_ms().saturating_add(out_ms);
         self.out_until_ms.fetch_max(until_ms, Ordering::SeqCst);
@@ -194,8 +194,8 @@ impl World {
         self.trace.event(self.time.elapsed_ms(), whose, what);
     }
 
-    /// Something is not as it must be: the run has failed.
-    pub fn violated(&self, what: impl fmt::Display) {
+    /// Records a violation: the run has failed.
+    pub fn report_violation(&self, what: impl fmt::Display) {
         let what = what.to_string();
         self.event("VIOLATION", format_args!("{what}"));
         let mut violations = self.violations.lock().unwrap_or_else(PoisonError::into_inner);
@@ -204,30 +204,31 @@ impl World {
         }
     }
 
-    /// What was not as it must be.
+    /// Returns the recorded violations.
     #[must_use]
     pub fn violations(&self) -> Vec<String> {
         self.violations.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Waits, by the services' time.
+    /// Waits, by the services' clock.
     pub async fn sleep_ms(&self, delay_ms: u64) {
         self.time.sleep_ms(delay_ms).await;
     }
 
-    /// From when on a write shows on the replica.
+    /// Draws the time from which the replica shows a write.
     fn shows_ms(&self) -> u64 {
         let (plan, now_ms) = (self.plan(), self.time.elapsed_ms());
         match plan.stale.0 {
             0 => now_ms,
-            _ => now_ms.saturating_add(self.random.mostly_short(plan.lag_max_ms)),
+            _ => now_ms.saturating_add(self.random.draw_mostly_small(plan.lag_max_ms)),
         }
     }
 
-    /// An entry was written, changed or deleted: replicas show it by and by. A new one is in the stream.
+    /// Records that an entry was written, changed or deleted: replicas show it later, and the
+    /// stream gets a record.
     pub(crate) async fn entry_changed(&self, log: LogId, at: Position, is_new: bool) {
         let entry = self.tables.get(log, at).await.unwrap_or_else(|error| {
-            self.violated(format_args!("the leader cannot read {at} of {log}: {error}"));
+            self.report_violation(format_args!("the leader cannot read {at} of {log}: {error}"));
             None
         });
         let now_ms = self.time.elapsed_ms();
@@ -237,25 +238,25 @@ impl World {
         self.entries_shown.write((log, at), now_ms, self.shows_ms(), entry);
     }
 
-    /// A segment's record was written or changed.
+    /// Records that a segment's record was written or changed.
     pub(crate) async fn segment_changed(&self, log: LogId, num: u32) {
         let segment = self.tables.segment(log, num, true).await.unwrap_or(None);
         self.segments_shown.write((log, num), self.time.elapsed_ms(), self.shows_ms(), segment);
     }
 
-    /// A fork was listed.
+    /// Records that a fork was listed.
     pub(crate) fn fork_listed(&self, listed: &ListedFork) {
         let (key, now_ms) = ((listed.source, listed.number), self.time.elapsed_ms());
         self.forks_shown.write(key, now_ms, self.shows_ms(), Some(listed.clone()));
     }
 
-    /// A fork is listed no more.
+    /// Records that a fork was removed from the list.
     pub(crate) fn fork_gone(&self, source: LogId, number: u64) {
         let now_ms = self.time.elapsed_ms();
         self.forks_shown.write((source, number), now_ms, self.shows_ms(), None);
     }
 
-    /// A tip was written: replicas show it by and by, and it is in the stream of its table.
+    /// Records that a tip was written: replicas show it later, and the stream gets a record.
     pub(crate) fn tip_changed(&self, tip: &Arc<Tip>) {
         let (key, now_ms) = (tip.name.as_str().as_bytes(), self.time.elapsed_ms());
         self.streams_stream.push(key, self.time.now_ms(), MODIFY, encode_tip(tip));
@@ -263,17 +264,19 @@ impl World {
         self.tips_shown.write(tip.name.clone(), now_ms, self.shows_ms(), shown);
     }
 
-    /// An event batch was put.
+    /// Records that an event batch was put.
     pub(crate) fn record_batch(&self, batch: &EventBatch) {
         let key = batch.name.as_str().as_bytes();
         self.streams_stream.push(key, self.time.now_ms(), INSERT, encode_event_batch(batch));
     }
 
-    /// An item of the feed was put.
+    /// Records that an item of the feed was put.
     pub(crate) fn item_put(&self, at: Checkpoint, item: &Item) {
         let record = match encode_item(at, item) {
             Ok(record) => record,
-            Err(error) => return self.violated(format_args!("an item of the feed: {error}")),
+            Err(error) => {
+                return self.report_violation(format_args!("an item of the feed: {error}"));
+            }
         };
         let partition = feed_partition_key(at.partition());
         self.index_stream.push(partition.as_bytes(), self.time.now_ms(), INSERT, record);
@@ -281,12 +284,12 @@ impl World {
         self.items_shown.write(at, now_ms, self.shows_ms(), item);
     }
 
-    /// A partition of the feed was begun.
+    /// Records that a partition of the feed began.
     pub(crate) fn partition_begun(&self, partition: u64, feed: Feed) {
         self.partitions_shown.write(partition, self.time.elapsed_ms(), self.shows_ms(), Some(feed));
     }
 
-    /// All objects of snapshots are lost.
+    /// Deletes all objects of snapshots.
     pub(crate) async fn lose_snapshots(&self) {
         self.event("world", format_args!("all objects of snapshots are lost"));
         loop {
@@ -296,14 +299,14 @@ impl World {
             }
             for key in listed.blobs.iter().filter_map(|blob| BlobKey::new(&blob.key).ok()) {
                 if let Err(error) = self.blobs.delete(&key).await {
-                    self.violated(format_args!("{key} is not deleted: {error}"));
+                    self.report_violation(format_args!("{key} is not deleted: {error}"));
                 }
             }
         }
     }
 
-    /// Counts something that seldom happens.
-    pub fn count(&self, rare: Rare) {
+    /// Counts a rare event.
+    pub fn count(&self, rare: RareEvent) {
         self.rare.count(rare);
     }
 }

@@ -1,4 +1,4 @@
-//! The command for load. The cloud that it drives is this very program again, as `synth`.
+//! The load test command. It starts this program again, as `synth`, to run the cloud under load.
 
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,7 +7,7 @@ use cellar_load::Program;
 use cellar_load::command::Programs;
 use cellar_tests::fast_clock::{self, FAST_SINCE_MS};
 
-/// The variable by which this program is `synth`.
+/// Environment variable that makes this program run as `synth`.
 const AS_SYNTH: &str = "CELLAR_LOAD_AS_SYNTH";
 
 fn main() -> ExitCode {

@@ -1,14 +1,14 @@
-//! Csv files.
+//! CSV files.
 
 use cellar_exchange::{BlockSize, CsvImport, CsvOptions};
 
 use super::pieces::{SMALL, is_read, read_all};
 
-/// Bytes after which it is decided what columns are.
+/// Sample size for the detection of column types, in bytes.
 const SAMPLE_BYTES: u64 = 64;
 
-/// How it is read, and the file: the same cells come in large blocks and in small ones, and whether
-/// the whole file was looked at before or not.
+/// Reads an option byte and a CSV file. The cells must not depend on the block size, or on whether
+/// the whole file is sampled.
 pub(super) fn read(bytes: &[u8]) -> bool {
     let Some((how, file)) = bytes.split_first() else { return false };
     let delimiter = match how & 3 {

@@ -1,4 +1,4 @@
-//! The bodies of entries.
+//! Bodies of entries.
 
 use cellar_base::identity::ClientKey;
 use cellar_base::limits::{
@@ -29,8 +29,8 @@ fn position() -> Position {
     Position::new(3, 1_000).unwrap()
 }
 
-/// A version, and the body: edits, or what leads to an object. What is read is the same when it is
-/// written and read again, and takes effect or does nothing.
+/// Reads a version byte and a body: edits, or the reference to an external body. A readable body
+/// must encode to the same value, and its operations must apply or be refused without a panic.
 pub(super) fn body(bytes: &[u8]) -> bool {
     let Some((version, body)) = bytes.split_first() else { return false };
     let version = u64::from(*version);
@@ -60,16 +60,16 @@ fn same_again(edits: &Edits) {
     assert_eq!(read, ordered);
 }
 
-/// Bytes may have cells in any order, and one of them twice: the last counts. They are written by row
-/// and column.
+/// Sorts cells by row and column. The input may have cells in any order and repeat a cell (the last
+/// one wins), but the encoder sorts them.
 fn in_order(operation: &mut Operation) {
     if let Operation::SetCells(set) = operation {
         set.cells.sort_by_key(|edit| (edit.row, edit.column));
     }
 }
 
-/// Every stored operation applies or does nothing, and a snapshot shows what a workbook shows: of all
-/// operations at once, and of the first half under the second.
+/// Checks that every stored operation applies or does nothing, and that a snapshot shows the same
+/// cells as a workbook: of all operations together, and of the second half on top of the first.
 fn apply(operations: &[&[Operation]]) {
     let mut workbook = Workbook::default();
     for operations in operations {
@@ -79,7 +79,7 @@ fn apply(operations: &[&[Operation]]) {
     }
     let (first, second) = operations.split_at(operations.len() / 2);
     let nothing = CompactionBase::default();
-    // An unreadable tile index, which an append refuses.
+    // A tile index may be unreadable; an append would refuse it.
     let Some(folded) = fold(&nothing, operations) else { return };
     assert_shows(None, &folded, &workbook);
     let Some(earlier) = fold(&nothing, first) else { return };
@@ -108,7 +108,7 @@ fn assert_shows(root: Option<&Root>, folded: &FoldedEntries, workbook: &Workbook
         let metadata = folded.metadata.sheets.get(&id).expect("the same sheets");
         assert_eq!(metadata.extent, sheet.extent());
         let shown = view::window(root, &folded.level, id, &window, &Objects::default());
-        // Formats and maps may be in chunks of their own.
+        // Formats and maps may be stored in separate chunks.
         let Fetch::Ready(tile) = shown.expect("a window") else { return };
         let shown = visible_cells(&tile, &metadata.formats).into_iter();
         let shown = shown.map(|cell| ((cell.row, cell.column), cell.cell));
@@ -118,7 +118,7 @@ fn assert_shows(root: Option<&Root>, folded: &FoldedEntries, workbook: &Workbook
     }
 }
 
-/// A cell whose text is as long as a tile holds it.
+/// Truncates a cell's text to the length that a tile stores.
 pub(super) fn previewed(mut cell: Cell) -> Cell {
     if let Value::Text(text) = &mut cell.value
         && text.len() > MAX_TILE_TEXT_BYTES
@@ -128,7 +128,8 @@ pub(super) fn previewed(mut cell: Cell) -> Cell {
     cell
 }
 
-/// An object as it is stored, behind 0; what is compressed in it, behind anything else.
+/// Reads an external body: after a 0 byte the stored object, after any other byte its uncompressed
+/// content.
 pub(super) fn external_body(bytes: &[u8]) -> bool {
     let Some((kind, rest)) = bytes.split_first() else { return false };
     let object = match kind {

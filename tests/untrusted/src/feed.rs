@@ -1,4 +1,4 @@
-//! Items of the feed, as they are stored.
+//! Stored items of the feed.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,9 @@ use cellar_catalog::stream::Payload;
 
 const TIME_MS: u64 = 1_795_246_133_000;
 
-/// `0` if what follows is plain or `1` if it is compressed: the spans of an item. Read is what says which
-/// events were appended: then it is the same once more, also as a record, and joined each event is there once.
+/// Reads the spans of an item, after a byte that is `0` for plain or `1` for compressed data.
+/// Readable spans must encode to the same value, also as a record, and joining them must keep each
+/// event exactly once.
 pub(super) fn item(bytes: &[u8]) -> bool {
     let Some((encoding, stored)) = bytes.split_first() else { return false };
     let payload =

@@ -1,9 +1,9 @@
-//! Several things in one input.
+//! Inputs that consist of several parts.
 
-/// What separates the parts of an input: it is in no XML and in no JSON.
+/// Separator of the parts of an input: bytes that occur in neither XML nor JSON.
 const PART_END: [u8; 3] = [0xFF, 0x00, 0xFF];
 
-/// What stands between the separators.
+/// Splits an input at the separators.
 pub(super) fn split(mut bytes: &[u8]) -> Vec<&[u8]> {
     let mut parts = Vec::new();
     while let Some(at) = bytes.windows(PART_END.len()).position(|window| window == PART_END) {

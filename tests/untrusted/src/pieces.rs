@@ -1,30 +1,31 @@
-//! The pieces of any file that is imported.
+//! Checks of the pieces of an imported file.
 
 use cellar_base::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_TILE_CELLS};
 use cellar_exchange::{Block, BlockSize, Import, Piece};
 use cellar_snapshot::tile::TileValue;
 
-/// Pulls without a piece that count as an end that never comes.
+/// Maximum pulls without a piece; more count as an endless loop.
 const MAX_IDLE_PULLS: usize = 1_000_000;
-/// Cells that are read and compared: a few bytes may say that one repeats a million times.
+/// Maximum cells that are read and compared, because a few bytes may repeat a cell a million times.
 const MAX_COMPARED: usize = 20_000;
 
-/// Blocks that are as small as can be.
+/// The smallest possible blocks.
 pub(super) const SMALL: BlockSize = BlockSize { rows: 2, cells: 3 };
 
-/// What a file says: its sheets, and cells from the first on.
+/// The sheets and the first cells of a file.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Contents {
     sheets: Vec<String>,
     cells: Vec<String>,
-    /// Whether there is more, which was not read.
+    /// Whether more cells exist that were not read.
     cut: bool,
 }
 
-/// Whether a file is read; asserts that it is in large blocks what it is in small ones.
+/// Returns whether a file is readable; asserts that the contents do not depend on the block size.
 pub(super) fn is_read(large: Option<Contents>, small: Option<Contents>) -> bool {
     let is_read = large.is_some();
-    // What is wrong with a file may be behind the cut of one of them.
+    // The error of an unreadable file may come after the limit of compared cells in one of the two
+    // reads.
     if ![&large, &small].into_iter().flatten().any(|contents| contents.cut) {
         assert_eq!(large, small);
     } else if let (Some(large), Some(small)) = (large, small) {
@@ -33,12 +34,12 @@ pub(super) fn is_read(large: Option<Contents>, small: Option<Contents>) -> bool 
     is_read
 }
 
-/// Reads a file, up to the last cell that is compared; none if it is refused before.
+/// Reads a file up to the limit of compared cells; returns `None` if the file is refused before.
 pub(super) fn read_first(import: impl Import) -> Option<Contents> {
     read(import, MAX_COMPARED)
 }
 
-/// Reads a file to its end; none if it is refused.
+/// Reads a whole file; returns `None` if it is refused.
 pub(super) fn read_all(import: impl Import) -> Option<Contents> {
     read(import, usize::MAX)
 }
@@ -91,6 +92,6 @@ fn assert_block(block: &Block) {
             assert!(block.long_texts.iter().any(|body| body.hash == hash), "a text is missing");
         }
     }
-    // A block ends with the row in which it is full.
+    // A block ends with the row in which it becomes full.
     assert!(block.tile.cells() < MAX_TILE_CELLS + MAX_IMPORT_COLUMNS as usize);
 }

@@ -1,4 +1,4 @@
-//! The objects of snapshots.
+//! Objects of snapshots.
 
 use cellar_base::limits::{MAX_TILE_CELLS, MAX_TILE_COLUMNS};
 use cellar_sheet::operation::SheetId;
@@ -13,7 +13,7 @@ use cellar_snapshot::root::StoredSheetNumbers;
 use cellar_snapshot::root::{ClientMap, FormatRecords, Root};
 use cellar_snapshot::view;
 
-/// A tile is sound, within its limits, and the same when it is written and read again.
+/// Reads a tile, which must be valid, within its limits, and encode to the same value.
 pub(super) fn chunk(bytes: &[u8]) -> bool {
     assert!(is_read_or_refused(bytes));
     let Ok(tile) = decode(bytes) else { return false };
@@ -21,7 +21,8 @@ pub(super) fn chunk(bytes: &[u8]) -> bool {
     true
 }
 
-/// Whatever refers to a part of an index, even the part itself, it can be walked through.
+/// Reads a part of an index. Levels that reference the part must load or fail cleanly, even if it
+/// references itself.
 pub(super) fn index(bytes: &[u8]) -> bool {
     let other = FormatRecords::decode(bytes).is_ok()
         || StoredSheetNumbers::decode(bytes).is_ok()
@@ -37,7 +38,7 @@ pub(super) fn index(bytes: &[u8]) -> bool {
     true
 }
 
-/// A root is the same when it is written and read again, and can be opened and looked through.
+/// Reads a root, which must encode to the same value, and whose levels must load or fail cleanly.
 pub(super) fn root(bytes: &[u8]) -> bool {
     let Ok(root) = Root::decode(bytes) else { return false };
     let packed = root.pack().expect("what was read can be written");
@@ -55,7 +56,7 @@ pub(super) fn root(bytes: &[u8]) -> bool {
     true
 }
 
-/// No object is unpacked to more than it may have, nor to anything that has another name.
+/// Checks that no object unpacks to more bytes than allowed, or to bytes with another hash.
 pub(super) fn stored(bytes: &[u8]) -> bool {
     let other = ChunkHash([7; 32]);
     for bounds in [Bounds::CHUNK, Bounds::ROOT] {

@@ -1,4 +1,4 @@
-//! Streams of the catalog: events and unfolds as they are stored.
+//! Stored events and unfolds of catalog streams.
 
 use cellar_base::identity::{LogId, SubjectKey};
 use cellar_catalog::access::{Need, Principal, Role, Scope};
@@ -11,18 +11,18 @@ use cellar_catalog::{spreadsheet::Catalog, spreadsheet::Listing, spreadsheet::st
 
 use crate::parts::split;
 
-/// Events and unfolds of one input.
+/// Maximum events and unfolds of one input.
 const MAX_PARTS: usize = 64;
 const TIME_MS: u64 = 1_795_246_133_000;
 
-/// Parts: `e`, `0` if its data is plain or `1` if it is compressed, its kind, the end of the line, its
-/// data; and so for an unfold, with `u`, and a digit before the kind that is its index. They are the tip of
-/// a spreadsheet's stream. Read is what comes to a listing: then it is the same by its unfold, and whatever
-/// it says is decided.
+/// Reads the tip of a spreadsheet's stream. Each event is a part: `e`, `0` for plain or `1` for
+/// compressed data, the kind, a line end, and the data. An unfold has `u` instead, and a digit
+/// before the kind for its index. A readable tip must derive the same listing from its unfold, and
+/// access decisions must not panic.
 pub(super) fn tip(bytes: &[u8]) -> bool {
     let Some(tip) = parsed(bytes) else { return false };
     assert_eq!(decode_tip(&encode_tip(&tip)).as_ref(), Ok(&tip));
-    // What an unfold says is believed, and may be anything; that it can be read is what is looked at.
+    // An unfold is trusted and may contain anything; only its decoding is tested.
     let _ = rebuilt(&tip).map(|listing| decided(listing.as_ref()));
     let Some(listing) = rebuilt(&Tip { unfolds: vec![], ..tip }) else { return false };
     decided(listing.as_ref());
@@ -74,7 +74,7 @@ fn log() -> LogId {
     LogId::derive(&SubjectKey::new("cellar", "alice"), "stream").unwrap()
 }
 
-/// What the tip comes to, if it can be read. All of its events are in it.
+/// Derives the listing from the tip, if it is readable. The tip must contain all events.
 fn rebuilt(tip: &Tip) -> Option<Option<Listing>> {
     match Rebuild::begin(&Catalog, Some(tip)).ok()? {
         StreamNeed::Nothing(rebuilt) => {
@@ -85,7 +85,7 @@ fn rebuilt(tip: &Tip) -> Option<Option<Listing>> {
     }
 }
 
-/// Decides for everybody whom it names, and for a stranger.
+/// Makes access decisions for all named people, and for a stranger.
 fn decided(listing: Option<&Listing>) {
     let members = listing.iter().flat_map(|listing| &listing.members);
     let people =

@@ -1,11 +1,12 @@
-//! What fuzzers found, and what was written by hand.
+//! Runs the readers on the corpus: inputs found by fuzzers, and handwritten ones.
 
 use std::fs;
 use std::path::PathBuf;
 
 use super::*;
 
-/// Bytes of all files together: a repository is no place for all that a fuzzer finds.
+/// Maximum size of the corpus in bytes: the repository does not keep everything that a fuzzer
+/// finds.
 const MAX_CORPUS_BYTES: u64 = 300_000;
 
 fn corpus() -> PathBuf {

@@ -25,9 +25,9 @@ const OF_XLSB: [&str; 5] = [
 ];
 const OF_ODS: [&str; 2] = ["content.xml", "styles.xml"];
 
-/// Behind `x`, `b` and `o` the parts of an xlsx, an xlsb and an ods file: a fuzzer would not find the
-/// checksums of an archive. Behind anything else, the file. The same cells come in large blocks and in
-/// small ones.
+/// Reads the parts of an xlsx file after `x`, of an xlsb file after `b`, or of an ods file after
+/// `o`, because a fuzzer cannot find the checksums of an archive; after any other byte, the file
+/// itself. The cells must not depend on the block size.
 pub(super) fn read(bytes: &[u8]) -> bool {
     let Some((kind, rest)) = bytes.split_first() else { return false };
     let file = match kind {

@@ -1,4 +1,4 @@
-//! Each check finds what it is for.
+//! Checks that each check finds the violations that it is for.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn log_id() -> LogId {
     LogId::from_uuid(uuid::Uuid::nil())
 }
 
-/// A log whose entries each have one edit: its id, and what it does.
+/// Creates a log with one edit per entry: its id, and the number of rows that it inserts.
 fn log(edits: &[(u64, u32)]) -> Log {
     let edits: Vec<_> = edits.iter().map(|(id, count)| (*id, operation(*count))).collect();
     log_of(&edits)
@@ -46,7 +46,7 @@ fn log_of(edits: &[(u64, Operation)]) -> Log {
     Log { id: log_id(), entries: entries.collect() }
 }
 
-/// An author of edits that do 1, 2, 3, …, and what it was told of each.
+/// Creates an author of edits that insert 1, 2, 3, … rows, with the known outcome of each.
 fn author(known: &[Known]) -> Author {
     let intents =
         (1..).zip(known).map(|(n, known)| Intent { operation: operation(n), known: *known });
@@ -65,7 +65,7 @@ fn told(number: u32) -> Known {
 }
 
 #[test]
-fn what_is_as_it_was_said_is_well() {
+fn a_consistent_log_has_no_violations() {
     let known = [told(1), Known::InTheLog(None), Known::Nothing, Known::Nothing];
     let mut found = Found::default();
     found.check(&log(&[(1, 1), (2, 2), (3, 3)]), &[author(&known)]);
@@ -80,48 +80,48 @@ fn an_acknowledged_edit_that_is_not_there_is_lost() {
         violations(&[(1, 1)], &[told(1), told(2)]).contains("edit 2 was acknowledged and is lost")
     );
     let wrong = violations(&[(1, 1), (2, 2)], &[told(2), Known::Nothing]);
-    assert!(wrong.contains("was said to be at"), "{wrong}");
+    assert!(wrong.contains("but is at"), "{wrong}");
 }
 
 #[test]
-fn an_edit_under_a_new_number_is_another_than_was_made() {
-    // The first edit got through, and was sent again as the second.
+fn an_edit_that_was_sent_again_under_a_new_id_is_found() {
+    // The first edit succeeded, and was sent again as the second.
     let wrong = violations(&[(1, 1), (2, 1)], &[told(1), told(2)]);
-    assert!(wrong.contains("as edit 2, is another than was made"), "{wrong}");
+    assert!(wrong.contains("differs from the edit that was sent"), "{wrong}");
     let wrong = violations(&[(1, 1), (2, 1)], &[told(1)]);
-    assert!(wrong.contains("edit 2 was never made"), "{wrong}");
+    assert!(wrong.contains("edit 2 was never sent"), "{wrong}");
 }
 
 #[test]
-fn what_is_there_twice_or_out_of_order_is_found() {
+fn duplicated_and_reordered_edits_are_found() {
     let wrong = violations(&[(1, 1), (1, 1)], &[told(1)]);
     assert!(wrong.contains("twice"), "{wrong}");
     let wrong = violations(&[(2, 2), (1, 1)], &[told(2), told(1)]);
     assert!(wrong.contains("does not follow"), "{wrong}");
     let mut found = Found::default();
     found.check(&log(&[(1, 1)]), &[]);
-    assert!(found.violations.join("").contains("edits of nobody"));
+    assert!(found.violations.join("").contains("edits of an unknown client"));
 }
 
 #[test]
-fn a_read_that_is_no_replay_is_found() {
+fn a_read_that_differs_from_a_replay_is_found() {
     let mut found = Found::default();
     let cells = vec![((0, 0), cellar_sheet::cell::Cell::default())];
     found.compare("client 1", at(3), &cells, &cells.clone());
     assert_eq!((found.compared, found.violations.len()), (1, 0));
     found.compare("client 1", at(3), &cells, &Cells::new());
-    assert!(found.violations.join("").contains("client 1 reads at"));
+    assert!(found.violations.join("").contains("client 1 read cells at"));
 }
 
 #[test]
-fn a_text_that_is_there_twice_took_effect_twice() {
+fn a_text_that_occurs_twice_is_found() {
     let set = |text: &str| {
         let value = Some(Value::Text(text.to_owned()));
         let cell = CellEdit { row: 0, column: 0, value, formula: None, format: None };
         Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![cell] })
     };
     let log = log_of(&[(1, set("first")), (2, set("first"))]);
-    // Its client numbered it anew, and believes that it made two.
+    // The client gave the edit a second id, and counts two edits.
     let known = Known::InTheLog(None);
     let intents = vec![Intent { operation: set("first"), known }; 2];
     let author = Author { intents, ..author(&[]) };

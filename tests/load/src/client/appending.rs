@@ -1,4 +1,4 @@
-//! Edits by `POST …/entries`, sent by the library's client.
+//! Edits by `POST …/entries`, sent by the client of the library.
 
 use std::time::{Duration, Instant};
 
@@ -12,19 +12,19 @@ use super::operations::operation;
 use super::{GIVEN_UP_MS, Intent, Known, LoadClient, PATIENCE, Stuck};
 use crate::measured::Kind;
 
-/// Of so many edits of a client, the answer to one is given up: its connection is closed, and it is sent
-/// again as it was.
+/// Of this number of edits, a client abandons the answer to one: it closes the connection and sends
+/// the same request again.
 const GIVEN_UP_STEP: u64 = 16;
-/// Between two calls of the library, which repeats each by itself a few times.
+/// Wait between two calls of the library, each of which already retries a few times.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The name by which a client numbers what it appends.
+/// Returns the client id of a client's appends.
 pub(super) fn client_name(number: u32) -> String {
     format!("writer {number}")
 }
 
 impl LoadClient {
-    /// Makes an edit, and sends it until it is answered: always the same, whatever became of it before.
+    /// Makes an edit, and sends the same request until it is answered.
     pub(super) async fn append(&mut self, due: Instant) -> Result<(), Stuck> {
         let id = next_id(&self.appended.intents);
         let operation = operation(&self.appended.name, id, &mut self.random);
@@ -46,13 +46,13 @@ impl LoadClient {
         self.appended_as(id, &reply)
     }
 
-    /// Sends a request, and closes the connection before there is an answer, or shortly after.
+    /// Sends a request and closes the connection shortly afterwards, mostly before an answer.
     async fn send_and_give_up(&mut self, request: &AppendRequest) -> Option<AppendReply> {
         let impatience = Duration::from_millis(self.random.u64(..GIVEN_UP_MS));
         let (api, id) = (self.api(Kind::Append), self.spreadsheet.id);
         match tokio::time::timeout(impatience, api.append(id, request)).await {
             Ok(Ok(reply)) => Some(reply),
-            // It is sent again in any case.
+            // The request is sent again in any case.
             Ok(Err(_)) => None,
             Err(_) => {
                 self.measured.given_up(Kind::Append);
@@ -61,7 +61,7 @@ impl LoadClient {
         }
     }
 
-    /// Sends a request until it is answered.
+    /// Repeats a request until it is answered.
     async fn send(&self, request: &AppendRequest) -> Result<AppendReply, Stuck> {
         let (api, begun) = (self.api(Kind::Append), Instant::now());
         loop {
@@ -72,7 +72,7 @@ impl LoadClient {
         }
     }
 
-    /// Waits before a call is made again, if that may help.
+    /// Waits before a call is repeated; fails if a repetition cannot help.
     pub(super) async fn again(
         &self,
         kind: Kind,
@@ -86,7 +86,7 @@ impl LoadClient {
         Ok(())
     }
 
-    /// Notes what became of an edit. The next is made on what is known now.
+    /// Records the outcome of an edit, and updates the base of the next one.
     fn appended_as(&mut self, id: u64, reply: &AppendReply) -> Result<(), Stuck> {
         let position = match reply.results.as_slice() {
             [AppendedMutation { id: told, position, rejection: None, .. }] if *told == id => {
@@ -96,19 +96,19 @@ impl LoadClient {
         };
         note(&mut self.appended.intents, position);
         self.see(Kind::Append, self.seen.max(reply.head))?;
-        // Whoever was not given all entries up to the head knows them up to the own one's at most.
+        // A truncated answer lacks entries, so the client has seen at most its own entry.
         let base = if reply.next.is_none() { Some(reply.head) } else { position };
         self.base = self.base.max(base.unwrap_or(self.base));
         Ok(())
     }
 }
 
-/// The number of the next edit.
+/// Returns the id of the next edit.
 pub(super) fn next_id(intents: &[Intent]) -> u64 {
     u64::try_from(intents.len()).unwrap_or(u64::MAX).saturating_add(1)
 }
 
-/// The newest edit is in the log.
+/// Records that the newest edit is in the log.
 pub(super) fn note(intents: &mut [Intent], position: Option<Position>) {
     if let Some(newest) = intents.last_mut() {
         newest.known = Known::InTheLog(position);

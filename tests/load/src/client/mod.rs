@@ -1,4 +1,4 @@
-//! One client: connections, a token and a part of its own.
+//! A simulated client with its own connections, token and role.
 
 mod appending;
 mod operations;
@@ -22,17 +22,17 @@ use crate::measured::{Kind, Measured};
 use crate::pace::Pace;
 use crate::plan::{Length, Plan};
 
-/// For how long a request is repeated until it is answered: a cloud that was killed is back by then.
+/// Maximum time for which a request is repeated: a killed cloud has restarted by then.
 const PATIENCE: Duration = Duration::from_secs(5 * 60);
-/// The longest that an answer is waited for which is given up on purpose, milliseconds.
+/// Maximum wait before an answer is abandoned on purpose, in milliseconds.
 const GIVEN_UP_MS: u64 = 30;
-/// What those do who write.
+/// Requests of a writer.
 const WRITER: &[Kind] = &[Kind::Append];
-/// What those do who write by the protocol of Replicache.
+/// Requests of a writer that uses the protocol of Replicache.
 const PUSHER: &[Kind] = &[Kind::Push, Kind::Push, Kind::Pull];
-/// What those do who read.
+/// Requests of a reader.
 const READER: &[Kind] = &[Kind::Cells, Kind::History, Kind::Load, Kind::Pull];
-/// What those do who are alone in their spreadsheet.
+/// Requests of a client that is the only one of its spreadsheet.
 const ALONE: &[Kind] = &[
     Kind::Append,
     Kind::Cells,
@@ -45,26 +45,26 @@ const ALONE: &[Kind] = &[
     Kind::Push,
     Kind::Load,
 ];
-/// Of ten clients five write, two push and three read.
+/// Length of the cycle of roles: of ten clients, five write, two push and three read.
 const PARTS: u32 = 10;
 
-/// An edit that a client made; its number is its place among them, from 1.
+/// An edit of a client. Its id is its index in the client's list plus 1.
 #[derive(Debug, Clone)]
 pub(crate) struct Intent {
     pub(crate) operation: Operation,
     pub(crate) known: Known,
 }
 
-/// What a client was told of its edit.
+/// A client's knowledge of its edit's outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// Nothing: it may be in the log or not.
+    /// No answer: the edit may be in the log or not.
     Nothing,
-    /// It is in the log; where, if that was said.
+    /// The edit is in the log, at this position if the answer contained it.
     InTheLog(Option<Position>),
 }
 
-/// Who made edits, and which.
+/// A client id and the edits that were sent under it.
 #[derive(Debug, Clone)]
 pub(crate) struct Author {
     pub(crate) name: String,
@@ -73,7 +73,7 @@ pub(crate) struct Author {
     pub(crate) intents: Vec<Intent>,
 }
 
-/// Why a client cannot go on.
+/// The reason why a client cannot continue.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Stuck(String);
@@ -93,16 +93,16 @@ pub(crate) struct LoadClient {
     measured: Measured,
     random: Rng,
     spreadsheet: CreateReply,
-    /// What it appends and what it pushes, numbered apart.
+    /// The edits that the client appends and pushes, with separate ids.
     appended: Author,
     pushed: Author,
-    /// The newest position that it has seen: what it reads is never older.
+    /// The newest position that the client has seen. No later read may return an older one.
     seen: Position,
-    /// The position that its next edit is made on.
+    /// The base of the client's next edit.
     base: Position,
 }
 
-/// Who a client is.
+/// Identity and target of a client.
 pub(crate) struct Identity<'a> {
     pub(crate) number: u32,
     pub(crate) url: &'a str,
@@ -110,10 +110,10 @@ pub(crate) struct Identity<'a> {
     pub(crate) spreadsheet: CreateReply,
 }
 
-/// How a client's run ended.
+/// The end of a client's run.
 pub(crate) struct Ended {
     pub(crate) client: LoadClient,
-    /// Requests that were due and never sent.
+    /// Number of requests that were due and never sent.
     pub(crate) backlog: u64,
 }
 
@@ -140,7 +140,7 @@ impl LoadClient {
         })
     }
 
-    /// Makes its requests until the run is over, and leaves without waiting for the answer to its last
+    /// Sends requests until the run is over, and leaves without waiting for the answer to its last
     /// edit.
     pub(crate) async fn run(mut self, begun: Instant, length: Length, pace: Pace) -> Ended {
         let (mut request, mut backlog) = (0, 0);
@@ -167,22 +167,22 @@ impl LoadClient {
         Ended { client: self, backlog }
     }
 
-    /// What it is called in reports.
+    /// Returns the client's name for reports.
     pub(crate) fn name(&self) -> String {
         format!("client {}", self.number)
     }
 
-    /// The spreadsheet on which it works.
+    /// Returns the id of the client's spreadsheet.
     pub(crate) fn spreadsheet(&self) -> LogId {
         self.spreadsheet.id
     }
 
-    /// Whether it keeps what it pulls.
+    /// Returns whether the client pulls.
     pub(crate) fn pulls(&self) -> bool {
         self.part.contains(&Kind::Pull)
     }
 
-    /// Its edits.
+    /// Returns the client's edits.
     pub(crate) fn into_authors(self) -> [Author; 2] {
         [self.appended, self.pushed]
     }
@@ -201,7 +201,7 @@ impl LoadClient {
         }
     }
 
-    /// Makes a last edit whose answer is given up, as who closes a browser does.
+    /// Makes a last edit whose answer is abandoned, like a user who closes the browser.
     async fn leave(&mut self) {
         let impatience = Duration::from_millis(self.random.u64(..GIVEN_UP_MS));
         let now = Instant::now();
@@ -221,13 +221,13 @@ impl LoadClient {
         }
     }
 
-    /// The library's client, which tells of its attempts.
+    /// Returns a library client whose attempts are counted.
     fn api(&self, kind: Kind) -> Client {
         let measured = self.measured.clone();
         self.api.clone().observed(move |attempted| measured.attempt(kind, attempted))
     }
 
-    /// Notes a position that an answer named.
+    /// Records a position from an answer; fails if it is older than the newest one seen.
     fn see(&mut self, kind: Kind, position: Position) -> Result<(), Stuck> {
         if position < self.seen {
             let (seen, kind) = (self.seen, kind.name());
@@ -238,7 +238,7 @@ impl LoadClient {
     }
 }
 
-/// What a client does.
+/// Returns the request cycle of a client.
 fn part(number: u32, plan: &Plan) -> &'static [Kind] {
     match number % PARTS {
         _ if plan.spreadsheets >= plan.clients => ALONE,
@@ -248,7 +248,7 @@ fn part(number: u32, plan: &Plan) -> &'static [Kind] {
     }
 }
 
-/// As whom a client appends and pushes.
+/// Creates the authors for a client's appends and pushes.
 fn authors(number: u32, token: &str, spreadsheet: LogId) -> Result<(Author, Author), LoadError> {
     let part = |why: String| LoadError::Part { why };
     let subject = cellar::subject_key_of_token(Some(token));
@@ -261,7 +261,7 @@ fn authors(number: u32, token: &str, spreadsheet: LogId) -> Result<(Author, Auth
     Ok((appended, Author { name, spreadsheet, key, intents: Vec::new() }))
 }
 
-/// All edits that were made, by who made them.
+/// Indexes authors by client key.
 pub(crate) fn by_key(authors: &[Author]) -> BTreeMap<ClientKey, &Author> {
     authors.iter().map(|author| (author.key, author)).collect()
 }

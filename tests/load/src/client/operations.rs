@@ -1,17 +1,17 @@
-//! What clients write: no two the same.
+//! Unique edits of clients.
 
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
 
-/// Rows and columns in which they meet.
+/// Numbers of rows and columns that are edited. They are small, so that edits conflict.
 pub(super) const ROWS: u32 = 200;
 pub(super) const COLUMNS: u32 = 20;
-/// Of so many edits of a client, one inserts a row and one deletes one.
+/// Of this number of edits, one inserts a row and one deletes a row.
 const STEP: u64 = 16;
 
-/// The edit with this number of somebody: two cells, at times a row more or less.
+/// Returns a client's edit with this id: two cells, or sometimes an inserted or deleted row.
 pub(super) fn operation(author: &str, id: u64, random: &mut fastrand::Rng) -> Operation {
     let (sheet, row) = (SheetId::FIRST, random.u32(..ROWS));
     match id % STEP {

@@ -1,4 +1,4 @@
-//! Edits by the protocol of Replicache: push, and pull.
+//! Edits by the protocol of Replicache: push and pull.
 
 use std::time::Instant;
 
@@ -12,20 +12,20 @@ use super::operations::operation;
 use super::{Intent, Known, LoadClient, Stuck};
 use crate::measured::Kind;
 
-/// The only client of each group.
+/// Client id of the only client in each group.
 const CLIENT: &str = "tab";
 
-/// The group of a client's pushes, and its name in it.
+/// Returns the group and client id of a client's pushes.
 pub(super) fn client_name(number: u32) -> Result<ClientName, BadLength> {
     ClientName::new(&group(number), CLIENT)
 }
 
-/// A client's group.
+/// Returns the id of a client's group.
 pub(super) fn group(number: u32) -> String {
     format!("group {number}")
 }
 
-/// What is read of an answer to a push.
+/// The checked part of an answer to a push.
 #[derive(Deserialize)]
 struct Pushed {
     #[serde(default)]
@@ -39,7 +39,7 @@ struct PushedOne {
     position: Option<Position>,
 }
 
-/// What is read of an answer to a pull.
+/// The checked part of an answer to a pull.
 #[derive(Deserialize)]
 struct Pulled {
     cookie: serde_json::Value,
@@ -76,18 +76,18 @@ impl LoadClient {
         }
     }
 
-    /// Asks what is new.
+    /// Pulls once.
     pub(super) async fn pull(&mut self, due: Instant) -> Result<(), Stuck> {
         self.pull_page(Some(due)).await.map(drop)
     }
 
-    /// Asks until nothing is new; where its view ends then.
+    /// Pulls until nothing is new; returns the end of the client's view.
     pub(crate) async fn pull_all(&mut self) -> Result<Position, Stuck> {
         while self.pull_page(None).await? {}
         Ok(self.wire.base)
     }
 
-    /// Whether there is more already.
+    /// Pulls one page; returns whether more is available.
     async fn pull_page(&mut self, due: Option<Instant>) -> Result<bool, Stuck> {
         let body = json!({
             "pullVersion": 1, "clientGroupID": group(self.number), "profileID": "load",

@@ -1,5 +1,4 @@
-//! What readers ask for, by the library's client. What they are told is never older than what they were
-//! told before.
+//! Reads by the client of the library. No read may return an older position than an earlier one.
 
 use std::time::Instant;
 
@@ -12,13 +11,13 @@ use super::{LoadClient, Stuck};
 use crate::measured::Kind;
 use crate::stored::Cells;
 
-/// Rows of a view.
+/// Number of rows of a view.
 const VIEW_ROWS: u32 = 50;
-/// Entries of a page of history.
+/// Number of entries of a page of history.
 const HISTORY_ENTRIES: u32 = 50;
 
 impl LoadClient {
-    /// Reads a view.
+    /// Reads a view of cells.
     pub(super) async fn cells(&mut self, due: Instant) -> Result<(), Stuck> {
         let row = self.random.u32(..ROWS);
         let first = CellName { row, column: 0 };
@@ -49,7 +48,7 @@ impl LoadClient {
         Ok(())
     }
 
-    /// Loads as a session begins.
+    /// Loads the spreadsheet, like the start of a session.
     pub(super) async fn load(&mut self, due: Instant) -> Result<(), Stuck> {
         let (api, begun) = (self.api(Kind::Load), Instant::now());
         let reply = loop {
@@ -62,7 +61,8 @@ impl LoadClient {
         self.see(Kind::Load, reply.head)
     }
 
-    /// All cells of the first sheet at a position, page by page. Not measured: a check.
+    /// Reads all cells of the first sheet at a position, page by page. The reads are checks and not
+    /// measured.
     pub(crate) async fn all_cells(&self, at: Position) -> Result<Cells, Stuck> {
         let (mut cells, mut query) =
             (Cells::new(), CellsQuery { at: Some(at), ..CellsQuery::default() });

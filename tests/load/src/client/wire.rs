@@ -1,5 +1,5 @@
-//! Push and pull are for the clients of others, so the library has no calls of them: sent here as
-//! Replicache does, the same again until it is answered with 200.
+//! Pushes and pulls, which the library does not offer because they are for third-party clients.
+//! Requests are sent as Replicache does: the same request is repeated until the status is 200.
 
 use std::time::{Duration, Instant};
 
@@ -14,17 +14,17 @@ use super::{PATIENCE, Stuck};
 use crate::LoadError;
 use crate::measured::{Kind, Measured};
 
-/// How long an answer is waited for, as the library does.
+/// Timeout of a request, the same as in the library.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A connection for pushes and pulls, and what was pulled.
+/// A connection for pushes and pulls, and the state of the last pull.
 pub(super) struct Wire {
     http: reqwest::Client,
     url: String,
     token: String,
-    /// Of the last pull.
+    /// Cookie of the last pull.
     pub(super) cookie: Value,
-    /// Where the view of the last pull ends.
+    /// End of the view of the last pull.
     pub(super) base: Position,
     number: u32,
 }
@@ -43,7 +43,7 @@ impl Wire {
         Ok(Self { http, url, token, cookie, base, number })
     }
 
-    /// Sends a body until it is answered.
+    /// Repeats a request until it is answered.
     pub(super) async fn post(
         &self,
         kind: Kind,
@@ -57,7 +57,10 @@ impl Wire {
             match (attempted, answer) {
                 (AttemptOutcome::Answered { status: 200, .. }, Some(answer)) => return Ok(answer),
                 (AttemptOutcome::Answered { status: 429 | 503, .. }, _)
-                | (AttemptOutcome::NotConnected | AttemptOutcome::TimedOut | AttemptOutcome::Lost, _) => {}
+                | (
+                    AttemptOutcome::NotConnected | AttemptOutcome::TimedOut | AttemptOutcome::Lost,
+                    _,
+                ) => {}
                 (other, answer) => {
                     return Err(Stuck::at(kind.name(), format_args!("{other:?} {answer:?}")));
                 }
@@ -71,7 +74,8 @@ impl Wire {
         Err(Stuck::at(kind.name(), format_args!("client {} is not answered", self.number)))
     }
 
-    /// One attempt: what came of it, the answer's body, and the wait that it asks for, milliseconds.
+    /// Makes one attempt; returns its result, the answer's body, and the requested wait in
+    /// milliseconds.
     async fn attempt(&self, kind: Kind, body: &Value) -> (AttemptOutcome, Option<Value>, u64) {
         let url = format!("{}{}", self.url, kind.name());
         let sent = self.http.post(url).bearer_auth(&self.token).json(body).send().await;

@@ -1,5 +1,5 @@
-//! People who change what the catalog says of a few spreadsheets, all at once; and an operator who builds the
-//! feed anew while they do, and for whom functions cannot be called for a while.
+//! People who change the catalog entries of a few spreadsheets concurrently, and an operator who
+//! rebuilds the feed or suffers an outage of all functions meanwhile.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -17,120 +17,119 @@ use tokio::task::JoinSet;
 use crate::fleet::Server;
 use crate::pipeline::FeedPipeline;
 use crate::process::{Mortality, Process};
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::simulation::Simulation;
 
-/// Spreadsheets: few, so that people meet at the first ones; the last ones are seldom changed.
+/// Number of spreadsheets. It is small, and people prefer the first ones, so that their changes
+/// conflict.
 const LOGS: u32 = 6;
-/// People who change them.
+/// Number of people who change the catalog.
 const PEOPLE: u32 = 4;
-/// Changes that each of them wants.
+/// Number of changes that each person makes.
 const CHANGES: u32 = 24;
-/// Times that somebody asks for the same change until it is known what became of it.
-const TRIES: u32 = 30;
-/// Milliseconds between two of these times, at most.
-const AGAIN_MS: u64 = 4_000;
-/// How long no function can be called, milliseconds: from less to more than the age of a record that is given
-/// up, and than the stream remembers.
+/// Maximum attempts of one change.
+const MAX_ATTEMPTS: u32 = 30;
+/// Maximum wait between two attempts, in milliseconds.
+const RETRY_MAX_MS: u64 = 4_000;
+/// Duration of an outage of all functions, in milliseconds: the bounds include both less and more
+/// than the maximum age of a record and the retention of the stream.
 const OUTAGE_MS: RangeInclusive<u64> = 6 * 60 * 60 * 1_000..=30 * 60 * 60 * 1_000;
 
-/// The spreadsheets.
+/// Returns the ids of the spreadsheets.
 pub(crate) fn logs() -> Vec<LogId> {
     let subject = SubjectKey::new("sim", "catalog");
     let log = |number| LogId::derive(&subject, &format!("sheet {number}")).ok();
     (0..LOGS).filter_map(log).collect()
 }
 
-/// The people.
+/// Returns the people who change the catalog.
 pub(crate) fn people() -> Vec<Person> {
     let person = |number| Person::new("sim", &format!("person {number}")).ok();
     (0..PEOPLE).filter_map(person).collect()
 }
 
-/// Changes the catalog, everybody for themselves.
-pub(super) async fn change(simulation: &Arc<Simulation>) {
+/// Lets all people change the catalog concurrently.
+pub(super) async fn run_users(simulation: &Arc<Simulation>) {
     let mut tasks = JoinSet::new();
     for (number, person) in people().into_iter().enumerate() {
-        let somebody = Somebody {
+        let user = CatalogUser {
             simulation: Arc::clone(simulation),
             process: Process::new(&simulation.world, format!("person-{number}"), Mortality::Spared),
             person,
         };
-        tasks.spawn(somebody.change());
+        tasks.spawn(user.run());
     }
     while tasks.join_next().await.is_some() {}
 }
 
-/// An operator builds the feed anew, and functions cannot be called, each in every third run.
-pub(super) async fn operate(simulation: &Simulation) {
+/// In a third of the runs rebuilds the feed, and in another third stops all functions for a while.
+pub(super) async fn run_operator(simulation: &Simulation) {
     let (world, Some(feed)) = (&simulation.world, &simulation.feed) else { return };
     let think_ms = simulation.shape.habits.think_ms;
-    world.sleep_ms(world.random.within(0..=think_ms * 3)).await;
-    match world.random.below(3) {
+    world.sleep_ms(world.random.draw_in(0..=think_ms * 3)).await;
+    match world.random.draw_below(3) {
         0 => feed.rebuild().await,
-        1 => outage(simulation, feed).await,
+        1 => run_outage(simulation, feed).await,
         _ => {}
     }
 }
 
-async fn outage(simulation: &Simulation, feed: &FeedPipeline) {
+async fn run_outage(simulation: &Simulation, feed: &FeedPipeline) {
     let world = &simulation.world;
     feed.set_outage(true);
-    world.sleep_ms(world.random.within(OUTAGE_MS)).await;
+    world.sleep_ms(world.random.draw_in(OUTAGE_MS)).await;
     feed.set_outage(false);
 }
 
-struct Somebody {
+struct CatalogUser {
     simulation: Arc<Simulation>,
     process: Process,
     person: Person,
 }
 
-impl Somebody {
-    async fn change(self) {
+impl CatalogUser {
+    async fn run(self) {
         for log in logs() {
             let create = CatalogAction::Create { name: Name::default(), source: None };
-            self.until_done(log, create, None).await;
+            self.request_until_done(log, create, None).await;
         }
         for number in 0..CHANGES {
-            let Some(log) = self.some_log() else { continue };
-            let Some(action) = self.wanted(number) else { continue };
-            let seen = match self.process.random().below(2) {
-                0 => self.looked(log).await,
-                _ => None,
-            };
+            let Some(log) = self.draw_log() else { continue };
+            let Some(action) = self.draw_change(number) else { continue };
+            let is_conditional = self.process.random().draw_below(2) == 0;
+            let seen = if is_conditional { self.read_change_count(log).await } else { None };
             let think_ms = self.simulation.shape.habits.think_ms;
             let random = self.process.random();
-            self.simulation.world.sleep_ms(random.mostly_short(think_ms)).await;
-            self.until_done(log, action, seen).await;
+            self.simulation.world.sleep_ms(random.draw_mostly_small(think_ms)).await;
+            self.request_until_done(log, action, seen).await;
         }
     }
 
-    fn some_log(&self) -> Option<LogId> {
+    fn draw_log(&self) -> Option<LogId> {
         let random = self.process.random();
-        let number = random.below(LOGS).min(random.below(LOGS));
+        let number = random.draw_below(LOGS).min(random.draw_below(LOGS));
         logs().get(usize::try_from(number).ok()?).copied()
     }
 
-    /// Something to do. No two names are the same, so that each can be found again.
-    fn wanted(&self, number: u32) -> Option<CatalogAction> {
+    /// Draws the next change. Names are unique, so that the checks can find each of them.
+    fn draw_change(&self, number: u32) -> Option<CatalogAction> {
         let random = self.process.random();
-        let somebody = || people().get(usize::try_from(random.below(PEOPLE)).ok()?).cloned();
-        Some(match random.below(10) {
+        let user = || people().get(usize::try_from(random.draw_below(PEOPLE)).ok()?).cloned();
+        Some(match random.draw_below(10) {
             0..3 => {
                 CatalogAction::Rename(Name::new(&format!("{} {number}", self.person.subject)).ok()?)
             }
-            3 => CatalogAction::Share { with: somebody()?, role: Role::Viewer },
-            4 => CatalogAction::Share { with: somebody()?, role: Role::Owner },
-            5 => CatalogAction::Unshare(somebody()?),
+            3 => CatalogAction::Share { with: user()?, role: Role::Viewer },
+            4 => CatalogAction::Share { with: user()?, role: Role::Owner },
+            5 => CatalogAction::Unshare(user()?),
             6 => CatalogAction::Archive,
             7 => CatalogAction::Delete,
             _ => CatalogAction::Activate,
         })
     }
 
-    /// How many changes somebody sees who looks.
-    async fn looked(&self, log: LogId) -> Option<u64> {
+    /// Reads the spreadsheet's listing; returns its number of changes.
+    async fn read_change_count(&self, log: LogId) -> Option<u64> {
         let look = move |server: Server| async move {
             server.catalog.read_listing(log, Right::Token(Role::Owner)).await
         };
@@ -139,55 +138,55 @@ impl Somebody {
         Some(looked?.ok()??.changes)
     }
 
-    /// Asks for it until it is known what became of it.
-    async fn until_done(&self, log: LogId, action: CatalogAction, seen: Option<u64>) {
+    /// Requests a change until its outcome is known.
+    async fn request_until_done(&self, log: LogId, action: CatalogAction, seen: Option<u64>) {
         let world = &self.simulation.world;
         let right = Right::Token(Role::Owner);
         let by = By { person: self.person.clone(), right, cap: Role::Owner };
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let (by, wanted) = (by.clone(), action.clone());
             let ask = move |server: Server| async move {
                 server.catalog.change(log, by, wanted, seen).await
             };
             let what = format!("{action:?} of {log} after {seen:?}");
             match self.simulation.fleet.ask(&self.process, what, ask).await {
-                Some(Ok(changed)) => return self.changed(log, seen, changed),
+                Some(Ok(changed)) => return self.record_change(log, seen, changed),
                 Some(Err(CatalogError::Rejected(rejection))) => {
-                    return self.rejected(rejection, seen);
+                    return self.check_rejection(rejection, seen);
                 }
-                Some(Err(CatalogError::Stream(error))) if !passes(&error) => {
-                    return world.violated(format_args!("{action:?} of {log}: {error}"));
+                Some(Err(CatalogError::Stream(error))) if !is_temporary(&error) => {
+                    return world.report_violation(format_args!("{action:?} of {log}: {error}"));
                 }
                 Some(Err(CatalogError::Stream(_))) | None => {
-                    world.sleep_ms(self.process.random().within(0..=AGAIN_MS)).await;
+                    world.sleep_ms(self.process.random().draw_in(0..=RETRY_MAX_MS)).await;
                 }
             }
         }
         self.process.event(format_args!("gives up"));
     }
 
-    fn changed(&self, log: LogId, seen: Option<u64>, changed: Changed) {
-        self.simulation.world.count(Rare::CatalogChanged);
-        self.simulation.witness.changed(log, seen, changed.events);
+    fn record_change(&self, log: LogId, seen: Option<u64>, changed: Changed) {
+        self.simulation.world.count(RareEvent::CatalogChanged);
+        self.simulation.witness.record_change(log, seen, changed.events);
     }
 
-    fn rejected(&self, rejection: Rejection, seen: Option<u64>) {
+    fn check_rejection(&self, rejection: Rejection, seen: Option<u64>) {
         self.process.event(format_args!("{rejection}"));
         match rejection {
             Rejection::Changed if seen.is_some() => {
-                self.simulation.world.count(Rare::ChangeOvertaken);
+                self.simulation.world.count(RareEvent::ChangeOvertaken);
             }
             Rejection::Changed | Rejection::Hidden | Rejection::Role { .. } => {
                 let why = format_args!("an owner is refused: {rejection}");
-                self.simulation.world.violated(why);
+                self.simulation.world.report_violation(why);
             }
             _ => {}
         }
     }
 }
 
-/// Whether somebody may expect that it goes away.
-fn passes(error: &StreamError) -> bool {
+/// Returns whether a retry may succeed.
+fn is_temporary(error: &StreamError) -> bool {
     match error {
         StreamError::Store(error) => error.temporary,
         _ => true,

@@ -1,4 +1,4 @@
-//! Who forks a log while others write to it, and writes to the forks.
+//! An actor that forks a log during writes, and clients that write to the forks.
 
 use std::sync::Arc;
 
@@ -7,28 +7,28 @@ use cellar_base::position::Position;
 use cellar_engine::logs::{Forked, LogError, NewFork};
 use tokio::task::JoinSet;
 
-use crate::editor::{Editor, passes};
+use crate::editor::{Editor, is_temporary};
 use crate::fleet::Server;
 use crate::process::{Mortality, Process};
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::simulation::Simulation;
 
-/// Forks of one run.
+/// Number of forks in a run.
 const FORKS: u8 = 3;
-/// Clients of each.
+/// Number of clients of each fork.
 const EDITORS: u8 = 2;
-/// Numbers of their clients begin here.
+/// Number of the first client of a fork.
 const FIRST_NUMBER: u8 = 100;
 
-/// Forks the log, and forks of it, at places that somebody has seen.
-pub(super) async fn fork(simulation: &Arc<Simulation>) {
+/// Forks the log, and forks of the log, at positions that clients have seen.
+pub(super) async fn run_forker(simulation: &Arc<Simulation>) {
     let forker = Process::new(&simulation.world, "forker", Mortality::Spared);
     let mut clients = JoinSet::new();
     for number in 0..FORKS {
         let think_ms = simulation.shape.habits.think_ms * 4;
-        simulation.world.sleep_ms(forker.random().within(0..=think_ms)).await;
-        let Some((source, at)) = place(simulation, &forker) else { continue };
-        let Some(forked) = until_forked(simulation, &forker, source, at, number).await else {
+        simulation.world.sleep_ms(forker.random().draw_in(0..=think_ms)).await;
+        let Some((source, at)) = draw_fork_point(simulation, &forker) else { continue };
+        let Some(forked) = fork_until_done(simulation, &forker, source, at, number).await else {
             return;
         };
         let (log, seen) = (forked.0, (&simulation.fleet, &simulation.witness));
@@ -42,15 +42,15 @@ pub(super) async fn fork(simulation: &Arc<Simulation>) {
     while clients.join_next().await.is_some() {}
 }
 
-/// A log, and a position of it that a client was told; the newest if none.
-fn place(simulation: &Simulation, forker: &Process) -> Option<(LogId, Option<Position>)> {
+/// Draws a log and a position that a client was told; no position means the newest.
+fn draw_fork_point(simulation: &Simulation, forker: &Process) -> Option<(LogId, Option<Position>)> {
     let seen = simulation.witness.seen();
     let (log, _, at) = *forker.random().pick(&seen.acknowledged)?;
-    Some((log, (forker.random().below(3) > 0).then_some(at)))
+    Some((log, (forker.random().draw_below(3) > 0).then_some(at)))
 }
 
-/// Forks, again and again until it is known that the fork is there.
-async fn until_forked(
+/// Retries until the fork exists.
+async fn fork_until_done(
     simulation: &Simulation,
     forker: &Process,
     source: LogId,
@@ -66,14 +66,14 @@ async fn until_forked(
         match simulation.fleet.ask(forker, format!("fork {source} at {at:?}"), work).await {
             Some(Ok(forked)) => {
                 if forked.existed {
-                    simulation.world.count(Rare::ForkRepeated);
+                    simulation.world.count(RareEvent::ForkRepeated);
                 }
-                check(simulation, at, &forked);
+                check_fork_position(simulation, at, &forked);
                 simulation.add_log(log);
                 return Some((log, forked));
             }
-            Some(Err(error)) if !passes(&error) => {
-                simulation.world.violated(format_args!("not forked at {at:?}: {error}"));
+            Some(Err(error)) if !is_temporary(&error) => {
+                simulation.world.report_violation(format_args!("not forked at {at:?}: {error}"));
                 return None;
             }
             Some(Err(LogError::Store(_) | _)) | None => simulation.world.sleep_ms(700).await,
@@ -81,9 +81,9 @@ async fn until_forked(
     }
 }
 
-fn check(simulation: &Simulation, at: Option<Position>, forked: &Forked) {
+fn check_fork_position(simulation: &Simulation, at: Option<Position>, forked: &Forked) {
     if at.is_some_and(|at| at != forked.position) {
         let why = format_args!("asked to fork at {at:?}, forked at {}", forked.position);
-        simulation.world.violated(why);
+        simulation.world.report_violation(why);
     }
 }

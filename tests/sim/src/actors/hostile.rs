@@ -1,4 +1,5 @@
-//! A tenant who asks for what is not his, and stores what nobody can read: others never notice.
+//! A tenant who requests logs of others and stores unreadable bytes. Other tenants must not be
+//! affected.
 
 use std::sync::Arc;
 
@@ -13,45 +14,47 @@ use cellar_log::entry::{Content, Entry, ExternalEdits};
 use cellar_log::transform::SpaceMap;
 use cellar_sheet::operation::SheetId;
 
-use crate::editor::passes;
+use crate::editor::is_temporary;
 use crate::fleet::Server;
-use crate::operations::operation;
+use crate::operations::draw_operation;
 use crate::process::{Mortality, Process};
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::reading::cells;
 use crate::simulation::Simulation;
 
-/// Requests of a run.
+/// Number of requests in a run.
 const REQUESTS: u32 = 60;
-/// Bytes of an object of his at most.
+/// Maximum length of an object that the tenant stores.
 const OBJECT_BYTES: u64 = 400;
 
-/// Makes trouble.
-pub(super) async fn trouble(simulation: &Arc<Simulation>) {
+/// Runs the hostile tenant.
+pub(super) async fn run_tenant(simulation: &Arc<Simulation>) {
     let process = Process::new(&simulation.world, "hostile", Mortality::Spared);
-    let Some(own) = own_log(simulation, &process).await else { return };
+    let Some(own) = create_own_log(simulation, &process).await else { return };
     for round in 0..REQUESTS {
-        simulation.world.sleep_ms(process.random().within(0..=500)).await;
+        simulation.world.sleep_ms(process.random().draw_in(0..=500)).await;
         if round % 4 == 0 {
             store_garbage(simulation, &process, own).await;
         }
         let unknown = LogId::from_uuid(uuid::Uuid::from_u128(u128::from(round) + 77));
-        match process.random().below(3) {
-            0 => ask(simulation, &process, unknown, true).await,
-            1 => append_to(simulation, &process, unknown).await,
-            _ => ask(simulation, &process, own, false).await,
+        match process.random().draw_below(3) {
+            0 => read_log(simulation, &process, unknown, true).await,
+            1 => append_to_missing(simulation, &process, unknown).await,
+            _ => read_log(simulation, &process, own, false).await,
         }
     }
 }
 
-async fn own_log(simulation: &Simulation, process: &Process) -> Option<LogId> {
+async fn create_own_log(simulation: &Simulation, process: &Process) -> Option<LogId> {
     let log = LogId::derive(&SubjectKey::new("sim", "hostile"), "own").ok()?;
     loop {
         let create = move |server: Server| async move { server.logs.create(log, None).await };
         match simulation.fleet.ask(process, "create".to_owned(), create).await {
             Some(Ok(_)) => return Some(log),
-            Some(Err(error)) if !passes(&error) => {
-                simulation.world.violated(format_args!("the hostile tenant has no log: {error}"));
+            Some(Err(error)) if !is_temporary(&error) => {
+                simulation
+                    .world
+                    .report_violation(format_args!("the hostile tenant has no log: {error}"));
                 return None;
             }
             Some(Err(_)) | None => simulation.world.sleep_ms(300).await,
@@ -59,13 +62,15 @@ async fn own_log(simulation: &Simulation, process: &Process) -> Option<LogId> {
     }
 }
 
-/// Bytes that are no object where one is expected, and an entry of his own log that names them: he could
-/// upload that much.
+/// Stores random bytes where an object is expected, and an entry of the tenant's own log that names
+/// them, as after an upload.
 async fn store_garbage(simulation: &Simulation, process: &Process, own: LogId) {
     let (world, random) = (&simulation.world, process.random());
-    let byte = |_| u8::try_from(random.below(256)).unwrap_or(0);
-    let bytes: Vec<u8> = (0..random.within(0..=OBJECT_BYTES)).map(byte).collect();
-    let Ok(key) = BlobKey::new(format!("uploads/{own}/{}", random.below(1_000))) else { return };
+    let byte = |_| u8::try_from(random.draw_below(256)).unwrap_or(0);
+    let bytes: Vec<u8> = (0..random.draw_in(0..=OBJECT_BYTES)).map(byte).collect();
+    let Ok(key) = BlobKey::new(format!("uploads/{own}/{}", random.draw_below(1_000))) else {
+        return;
+    };
     let (object, sha256) = (key.as_str().to_owned(), sha256(&bytes));
     let count = u64::try_from(bytes.len()).unwrap_or(0);
     let blob = NewBlob {
@@ -94,42 +99,45 @@ async fn store_garbage(simulation: &Simulation, process: &Process, own: LogId) {
     drop(world.tables.put(&entry).await);
 }
 
-/// Reads a log: an unknown one is not there, and garbage is an error of his own.
-async fn ask(simulation: &Simulation, process: &Process, log: LogId, is_unknown: bool) {
-    let way = process.random().below(4);
+/// Reads a log. An unknown log must be reported as missing; garbage must cause an error in the
+/// tenant's own log only.
+async fn read_log(simulation: &Simulation, process: &Process, log: LogId, is_unknown: bool) {
+    let read_kind = process.random().draw_below(4);
     let work = move |server: Server| async move {
         let logs = &server.logs;
-        match way {
+        match read_kind {
             0 => logs.load(log, None).await.map(drop),
             1 => logs.head(log, None).await.map(drop),
             2 => logs.workbook(log, None, None).await.map(drop),
             _ => cells(logs, log, Position::FIRST, SheetId::FIRST).await.map(drop),
         }
     };
-    match simulation.fleet.ask(process, format!("way {way} into {log}"), work).await {
-        Some(Err(error)) if passes(&error) => {}
-        Some(Err(LogError::NotFound)) if is_unknown => simulation.world.count(Rare::Foreign),
-        Some(Err(_)) if !is_unknown => simulation.world.count(Rare::GarbageRefused),
+    match simulation.fleet.ask(process, format!("read {read_kind} of {log}"), work).await {
+        Some(Err(error)) if is_temporary(&error) => {}
+        Some(Err(LogError::NotFound)) if is_unknown => simulation.world.count(RareEvent::Foreign),
+        Some(Err(_)) if !is_unknown => simulation.world.count(RareEvent::GarbageRefused),
         Some(answer) if is_unknown => {
-            simulation.world.violated(format_args!("I17: a log that is not there: {answer:?}"));
+            simulation
+                .world
+                .report_violation(format_args!("I17: a log that is not there: {answer:?}"));
         }
         Some(_) | None => {}
     }
 }
 
-/// Appends to a log that is not there.
-async fn append_to(simulation: &Simulation, process: &Process, log: LogId) {
-    let operation = operation(process.random(), 0);
+/// Appends to a log that does not exist.
+async fn append_to_missing(simulation: &Simulation, process: &Process, log: LogId) {
+    let operation = draw_operation(process.random(), 0);
     let mutation = NewMutation { id: 1, base: Position::FIRST, operation };
     let Ok(request) = Request::new(log, ClientKey([201; 8]), None, 0, 0, vec![mutation]) else {
         return;
     };
     let work = move |server: Server| async move { server.logs.append(request).await.map(drop) };
     match simulation.fleet.ask(process, format!("append to {log}"), work).await {
-        Some(Err(LogError::NotFound)) => simulation.world.count(Rare::Foreign),
-        Some(Err(error)) if passes(&error) => {}
+        Some(Err(LogError::NotFound)) => simulation.world.count(RareEvent::Foreign),
+        Some(Err(error)) if is_temporary(&error) => {}
         Some(answer) => {
-            simulation.world.violated(format_args!("I17: appended to no log: {answer:?}"));
+            simulation.world.report_violation(format_args!("I17: appended to no log: {answer:?}"));
         }
         None => {}
     }

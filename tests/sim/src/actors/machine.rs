@@ -1,5 +1,5 @@
-//! A machine of a sync group that is often offline: it pushes what it has, pulls what is new, and restarts
-//! with what it had kept.
+//! A machine of a sync group that is often offline. It pushes its pending mutations, pulls new
+//! entries, and may restart from an older saved state.
 
 use std::sync::Arc;
 
@@ -10,53 +10,52 @@ use cellar_engine::logs::{LogError, PullDelta, PullOutcome, PushClient, Pushing}
 use cellar_log::entry::Entry;
 use cellar_sheet::operation::Operation;
 
-use crate::editor::{Habits, passes};
-use crate::fleet::{Fleet, Server, upkeep};
-use crate::operations::operation;
+use crate::editor::{Habits, is_temporary};
+use crate::fleet::{Fleet, Server, run_upkeep};
+use crate::operations::draw_operation;
 use crate::process::{Mortality, Process};
 use crate::random::{Rate, SimRandom};
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::simulation::Simulation;
 use crate::world::World;
 
 /// How often a machine goes offline between two syncs.
 const OFFLINE: Rate = Rate(3_000);
-/// For how long, milliseconds at most.
+/// Maximum duration of being offline, in milliseconds.
 const OFFLINE_MAX_MS: u64 = 12 * 60 * 60 * 1_000;
-/// How often it restarts with what it had kept.
+/// How often a machine restarts from its saved state.
 const RESTARTS: Rate = Rate(1_500);
-/// How often it sends its mutations without the first.
+/// How often a machine pushes without its first pending mutation.
 const SKIPS: Rate = Rate(1_000);
-/// Syncs within which everything is through once nothing fails.
+/// Maximum syncs until all mutations are acknowledged once the faults have stopped.
 const MAX_SYNCS: u32 = 2_000;
-/// The group of all machines.
+/// Client group of all machines.
 const GROUP: &str = "group";
 
-/// What a machine keeps.
+/// The persistent state of a machine.
 #[derive(Debug, Clone, Default)]
-struct Kept {
+struct MachineState {
     cookie: Option<Cookie>,
-    /// The entries of its view, from a root or the log's beginning on.
+    /// The entries of the machine's view, from a root or from the beginning of the log.
     view: Vec<Arc<Entry>>,
     pending: Vec<(u64, Position, Operation)>,
     acknowledged: u64,
     next_id: u64,
 }
 
-/// A machine.
 pub(super) struct Machine {
     process: Process,
     fleet: Arc<Fleet>,
     log: LogId,
     subject: SubjectKey,
     name: ClientName,
-    now: Kept,
-    /// An older state of its disk: what it restarts with has the same mutations, but an older view.
-    older: Kept,
+    current: MachineState,
+    /// An older saved state. After a restart the machine has this view, but its current mutations.
+    saved: MachineState,
 }
 
 impl Machine {
-    /// A machine that has seen nothing.
+    /// Creates a machine that has pulled nothing.
     pub(super) fn new(simulation: &Simulation, number: u8) -> Option<Self> {
         let process =
             Process::new(&simulation.world, format!("machine-{number}"), Mortality::Spared);
@@ -67,8 +66,8 @@ impl Machine {
             log: simulation.log,
             subject: SubjectKey::new("sim", "machines"),
             name,
-            now: Kept { next_id: 1, ..Kept::default() },
-            older: Kept::default(),
+            current: MachineState { next_id: 1, ..MachineState::default() },
+            saved: MachineState::default(),
         })
     }
 
@@ -84,13 +83,13 @@ impl Machine {
         self.process.random()
     }
 
-    /// Edits, now and then offline, until everything it made is acknowledged.
-    pub(super) async fn live(mut self, habits: Habits) {
+    /// Edits and syncs, with offline periods, until all mutations are acknowledged.
+    pub(super) async fn run(mut self, habits: Habits) {
         for _ in 0..habits.requests {
-            self.world().sleep_ms(self.random().mostly_short(habits.think_ms)).await;
+            self.world().sleep_ms(self.random().draw_mostly_small(habits.think_ms)).await;
             if self.random().happens(OFFLINE) {
-                self.world().count(Rare::Offline);
-                let offline_ms = self.random().mostly_short(OFFLINE_MAX_MS);
+                self.world().count(RareEvent::Offline);
+                let offline_ms = self.random().draw_mostly_small(OFFLINE_MAX_MS);
                 self.process.event(format_args!("is offline for {offline_ms} ms"));
                 self.world().sleep_ms(offline_ms).await;
             }
@@ -99,51 +98,51 @@ impl Machine {
             self.sync().await;
         }
         for _ in 0..MAX_SYNCS {
-            if self.now.pending.is_empty() {
+            if self.current.pending.is_empty() {
                 return self.check_view();
             }
-            self.world().sleep_ms(self.random().within(100..=60_000)).await;
+            self.world().sleep_ms(self.random().draw_in(100..=60_000)).await;
             self.sync().await;
         }
-        let left = self.now.pending.len();
+        let left = self.current.pending.len();
         let name = self.process.name();
-        self.world().violated(format_args!("I10: {name} still has {left} mutations"));
+        self.world().report_violation(format_args!("I10: {name} still has {left} mutations"));
     }
 
     fn edit(&mut self, habits: Habits) {
-        let Some(cookie) = &self.now.cookie else { return };
+        let Some(cookie) = &self.current.cookie else { return };
         let base = cookie.position;
-        for _ in 0..self.random().within(1..=habits.batch.max(1)) {
-            let operation = operation(self.random(), habits.text_bytes);
-            self.now.pending.push((self.now.next_id, base, operation));
-            self.now.next_id += 1;
+        for _ in 0..self.random().draw_in(1..=habits.batch.max(1)) {
+            let operation = draw_operation(self.random(), habits.text_bytes);
+            self.current.pending.push((self.current.next_id, base, operation));
+            self.current.next_id += 1;
         }
     }
 
-    /// Its mutations are always on its disk; its view may be older there.
+    /// Restarts with an older view, or saves the current state. Mutations are always saved.
     fn restart(&mut self) {
         if self.random().happens(RESTARTS) {
-            self.world().count(Rare::ClientRestarted);
+            self.world().count(RareEvent::ClientRestarted);
             self.process.event(format_args!("restarts"));
-            let (cookie, view) = (self.older.cookie, self.older.view.clone());
-            self.now = Kept { cookie, view, ..self.now.clone() };
-        } else if self.random().below(3) == 0 {
-            self.older = self.now.clone();
+            let (cookie, view) = (self.saved.cookie, self.saved.view.clone());
+            self.current = MachineState { cookie, view, ..self.current.clone() };
+        } else if self.random().draw_below(3) == 0 {
+            self.saved = self.current.clone();
         }
     }
 
     async fn sync(&mut self) {
-        if self.random().happens(SKIPS) && self.now.pending.len() > 1 {
+        if self.random().happens(SKIPS) && self.current.pending.len() > 1 {
             self.push(1).await;
         }
         self.push(0).await;
         self.pull().await;
     }
 
-    /// Pushes what is pending, but for the first few.
+    /// Pushes the pending mutations except the first `skipped` ones.
     async fn push(&self, skipped: usize) {
-        let Some(cookie) = self.now.cookie else { return };
-        let pending = self.now.pending.iter().skip(skipped);
+        let Some(cookie) = self.current.cookie else { return };
+        let pending = self.current.pending.iter().skip(skipped);
         let pushed = pending.map(|(id, base, operation)| {
             let (base, incarnation, operation) = (*base, cookie.incarnation, operation.clone());
             Pushed {
@@ -158,94 +157,98 @@ impl Machine {
         let log = self.log;
         let work = move |server| push(server, log, client, pushed);
         match self.fleet.ask(&self.process, format!("push from {first}"), work).await {
-            Some(Ok(outcome)) => self.pushed(first, skipped, &outcome),
-            Some(Err(error)) if !passes(&error) => {
+            Some(Ok(outcome)) => self.check_push(first, skipped, &outcome),
+            Some(Err(error)) if !is_temporary(&error) => {
                 let name = self.process.name();
-                self.world().violated(format_args!("{name}: a push was told: {error}"));
+                self.world().report_violation(format_args!("{name}: a push was told: {error}"));
             }
             Some(Err(_)) | None => {}
         }
     }
 
-    /// I15: what skips a mutation is refused, unless the skipped one got through before.
-    fn pushed(&self, first: u64, skipped: usize, outcome: &PushOutcome) {
+    /// Checks I15: a push that skips a mutation is refused, unless an earlier push delivered that
+    /// mutation.
+    fn check_push(&self, first: u64, skipped: usize, outcome: &PushOutcome) {
         let is_refused = outcome.gap.is_some() || outcome.unknown_client;
         self.process.event(format_args!("pushed from {first}, refused={is_refused}"));
         if is_refused && skipped > 0 {
-            self.world().count(Rare::GapRefused);
+            self.world().count(RareEvent::GapRefused);
         } else if is_refused {
             let name = self.process.name();
             let why = format_args!("I15: {name} is told of a gap at {first}: {:?}", outcome.gap);
-            self.world().violated(why);
+            self.world().report_violation(why);
         }
     }
 
     async fn pull(&mut self) {
-        let (log, subject, cookie) = (self.log, self.subject, self.now.cookie);
+        let (log, subject, cookie) = (self.log, self.subject, self.current.cookie);
         let work = move |server: Server| async move {
             server.logs.pull(log, subject, GROUP, cookie).await
         };
         match self.fleet.ask(&self.process, "pull".to_owned(), work).await {
-            Some(Ok(pulled)) => self.pulled(pulled),
-            Some(Err(error)) if !passes(&error) && error != LogError::NotFound => {
+            Some(Ok(pulled)) => self.apply_pull(pulled),
+            Some(Err(error)) if !is_temporary(&error) && error != LogError::NotFound => {
                 let name = self.process.name();
-                self.world().violated(format_args!("{name}: a pull was told: {error}"));
+                self.world().report_violation(format_args!("{name}: a pull was told: {error}"));
             }
             Some(Err(_)) | None => {}
         }
     }
 
-    fn pulled(&mut self, pulled: PullOutcome) {
+    fn apply_pull(&mut self, pulled: PullOutcome) {
         match pulled {
             PullOutcome::Nothing(_) => {}
             PullOutcome::Since(news) => {
-                self.now.view.extend(news.entries.iter().cloned());
-                self.learn(&news);
+                self.current.view.extend(news.entries.iter().cloned());
+                self.apply_news(&news);
             }
             PullOutcome::Reset { root, news } => {
                 if root.is_some() {
-                    self.world().count(Rare::PulledAnew);
+                    self.world().count(RareEvent::PulledAnew);
                 }
-                self.now.view.clone_from(&news.entries);
-                self.learn(&news);
+                self.current.view.clone_from(&news.entries);
+                self.apply_news(&news);
             }
             PullOutcome::UnknownCookie => {
                 let name = self.process.name();
-                self.world().violated(format_args!("{name}'s cookie is not of this log any more"));
+                self.world()
+                    .report_violation(format_args!("{name}'s cookie is not of this log any more"));
             }
         }
     }
 
-    /// Whatever is acknowledged is not pending any more.
-    fn learn(&mut self, news: &PullDelta) {
+    /// Drops acknowledged mutations and stores the new cookie.
+    fn apply_news(&mut self, news: &PullDelta) {
         let last_id = news.last_ids.get(self.name.client()).copied().unwrap_or(0);
-        self.now.acknowledged = self.now.acknowledged.max(last_id);
-        let acknowledged = self.now.acknowledged;
-        if acknowledged >= self.now.next_id {
+        self.current.acknowledged = self.current.acknowledged.max(last_id);
+        let acknowledged = self.current.acknowledged;
+        if acknowledged >= self.current.next_id {
             let name = self.process.name();
-            self.world().violated(format_args!("I13: {name} is acknowledged what it never made"));
+            self.world()
+                .report_violation(format_args!("I13: {name} is acknowledged what it never made"));
         }
-        self.now.pending.retain(|(id, ..)| *id > acknowledged);
-        self.now.cookie = Some(news.cookie);
+        self.current.pending.retain(|(id, ..)| *id > acknowledged);
+        self.current.cookie = Some(news.cookie);
         self.process.event(format_args!("has {acknowledged} acknowledged"));
     }
 
-    /// I16: what it shows has no hole, and ends where its cookie says.
+    /// Checks I16: the view has no hole and ends at the cookie's position.
     fn check_view(&self) {
         let next = |pair: &[Arc<Entry>]| match pair {
             [one, other] => one.next_position() == Some(other.position),
             _ => true,
         };
-        let end = self.now.view.last().map(|last| last.position);
-        let position = self.now.cookie.as_ref().map(|cookie| cookie.position);
-        if !self.now.view.windows(2).all(next) || end != position {
+        let end = self.current.view.last().map(|last| last.position);
+        let position = self.current.cookie.as_ref().map(|cookie| cookie.position);
+        if !self.current.view.windows(2).all(next) || end != position {
             let name = self.process.name();
-            self.world().violated(format_args!("I16: {name}'s view to {position:?} has a hole"));
+            self.world()
+                .report_violation(format_args!("I16: {name}'s view to {position:?} has a hole"));
         }
     }
 }
 
-/// A push as the API does it: run by run, until one of them stops.
+/// Pushes like the API: run by run, until one is refused.
 async fn push(
     server: Server,
     log: LogId,
@@ -259,6 +262,6 @@ async fn push(
             break;
         }
     }
-    upkeep(&server, log).await;
+    run_upkeep(&server, log).await;
     Ok(last)
 }

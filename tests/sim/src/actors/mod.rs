@@ -1,4 +1,4 @@
-//! Who else acts in a scenario, besides its clients.
+//! Actors of a scenario besides its editing clients.
 
 pub(crate) mod catalog;
 mod forks;
@@ -16,65 +16,65 @@ use self::machine::Machine;
 use crate::scenarios::Scenario;
 use crate::simulation::Simulation;
 
-/// Machines of the scenario with clients that are offline.
+/// Number of machines in the scenario with offline clients.
 const MACHINES: u8 = 4;
-/// How often another version is deployed.
+/// Number of deployments of a new version in a run.
 const DEPLOYMENTS: u32 = 3;
-/// How long nothing may be called, milliseconds: from less than a record's age to more than the stream's
-/// retention.
+/// Duration of an outage of all functions, in milliseconds: the bounds include both less than the
+/// maximum age of a record and more than the stream's retention.
 const OUTAGE_MS: std::ops::RangeInclusive<u64> = 6 * 60 * 60 * 1_000..=40 * 60 * 60 * 1_000;
 
-/// Those whose work ends by itself and is waited for, as that of clients.
-pub(crate) async fn work(scenario: Scenario, simulation: Arc<Simulation>) {
+/// Runs the actors whose work ends by itself. The run waits for them as for its clients.
+pub(crate) async fn run_finite_actors(scenario: Scenario, simulation: Arc<Simulation>) {
     match scenario {
-        Scenario::OfflineClients => machines(&simulation).await,
-        Scenario::ForkUnderLoad => forks::fork(&simulation).await,
-        Scenario::HostileTenant => hostile::trouble(&simulation).await,
-        Scenario::HostileMember => members::meet(&simulation).await,
-        Scenario::OutageAndReprocess => outage(&simulation).await,
-        Scenario::CatalogFeed => catalog::change(&simulation).await,
+        Scenario::OfflineClients => run_machines(&simulation).await,
+        Scenario::ForkUnderLoad => forks::run_forker(&simulation).await,
+        Scenario::HostileTenant => hostile::run_tenant(&simulation).await,
+        Scenario::HostileMember => members::run_members(&simulation).await,
+        Scenario::OutageAndReprocess => run_outage(&simulation).await,
+        Scenario::CatalogFeed => catalog::run_users(&simulation).await,
         _ => {}
     }
 }
 
-/// Those who act until the faults stop.
-pub(crate) async fn act(scenario: Scenario, simulation: Arc<Simulation>) {
+/// Runs the actors that act until the faults stop.
+pub(crate) async fn run_endless_actors(scenario: Scenario, simulation: Arc<Simulation>) {
     match scenario {
-        Scenario::ZombieAfterTrim => offloader::offload(&simulation).await,
-        Scenario::NewVersion => deploy(&simulation).await,
-        Scenario::CatalogFeed => catalog::operate(&simulation).await,
+        Scenario::ZombieAfterTrim => offloader::run_offloader(&simulation).await,
+        Scenario::NewVersion => run_deployments(&simulation).await,
+        Scenario::CatalogFeed => catalog::run_operator(&simulation).await,
         _ => {}
     }
 }
 
-async fn machines(simulation: &Arc<Simulation>) {
+async fn run_machines(simulation: &Arc<Simulation>) {
     let mut machines = JoinSet::new();
     for number in 1..=MACHINES {
         if let Some(machine) = Machine::new(simulation, number) {
-            machines.spawn(machine.live(simulation.shape.habits));
+            machines.spawn(machine.run(simulation.shape.habits));
         }
     }
     while machines.join_next().await.is_some() {}
 }
 
-/// Functions cannot be called for long, some time after the beginning.
-async fn outage(simulation: &Simulation) {
+/// Stops all functions for a long time, some time after the start.
+async fn run_outage(simulation: &Simulation) {
     let (world, Some(pipeline)) = (&simulation.world, &simulation.pipeline) else { return };
     let think_ms = simulation.shape.habits.think_ms;
-    world.sleep_ms(world.random.within(0..=think_ms)).await;
+    world.sleep_ms(world.random.draw_in(0..=think_ms)).await;
     pipeline.set_outage(true);
-    world.sleep_ms(world.random.within(OUTAGE_MS)).await;
+    world.sleep_ms(world.random.draw_in(OUTAGE_MS)).await;
     pipeline.set_outage(false);
 }
 
-/// Another version is deployed now and then: processes of both are there, with other limits.
-async fn deploy(simulation: &Simulation) {
+/// Deploys new versions with other limits, so that processes of both versions run concurrently.
+async fn run_deployments(simulation: &Simulation) {
     let (world, policy) = (&simulation.world, simulation.shape.policy);
     for _ in 0..DEPLOYMENTS {
         let think_ms = simulation.shape.habits.think_ms;
-        world.sleep_ms(world.random.within(0..=4 * think_ms)).await;
-        let snapshot_entries = 2 + world.random.below(policy.snapshot_entries);
-        let segment_entries = 16 * (1 + world.random.below(3));
+        world.sleep_ms(world.random.draw_in(0..=4 * think_ms)).await;
+        let snapshot_entries = 2 + world.random.draw_below(policy.snapshot_entries);
+        let segment_entries = 16 * (1 + world.random.draw_below(3));
         simulation.fleet.redeploy(LogPolicy { snapshot_entries, segment_entries, ..policy });
     }
 }

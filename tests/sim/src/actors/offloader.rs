@@ -1,4 +1,4 @@
-//! An operator who offloads and trims.
+//! An operator who offloads and trims segments.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use cellar_engine::retention::{Offloader, PlannedSegment};
 use cellar_log::{retention::Plan, retention::Policy};
 
 use crate::process::{Mortality, Process};
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::simulation::Simulation;
 
 /// Milliseconds between two runs of the command.
 const EVERY_MS: u64 = 6 * 60 * 60 * 1_000;
 
-/// Offloads and trims what may be, again and again.
-pub(super) async fn offload(simulation: &Simulation) {
+/// Runs `synth offload` repeatedly.
+pub(super) async fn run_offloader(simulation: &Simulation) {
     let operator = Process::new(&simulation.world, "offloader", Mortality::Spared);
     let port = Arc::new(operator.clone());
     let offloader = Offloader::new(
@@ -30,23 +30,23 @@ pub(super) async fn offload(simulation: &Simulation) {
             operator.event(format_args!("no survey: {error}"));
             continue;
         }
-        let due = |planned: &PlannedSegment| !matches!(planned.plan, Plan::Keep(_));
-        for planned in planned.into_iter().filter(due) {
-            carry_out(&offloader, &operator, &planned).await;
+        let is_due = |planned: &PlannedSegment| !matches!(planned.plan, Plan::Keep(_));
+        for planned in planned.into_iter().filter(is_due) {
+            execute_plan(&offloader, &operator, &planned).await;
         }
     }
 }
 
-async fn carry_out(offloader: &Offloader, operator: &Process, planned: &PlannedSegment) {
+async fn execute_plan(offloader: &Offloader, operator: &Process, planned: &PlannedSegment) {
     let num = planned.segment.num;
     match offloader.execute(planned).await {
-        Ok(done) => {
-            operator.event(format_args!("segment {num}: {done:?}"));
-            if done.offloaded.is_some() {
-                operator.world().count(Rare::Offloaded);
+        Ok(result) => {
+            operator.event(format_args!("segment {num}: {result:?}"));
+            if result.offloaded.is_some() {
+                operator.world().count(RareEvent::Offloaded);
             }
-            if done.deleted > 0 {
-                operator.world().count(Rare::Trimmed);
+            if result.deleted > 0 {
+                operator.world().count(RareEvent::Trimmed);
             }
         }
         Err(error) => operator.event(format_args!("segment {num} stays: {error}")),

@@ -1,4 +1,4 @@
-//! I7, as clients see it: cells that were read are those that a replay of the log has there.
+//! Invariant I7 for clients: cells that were read equal those of a replay of the log.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use cellar_sheet::operation::SheetId;
 use super::log::Stored;
 use crate::fleet::logs_of;
 use crate::process::{Mortality, Process};
-use crate::reading::all;
+use crate::reading::all_cells;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// The cells of a sheet by a replay of the log; empty if there is no such sheet.
+/// Returns the cells of all sheets at a position, by a replay of the log.
 pub(super) async fn replayed(
     logs: &Logs,
     log: LogId,
@@ -23,17 +23,17 @@ pub(super) async fn replayed(
 ) -> Result<Vec<(SheetId, Vec<((u32, u32), Cell)>)>, LogError> {
     let read = logs.workbook(log, Some(at), None).await?;
     let sheets = read.workbook.sheets();
-    Ok(sheets.map(|(number, sheet)| (number, sheet.cells_in(all()).collect())).collect())
+    Ok(sheets.map(|(number, sheet)| (number, sheet.cells_in(all_cells()).collect())).collect())
 }
 
-/// A service that knows nothing yet and to which nothing happens.
-pub(super) fn onlooker(world: &Arc<World>) -> Logs {
+/// Returns a log service with an empty cache, in a process without faults.
+pub(super) fn cold_logs(world: &Arc<World>) -> Logs {
     logs_of(&Process::new(world, "check", Mortality::Spared))
 }
 
-/// Checks the cells that clients read of a log.
+/// Checks the cells that clients have read of a log.
 pub(super) async fn check(world: &Arc<World>, witness: &Witness, stored: &Stored) {
-    let logs = onlooker(world);
+    let logs = cold_logs(world);
     let seen: Vec<_> = {
         let seen = witness.seen();
         seen.cells.iter().filter(|seen| seen.log == stored.log).cloned().collect()
@@ -44,10 +44,11 @@ pub(super) async fn check(world: &Arc<World>, witness: &Witness, stored: &Stored
                 let sheet = sheets.into_iter().find(|(sheet, _)| *sheet == seen.sheet);
                 if sheet.map(|(_, cells)| cells).unwrap_or_default() != seen.cells {
                     let at = seen.at;
-                    world.violated(format_args!("I7: cells read at {at} are not the log's"));
+                    world
+                        .report_violation(format_args!("I7: cells read at {at} are not the log's"));
                 }
             }
-            Err(error) => world.violated(format_args!("no replay to {}: {error}", seen.at)),
+            Err(error) => world.report_violation(format_args!("no replay to {}: {error}", seen.at)),
         }
     }
 }

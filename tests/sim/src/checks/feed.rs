@@ -1,5 +1,5 @@
-//! What the catalog, the lists and the receiver of the webhook have in the end: what people were told, and each
-//! stream's events in their order.
+//! Checks of the catalog, the spreadsheet lists and the webhook's receiver after a run:
+//! acknowledged changes exist, and the events of each stream arrived in order.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -17,41 +17,43 @@ use cellar_engine::streams::StreamError;
 use crate::actors::catalog::{logs, people};
 use crate::fleet::catalog_of;
 use crate::process::{Mortality, Process};
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// Spreadsheets of a page of a list: all that there are.
+/// Page size of a spreadsheet list: more than the number of spreadsheets.
 const PAGE: u32 = 100;
 
-/// What the stream of a spreadsheet says.
-struct Listed {
+/// The event stream of a spreadsheet, and the listing derived from it.
+struct SpreadsheetState {
     log: LogId,
     listing: Option<Arc<Listing>>,
     events: Vec<CatalogEvent>,
 }
 
-/// Checks what is left of a run in which the catalog was changed.
+/// Checks the final state of a run that changed the catalog.
 pub(crate) async fn check(world: &Arc<World>, witness: &Witness) {
     let checker = Process::new(world, "checker", Mortality::Spared);
     for log in logs() {
-        let listed = match read(&checker, log).await {
-            Ok(listed) => listed,
+        let spreadsheet = match read(&checker, log).await {
+            Ok(spreadsheet) => spreadsheet,
             Err(error) => {
-                world.violated(format_args!("the catalog does not say what {log} is: {error}"));
+                world.report_violation(format_args!(
+                    "the catalog does not say what {log} is: {error}"
+                ));
                 continue;
             }
         };
-        check_listing(world, &listed);
-        check_told(world, witness, &listed);
+        check_listing(world, &spreadsheet);
+        check_acknowledged_changes(world, witness, &spreadsheet);
         for person in people() {
-            check_list(world, &person, &listed).await;
+            check_list(world, &person, &spreadsheet).await;
         }
-        check_received(world, &listed);
+        check_received(world, &spreadsheet);
     }
 }
 
-async fn read(checker: &Process, log: LogId) -> Result<Listed, StreamError> {
+async fn read(checker: &Process, log: LogId) -> Result<SpreadsheetState, StreamError> {
     let catalog = catalog_of(checker);
     let listing = catalog.read_listing(log, Right::Token(Role::Owner)).await?;
     let (mut events, mut below) = (Vec::new(), None);
@@ -61,24 +63,25 @@ async fn read(checker: &Process, log: LogId) -> Result<Listed, StreamError> {
         below = some.below;
         if below.is_none() {
             events.reverse();
-            return Ok(Listed { log, listing, events });
+            return Ok(SpreadsheetState { log, listing, events });
         }
     }
 }
 
-/// What is known at once is what all events come to.
-fn check_listing(world: &World, listed: &Listed) {
-    let folded = listed.events.iter().fold(None, |listing, event| event.apply(listing));
-    if folded.as_ref() != listed.listing.as_deref() {
-        let Listed { log, listing, .. } = listed;
-        world.violated(format_args!("{log} is {listing:?}, and its events make {folded:?}"));
+/// Checks that the stored listing equals the listing derived from all events.
+fn check_listing(world: &World, spreadsheet: &SpreadsheetState) {
+    let folded = spreadsheet.events.iter().fold(None, |listing, event| event.apply(listing));
+    if folded.as_ref() != spreadsheet.listing.as_deref() {
+        let SpreadsheetState { log, listing, .. } = spreadsheet;
+        world
+            .report_violation(format_args!("{log} is {listing:?}, and its events make {folded:?}"));
     }
 }
 
-/// Whoever was told that something is done finds it: where they said what they had seen, right behind that, and
-/// there only.
-fn check_told(world: &World, witness: &Witness, listed: &Listed) {
-    let Listed { log, events, .. } = listed;
+/// Checks that every acknowledged change is in the stream. A change that was conditional on the
+/// number of seen events must come directly after those, and only once.
+fn check_acknowledged_changes(world: &World, witness: &Witness, spreadsheet: &SpreadsheetState) {
+    let SpreadsheetState { log, events, .. } = spreadsheet;
     let seen = witness.seen();
     for change in seen.changes.iter().filter(|change| change.log == *log) {
         let first = change.seen.and_then(|seen| usize::try_from(seen).ok());
@@ -88,47 +91,50 @@ fn check_told(world: &World, witness: &Witness, listed: &Listed) {
                 None => events.contains(event),
             };
             if !found {
-                world.violated(format_args!("{log} was changed and does not know: {event:?}"));
+                world.report_violation(format_args!(
+                    "{log} was changed and does not know: {event:?}"
+                ));
             }
         }
         let is_name = |event: &&CatalogEvent| matches!(event, CatalogEvent::Renamed { .. });
         for name in change.events.iter().filter(|event| first.is_some() && is_name(event)) {
             let times = events.iter().filter(|event| *event == name).count();
             if times > 1 {
-                world.violated(format_args!("{log} was changed {times} times: {name:?}"));
+                world.report_violation(format_args!("{log} was changed {times} times: {name:?}"));
             }
         }
     }
 }
 
-/// A list says what the listing says.
-async fn check_list(world: &World, person: &Person, listed: &Listed) {
-    let Listed { log, listing, .. } = listed;
+/// Checks that a person's list agrees with the listing.
+async fn check_list(world: &World, person: &Person, spreadsheet: &SpreadsheetState) {
+    let SpreadsheetState { log, listing, .. } = spreadsheet;
     let page = match world.index.listed(person, None, PAGE).await {
         Ok(page) => page,
-        Err(error) => return world.violated(format_args!("the list of {person}: {error}")),
+        Err(error) => return world.report_violation(format_args!("the list of {person}: {error}")),
     };
     let line = page.entries.iter().find(|entry| entry.log == *log);
     let line = line.and_then(|entry| entry.line.as_ref());
     let expected = listing.as_ref().and_then(|listing| listing.list_entry(*log, 0, person).line);
     if line != expected.as_ref() {
         let why = format_args!("{person}'s list says {line:?} of {log}, which is {expected:?}");
-        world.violated(why);
+        world.report_violation(why);
     }
 }
 
-/// The receiver has had all events of the newest feed, and of no feed one before those before it.
-fn check_received(world: &World, listed: &Listed) {
-    let Ok(stream) = stream_of(listed.log) else { return };
+/// Checks that the receiver got all events of the newest generation of the feed, each generation in
+/// order.
+fn check_received(world: &World, spreadsheet: &SpreadsheetState) {
+    let Ok(stream) = stream_of(spreadsheet.log) else { return };
     let stream = stream.to_string();
     let received = world.received.lock().unwrap_or_else(PoisonError::into_inner);
     let mut next: BTreeMap<&str, usize> = BTreeMap::new();
     let mut newest = None;
-    // What was given up before the webhook's first call is before its beginning.
-    let may_begin_later = world.rare.has(Rare::RecordExpired);
+    // Events that were dropped before the webhook's first call are before its start.
+    let may_begin_later = world.rare.has(RareEvent::RecordExpired);
     for delivery in received.iter() {
         let Some(feed) = delivery.data.generation.as_deref() else {
-            world.violated("a delivery of no feed");
+            world.report_violation("a delivery of no feed");
             continue;
         };
         let is_first = newest.is_none_or(|newest| newest == feed) && next.len() <= 1;
@@ -139,26 +145,34 @@ fn check_received(world: &World, listed: &Listed) {
                 if *expected == 0 && is_first && may_begin_later {
                     *expected = usize::try_from(span.first).unwrap_or(usize::MAX);
                 }
-                *expected = check_span(world, listed, span, *expected);
+                *expected = check_span(world, spreadsheet, span, *expected);
             }
         }
     }
     let had = newest.and_then(|feed| next.get(feed)).copied().unwrap_or_default();
-    if had != listed.events.len() {
-        let there = listed.events.len();
-        world.violated(format_args!("the receiver had {had} of {there} events of {stream}"));
+    if had != spreadsheet.events.len() {
+        let there = spreadsheet.events.len();
+        world
+            .report_violation(format_args!("the receiver had {had} of {there} events of {stream}"));
     }
 }
 
-/// How many events the receiver has had behind this span.
-fn check_span(world: &World, listed: &Listed, span: &EventRange, expected: usize) -> usize {
+/// Checks one delivered span; returns the number of events delivered so far.
+fn check_span(
+    world: &World,
+    spreadsheet: &SpreadsheetState,
+    span: &EventRange,
+    expected: usize,
+) -> usize {
     let first = usize::try_from(span.first).unwrap_or(usize::MAX);
     if first > expected {
-        world.violated(format_args!("the receiver had {expected} events, and then {span:?}"));
+        world.report_violation(format_args!(
+            "the receiver had {expected} events, and then {span:?}"
+        ));
     }
-    let there = listed.events.iter().skip(first).map(CatalogEvent::kind);
+    let there = spreadsheet.events.iter().skip(first).map(CatalogEvent::kind);
     if !there.take(span.kinds.len()).eq(span.kinds.iter().map(String::as_str)) {
-        world.violated(format_args!("the receiver had what never happened: {span:?}"));
+        world.report_violation(format_args!("the receiver had what never happened: {span:?}"));
     }
     expected.max(first.saturating_add(span.kinds.len()))
 }

@@ -1,5 +1,5 @@
-//! Imports can be read by a new process, no sheet has a lost text, and no object has the bytes of another
-//! name.
+//! Checks of imports: a process with an empty cache can read them, no sheet has a lost text, and
+//! every object has the bytes that its name states.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_snapshot::keys::parse_chunk_key;
 use cellar_snapshot::packed::{Bounds, unpack};
 
-use super::cells::onlooker;
+use super::cells::cold_logs;
 use crate::reading::cells;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// Checks the imports that were acknowledged, by a process that knows nothing yet.
+/// Checks the acknowledged imports, each with an empty cache.
 pub(super) async fn check(world: &Arc<World>, witness: &Witness, logs: &[LogId]) {
     let imports = witness.seen().imports.clone();
     for seen in imports {
-        let cold = onlooker(world);
+        let cold = cold_logs(world);
         match cells(&cold, seen.log, seen.at, seen.sheet).await {
             Ok(read) => {
                 let values: Vec<_> = read.into_iter().map(|(at, cell)| (at, cell.value)).collect();
@@ -27,37 +27,40 @@ pub(super) async fn check(world: &Arc<World>, witness: &Witness, logs: &[LogId])
                     let (read, imported) = (values.len(), seen.cells.len());
                     let why =
                         format_args!("{read} cells are read at {at}, {imported} were imported");
-                    world.violated(why);
+                    world.report_violation(why);
                 }
             }
-            Err(error) => world.violated(format_args!("an import is not read: {error}")),
+            Err(error) => world.report_violation(format_args!("an import is not read: {error}")),
         }
     }
     for log in logs {
-        if let Err(error) = all_sheets(world, *log).await {
-            world.violated(format_args!("{log} is not read: {error}"));
+        if let Err(error) = check_all_sheets(world, *log).await {
+            world.report_violation(format_args!("{log} is not read: {error}"));
         }
     }
-    objects(world).await;
+    check_objects(world).await;
 }
 
-/// Reads all sheets of a log: no member had an unreadable import appended.
-async fn all_sheets(world: &Arc<World>, log: LogId) -> Result<(), cellar_engine::logs::LogError> {
-    let cold = onlooker(world);
+/// Reads all sheets of a log, to check that no member appended an unreadable import.
+async fn check_all_sheets(
+    world: &Arc<World>,
+    log: LogId,
+) -> Result<(), cellar_engine::logs::LogError> {
+    let cold = cold_logs(world);
     let view = cold.view(log, None, None).await?;
     for sheet in view.metadata.tabs.order() {
         for ((row, column), cell) in cells(&cold, log, view.position, *sheet).await? {
             if cell.value == Value::Error(ErrorCode::Lost) {
                 let sheet = sheet.0;
-                world.violated(format_args!("a text is lost in {sheet}: {row}, {column}"));
+                world.report_violation(format_args!("a text is lost in {sheet}: {row}, {column}"));
             }
         }
     }
     Ok(())
 }
 
-/// Every object under the name of a chunk has the bytes of that name.
-async fn objects(world: &World) {
+/// Checks that every object named after a hash has the bytes with that hash.
+async fn check_objects(world: &World) {
     let Ok(page) = world.blobs.list("sheets/", None, u16::MAX).await else { return };
     for blob in page.blobs {
         let Ok(named) = parse_chunk_key(&blob.key) else { continue };
@@ -68,7 +71,7 @@ async fn objects(world: &World) {
         let is_its_own = unpack(named.hash, &bytes, Bounds::CHUNK).is_ok()
             || unpack(named.hash, &bytes, Bounds::TEXT).is_ok();
         if !is_its_own {
-            world.violated(format_args!("{} has the bytes of another name", blob.key));
+            world.report_violation(format_args!("{} has the bytes of another name", blob.key));
         }
     }
 }

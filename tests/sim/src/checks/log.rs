@@ -1,4 +1,4 @@
-//! I1-I5, I13 and I23 of a log.
+//! Checks of invariants I1-I5, I13 and I23 of a log.
 
 use std::sync::Arc;
 
@@ -19,42 +19,43 @@ use cellar_log::segment::Segment;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// Everything that is stored of a log.
+/// All stored data of a log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
-    /// Which log.
+    /// Id of the log.
     pub log: LogId,
-    /// Its segments' records, in ascending order.
+    /// Records of the log's segments, in ascending order.
     pub segments: Vec<Segment>,
-    /// Its entries in the table, in ascending order.
+    /// The log's entries in the table, in ascending order. They include inherited entries of a
+    /// fork.
     pub table: Vec<Arc<Entry>>,
-    /// The entries in its offloads.
+    /// The entries of the offloaded segments.
     pub offloaded: Vec<Arc<Entry>>,
-    /// Where it was forked, if it is a fork: what it inherits is among its entries, as its own.
+    /// The origin of a fork; `None` if the log is no fork.
     pub lineage: Option<Lineage>,
 }
 
-/// Reads everything that is stored of a log; none, and a violation, if it cannot be read.
+/// Reads all stored data of a log; reports a violation and returns `None` if that fails.
 pub async fn stored(world: &World, log: LogId) -> Option<Stored> {
-    let read = with_inherited(world, log).await;
+    let read = read_with_inherited(world, log).await;
     if let Err(error) = &read {
-        world.violated(format_args!("{log} cannot be read: {error}"));
+        world.report_violation(format_args!("{log} cannot be read: {error}"));
     }
     read.ok()
 }
 
-/// A log, and if it is a fork what it inherits of its source as well.
-async fn with_inherited(world: &World, log: LogId) -> Result<Stored, PortError> {
+/// Reads a log and, if it is a fork, adds the entries that it inherits from its source.
+async fn read_with_inherited(world: &World, log: LogId) -> Result<Stored, PortError> {
     let mut chain = vec![read(world, log).await?];
     while let Some(lineage) = chain.last().and_then(|last| last.lineage) {
         chain.push(read(world, lineage.source).await?);
     }
-    let whole = chain.into_iter().rev().reduce(|source, fork| inheriting(&source, fork));
+    let whole = chain.into_iter().rev().reduce(|source, fork| add_inherited(&source, fork));
     whole.ok_or_else(|| PortError::permanent("there is no such log"))
 }
 
-/// A fork with what it inherits, as if that were its own.
-fn inheriting(source: &Stored, mut fork: Stored) -> Stored {
+/// Adds to a fork the entries and segments that it inherits from its source.
+fn add_inherited(source: &Stored, mut fork: Stored) -> Stored {
     let Some(lineage) = fork.lineage else { return fork };
     let history = source.history();
     let mut table = Vec::new();
@@ -87,7 +88,7 @@ async fn read(world: &World, log: LogId) -> Result<Stored, PortError> {
             table.extend(page.entries);
         }
         if let Some(key) = &segment.offloaded {
-            offloaded.extend(offload(world, key).await?.into_iter().map(Arc::new));
+            offloaded.extend(read_offloaded(world, key).await?.into_iter().map(Arc::new));
         }
     }
     let lineage = segments.first().and_then(|first| first.lineage);
@@ -95,12 +96,13 @@ async fn read(world: &World, log: LogId) -> Result<Stored, PortError> {
         .first()
         .filter(|entry| lineage.is_some_and(|lineage| lineage.inherits(entry.position)))
     {
-        world.violated(format_args!("a fork has an entry of its own at {}", entry.position));
+        world
+            .report_violation(format_args!("a fork has an entry of its own at {}", entry.position));
     }
     Ok(Stored { log, segments, table, offloaded, lineage })
 }
 
-async fn offload(world: &World, key: &str) -> Result<Vec<Entry>, PortError> {
+async fn read_offloaded(world: &World, key: &str) -> Result<Vec<Entry>, PortError> {
     let fault = |why: String| PortError::permanent(format!("offload {key}: {why}"));
     let blob_key = BlobKey::new(key).map_err(|error| fault(error.to_string()))?;
     match world.blobs.get(&blob_key, u64::MAX).await? {
@@ -112,48 +114,51 @@ async fn offload(world: &World, key: &str) -> Result<Vec<Entry>, PortError> {
 }
 
 impl Stored {
-    /// All that ever was in it.
+    /// Returns every entry that was ever in the log.
     #[must_use]
     pub fn history(&self) -> Vec<Arc<Entry>> {
         history(&self.table, &self.offloaded)
     }
 }
 
-/// Checks a log's structure, and what its clients know of it.
+/// Checks a log's structure, and its clients' acknowledgements and reads.
 pub(super) fn check(world: &World, witness: &Witness, stored: &Stored) {
-    let told = |name: &str, result: Result<(), Violation>| {
+    let report = |name: &str, result: Result<(), Violation>| {
         if let Err(violation) = result {
-            world.violated(format_args!("{name}: {violation} ({})", stored.log));
+            world.report_violation(format_args!("{name}: {violation} ({})", stored.log));
         }
     };
     let (history, readable) = (stored.history(), readable(&stored.table, &stored.offloaded));
-    told("I1", check_no_gap(&stored.table));
-    told("I5", check_links(&history, &stored.segments));
-    told("I3", check_once(&history));
-    told("I13", check_order(&history));
+    report("I1", check_no_gap(&stored.table));
+    report("I5", check_links(&history, &stored.segments));
+    report("I3", check_once(&history));
+    report("I13", check_order(&history));
     let seen = witness.seen();
     let acknowledged = seen.acknowledged.iter().filter(|(log, ..)| *log == stored.log);
-    told("I4", check_acknowledged(&readable, acknowledged.clone().map(|(_, id, _)| *id)));
+    report("I4", check_acknowledged(&readable, acknowledged.clone().map(|(_, id, _)| *id)));
     if let Some(effects) = seen.effects.get(&stored.log) {
-        told("I23", check_effects(&readable, effects));
+        report("I23", check_effects(&readable, effects));
     }
     for (_, id, at) in acknowledged {
-        if !stands(&readable, id.id, *at) {
-            world.violated(format_args!("I4: mutation {} is not at {at}, as was told", id.id));
+        if !is_stored(&readable, id.id, *at) {
+            world.report_violation(format_args!(
+                "I4: mutation {} is not at {at}, as was told",
+                id.id
+            ));
         }
     }
     for (_, run) in seen.runs.iter().filter(|(log, _)| *log == stored.log) {
-        told("I2", check_run(run, &history));
+        report("I2", check_run(run, &history));
     }
 }
 
-fn stands(entries: &[Arc<Entry>], id: u64, at: Position) -> bool {
+fn is_stored(entries: &[Arc<Entry>], id: u64, at: Position) -> bool {
     entries.iter().filter(|entry| entry.position == at).any(|entry| {
         entry.mutation_ids().is_some_and(|(_, first, last)| (first..=last).contains(&id))
     })
 }
 
-/// I2 of a run that begins anywhere.
+/// Checks I2 for consecutive entries that may start anywhere in the log.
 fn check_run(run: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), Violation> {
     let Some(first) = run.first() else { return Ok(()) };
     let from = history.iter().position(|entry| entry.position >= first.position);

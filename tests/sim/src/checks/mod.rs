@@ -1,4 +1,4 @@
-//! All invariants of a run that is over, by core's predicates.
+//! Checks of all invariants after a run, by core's predicates.
 
 mod cells;
 mod feed;
@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 use cellar_base::identity::LogId;
 
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::witness::Witness;
 use crate::world::World;
 
 pub(crate) use feed::check as feed;
 pub use log::{Stored, stored};
 
-/// Checks what is left of a run against what its clients were told and saw.
+/// Checks the final state of a run against everything that its clients were told and have seen.
 pub async fn all(world: &Arc<World>, witness: &Witness, logs: &[LogId], with_snapshots: bool) {
     for log in logs {
         let Some(stored) = log::stored(world, *log).await else { continue };
@@ -29,7 +29,7 @@ pub async fn all(world: &Arc<World>, witness: &Witness, logs: &[LogId], with_sna
             snapshots::check(world, &stored, logs.len() == 1).await;
         }
     }
-    if world.rare.has(Rare::Imported) {
+    if world.rare.has(RareEvent::Imported) {
         imports::check(world, witness, logs).await;
     }
 }

@@ -1,5 +1,5 @@
-//! I7, I10, I11 and I12: each snapshot is the replay of its log, whatever happened while it was made, and
-//! nothing else is left of it.
+//! Checks of invariants I7, I10, I11 and I12: each snapshot equals a replay of its log, despite all
+//! faults, and no other objects remain.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,24 +14,24 @@ use cellar_log::segment::Segment;
 use cellar_sheet::operation::{Operation, SheetId};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::cells::{onlooker, replayed};
+use super::cells::{cold_logs, replayed};
 use super::log::Stored;
 use crate::fleet::logs_of;
 use crate::plan::FaultPlan;
 use crate::process::{Mortality, Process};
 use crate::random::SimRandom;
 use crate::reading::cells;
-use crate::world::{Beginning, World};
+use crate::world::{World, WorldConfig};
 
-/// Pieces of work of one snapshot: far more than any takes.
-const MAX_PIECES: usize = 10_000;
+/// Maximum compaction steps of one snapshot: far more than any needs.
+const MAX_STEPS: usize = 10_000;
 
-/// Snapshots of one log that are compared with a replay, which takes long: the newest, and others. All of
-/// them are compared with what an undisturbed worker makes.
+/// Number of a log's snapshots, including the newest, that are compared with a replay, because a
+/// replay is slow. All snapshots are compared with the result of an undisturbed worker.
 const MAX_REPLAYS: usize = 4;
 
-/// Checks the snapshots of a log. Forks have their objects among those of the log that they come from: which
-/// of these are left over is known only if there are none.
+/// Checks the snapshots of a log. Forks share the object folder of their source, so surplus objects
+/// can be detected only if the log has no forks.
 pub(super) async fn check(world: &Arc<World>, stored: &Stored, has_no_forks: bool) {
     let history = stored.history();
     let mut made = Vec::new();
@@ -46,21 +46,21 @@ pub(super) async fn check(world: &Arc<World>, stored: &Stored, has_no_forks: boo
                 && segment.last_snapshot >= Some(entry.position.num())
         });
         if !is_passed {
-            world.violated(format_args!("I10: no snapshot was made at {}", entry.position));
+            world.report_violation(format_args!("I10: no snapshot was made at {}", entry.position));
         }
         made.extend(root.is_some().then_some(entry));
     }
     for entry in made.iter().rev().step_by(made.len().div_ceil(MAX_REPLAYS).max(1)) {
-        reads_like_a_replay(world, entry, &imported(&history)).await;
+        check_against_replay(world, entry, &imported_sheets(&history)).await;
     }
     if stored.lineage.is_none() {
         let prefix = has_no_forks.then(|| format!("sheets/{}/", stored.log));
-        is_as_undisturbed(world, stored, &history, prefix.as_deref()).await;
+        check_against_undisturbed(world, stored, &history, prefix.as_deref()).await;
     }
 }
 
-/// The sheets that were imported: a replay has no cells of them.
-fn imported(history: &[Arc<Entry>]) -> BTreeSet<SheetId> {
+/// Returns the imported sheets: a replay lacks their cells.
+fn imported_sheets(history: &[Arc<Entry>]) -> BTreeSet<SheetId> {
     let mutations = history.iter().filter_map(|entry| Some(&entry.edits()?.mutations)).flatten();
     let operations = mutations.flat_map(|mutation| mutation.effective());
     let imported = operations.filter_map(|operation| match operation {
@@ -70,32 +70,36 @@ fn imported(history: &[Arc<Entry>]) -> BTreeSet<SheetId> {
     imported.collect()
 }
 
-/// I7: the cells at a snapshot, read through its root, are those of the log.
-async fn reads_like_a_replay(world: &Arc<World>, entry: &Entry, imported: &BTreeSet<SheetId>) {
-    let (logs, log, at) = (onlooker(world), entry.log, entry.position);
+/// Checks I7: the cells read through the root of a snapshot equal those of the log.
+async fn check_against_replay(world: &Arc<World>, entry: &Entry, imported: &BTreeSet<SheetId>) {
+    let (logs, log, at) = (cold_logs(world), entry.log, entry.position);
     let sheets = match replayed(&logs, log, at).await {
         Ok(sheets) => sheets,
-        Err(error) => return world.violated(format_args!("I7: no replay to {at}: {error}")),
+        Err(error) => {
+            return world.report_violation(format_args!("I7: no replay to {at}: {error}"));
+        }
     };
     for (sheet, expected) in sheets.into_iter().filter(|(sheet, _)| !imported.contains(sheet)) {
         match cells(&logs, log, at, sheet).await {
             Ok(cells) if cells == expected => {}
-            Ok(_) => world.violated(format_args!("I7: the snapshot at {at} is not its log's")),
-            Err(error) => world.violated(format_args!("I7: no cells at {at}: {error}")),
+            Ok(_) => {
+                world.report_violation(format_args!("I7: the snapshot at {at} is not its log's"))
+            }
+            Err(error) => world.report_violation(format_args!("I7: no cells at {at}: {error}")),
         }
     }
 }
 
-/// I11 and I12: where nothing fails the same roots are made of the same objects.
-async fn is_as_undisturbed(
+/// Checks I11 and I12: without faults, a worker makes the same roots from the same objects.
+async fn check_against_undisturbed(
     world: &Arc<World>,
     stored: &Stored,
     history: &[Arc<Entry>],
     prefix: Option<&str>,
 ) {
-    let quiet = World::new(SimRandom::of_seed(0), Beginning::with(FaultPlan::none()));
+    let quiet = World::new(SimRandom::of_seed(0), WorldConfig::with(FaultPlan::none()));
     copy_bodies(world, &quiet, history).await;
-    if !imported(history).is_empty() {
+    if !imported_sheets(history).is_empty() {
         copy_chunks(world, &quiet, stored.log).await;
     }
     let mut made = Vec::new();
@@ -104,10 +108,10 @@ async fn is_as_undisturbed(
         let of = |entry: &&Arc<Entry>| entry.position.segment() == segment.num;
         let mut entries = history.iter().filter(of);
         let Some(first) = entries.next() else { continue };
-        quiet.tables.create(&record, &plain(first)).await;
+        quiet.tables.create(&record, &without_root(first)).await;
         made.extend(root_of(first));
         for entry in entries {
-            quiet.tables.put(&plain(entry)).await;
+            quiet.tables.put(&without_root(entry)).await;
             made.extend(root_of(entry));
         }
     }
@@ -115,22 +119,23 @@ async fn is_as_undisturbed(
     for (position, root) in made {
         match build(&process, SnapshotJob { log: stored.log, position }).await {
             Ok(expected) if expected == root => {}
-            Ok(expected) => world
-                .violated(format_args!("I12: the root at {position} is {root}, not {expected}")),
-            Err(error) => return world.violated(format_args!("undisturbed: {error}")),
+            Ok(expected) => world.report_violation(format_args!(
+                "I12: the root at {position} is {root}, not {expected}"
+            )),
+            Err(error) => return world.report_violation(format_args!("undisturbed: {error}")),
         }
     }
     let Some(prefix) = prefix else { return };
-    let (left, expected) = (objects(world, prefix).await, objects(&quiet, prefix).await);
+    let (left, expected) = (list_objects(world, prefix).await, list_objects(&quiet, prefix).await);
     for object in left.difference(&expected) {
-        world.violated(format_args!("I11: {object} is none of the snapshots' objects"));
+        world.report_violation(format_args!("I11: {object} is none of the snapshots' objects"));
     }
 }
 
-/// Copies the chunks, as imports name some.
+/// Copies the chunks, because imports reference some of them.
 async fn copy_chunks(from: &World, to: &World, log: LogId) {
     let prefix = format!("sheets/{log}/chunks/");
-    for key in objects(from, &prefix).await {
+    for key in list_objects(from, &prefix).await {
         let Ok(key) = BlobKey::new(&key) else { continue };
         let Ok(GetOutcome::Found { head, bytes }) = from.blobs.get(&key, u64::MAX).await else {
             continue;
@@ -139,12 +144,12 @@ async fn copy_chunks(from: &World, to: &World, log: LogId) {
         let (sha256, pending) = (sha256(&bytes), false);
         let copy = NewBlob { key, bytes, sha256, content_type, content_encoding, pending };
         if let Err(error) = to.blobs.put(copy).await {
-            from.violated(format_args!("a chunk is not copied: {error}"));
+            from.report_violation(format_args!("a chunk is not copied: {error}"));
         }
     }
 }
 
-/// Large entries have their bodies there, too.
+/// Copies the external bodies of large entries.
 async fn copy_bodies(from: &World, to: &World, history: &[Arc<Entry>]) {
     for entry in history {
         let Content::External(external) = &entry.content else { continue };
@@ -156,7 +161,10 @@ async fn copy_bodies(from: &World, to: &World, history: &[Arc<Entry>]) {
         let (sha256, pending) = (external.sha256, false);
         let copy = NewBlob { key, bytes, sha256, content_type, content_encoding, pending };
         if let Err(error) = to.blobs.put(copy).await {
-            from.violated(format_args!("the body at {} is not copied: {error}", entry.position));
+            from.report_violation(format_args!(
+                "the body at {} is not copied: {error}",
+                entry.position
+            ));
         }
     }
 }
@@ -168,8 +176,8 @@ fn root_of(entry: &Entry) -> Option<(Position, String)> {
     }
 }
 
-/// The entry as it was put.
-fn plain(entry: &Entry) -> Entry {
+/// Returns the entry as it was put, without its root.
+fn without_root(entry: &Entry) -> Entry {
     match entry.content {
         Content::Snapshot { .. } => {
             Entry { content: Content::Snapshot { root: None, trimmed_s: None }, ..entry.clone() }
@@ -181,7 +189,7 @@ fn plain(entry: &Entry) -> Entry {
 async fn build(process: &Process, job: SnapshotJob) -> Result<String, String> {
     let builder = LevelsBuilder::new(Arc::new(logs_of(process)), Arc::new(process.clone()));
     let mut progress = Vec::new();
-    for _ in 0..MAX_PIECES {
+    for _ in 0..MAX_STEPS {
         match builder.step(&job, &progress).await.map_err(|error| error.to_string())? {
             BuildStep::Progress(next) => progress = next,
             BuildStep::EarlierSnapshot(at) => {
@@ -198,7 +206,7 @@ async fn build(process: &Process, job: SnapshotJob) -> Result<String, String> {
     Err("it does not come to an end".to_owned())
 }
 
-async fn objects(world: &World, prefix: &str) -> BTreeSet<String> {
+async fn list_objects(world: &World, prefix: &str) -> BTreeSet<String> {
     let (mut objects, mut after) = (BTreeSet::new(), None);
     loop {
         let Ok(page) = world.blobs.list(prefix, after.as_deref(), u16::MAX).await else {

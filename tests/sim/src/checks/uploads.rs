@@ -1,4 +1,5 @@
-//! I4 and I11 of large entries: the body of each is there for good, and no other upload is.
+//! Checks of invariants I4 and I11 for large entries: each external body is stored permanently, and
+//! no other upload remains.
 
 use std::collections::BTreeSet;
 
@@ -25,12 +26,14 @@ pub(super) async fn check(world: &World, stored: &Stored) {
             Err(_) => None,
         };
         if pending != Some(false) {
-            world.violated(format_args!("I4: {key} is an entry's body; pending: {pending:?}"));
+            world.report_violation(format_args!(
+                "I4: {key} is an entry's body; pending: {pending:?}"
+            ));
         }
     }
     let prefix = format!("{UPLOADS_PREFIX}{}/", stored.log);
     let Ok(page) = world.blobs.list(&prefix, None, u16::MAX).await else { return };
     for left in page.blobs.into_iter().filter(|blob| !named.contains(&blob.key)) {
-        world.violated(format_args!("I11: {} is the body of no entry", left.key));
+        world.report_violation(format_args!("I11: {} is the body of no entry", left.key));
     }
 }

@@ -1,4 +1,4 @@
-//! What the command is asked.
+//! The arguments of the command.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -7,46 +7,46 @@ use clap::Parser;
 
 use crate::scenarios::Scenario;
 
-/// Runs the real engine over simulated services that fail, each run a function of its seed.
+/// Run the engine over simulated services with faults; a seed determines each run
 #[derive(Debug, Clone, Parser)]
 #[command(name = "sim", version)]
 pub(super) struct Arguments {
-    /// Scenarios; all if none is named
+    /// Scenarios to run; all if none is given
     #[arg(value_name = "SCENARIO")]
     named: Vec<Scenario>,
-    /// How many seeds of each scenario
+    /// Number of seeds of each scenario
     #[arg(long, value_name = "N", default_value_t = 200)]
     seeds: u64,
-    /// The first of them
+    /// First seed
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     from: u64,
-    /// Run this one seed
+    /// Run only this seed
     #[arg(long, value_name = "SEED", conflicts_with_all = ["seeds", "from", "shard", "resume"])]
     pub(super) seed: Option<u64>,
-    /// Print everything that happens in the run
+    /// Print the trace of the run
     #[arg(long, requires = "seed")]
     pub(super) trace: bool,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
-    /// Run only this part of the seeds, for example 2/8
+    /// Run only part K of N of the seeds, for example 2/8
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
-    /// End a scenario soon after a seed of it has failed
+    /// Stop a scenario soon after one of its seeds has failed
     #[arg(long)]
     pub(super) until_failure: bool,
-    /// Note here how far it has come, and go on from there
+    /// Save the progress to this file, and resume from it
     #[arg(long, value_name = "FILE")]
     pub(super) resume: Option<PathBuf>,
-    /// Runs at once; as many as there are processors if not given
+    /// Number of concurrent runs; defaults to the number of processors
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Do not add seeds that fail to failed-seeds.json
+    /// Do not add failed seeds to failed-seeds.json
     #[arg(long)]
     pub(super) forget: bool,
 }
 
-/// A part of all seeds.
+/// One of several equal parts of the seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shard {
     number: u64,
@@ -61,25 +61,25 @@ impl FromStr for Shard {
         let numbers = parts.and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
         match numbers {
             Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
-            _ => Err("write it as K/N, with K from 1 to N".to_owned()),
+            _ => Err("invalid part of the seeds; write K/N, with K from 1 to N".to_owned()),
         }
     }
 }
 
 impl Arguments {
-    /// Which scenarios.
+    /// Returns the scenarios to run.
     pub(super) fn scenarios(&self) -> Vec<Scenario> {
         if self.named.is_empty() { Scenario::ALL.to_vec() } else { self.named.clone() }
     }
 
-    /// Which seeds, in ascending order.
+    /// Returns the seeds to run, in ascending order.
     pub(super) fn seeds(&self) -> impl Iterator<Item = u64> {
         let Shard { number, of } = self.shard.unwrap_or(Shard { number: 1, of: 1 });
         (self.from..self.from.saturating_add(self.seeds))
             .filter(move |seed| seed % of == number - 1)
     }
 
-    /// Runs at once.
+    /// Returns the number of concurrent runs.
     pub(super) fn threads(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.threads.unwrap_or_else(all)
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn invalid_arguments_are_refused() {
         let wrong = [
             vec!["nowhere"],
             vec!["--shard", "0/3"],

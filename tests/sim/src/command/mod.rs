@@ -1,4 +1,4 @@
-//! The command `sim`: arguments in, progress and a table out.
+//! The command `sim`: parses arguments, runs scenarios, prints progress and results.
 
 mod arguments;
 mod progress;
@@ -11,25 +11,25 @@ use clap::Parser as _;
 use clap::error::ErrorKind;
 
 use self::arguments::Arguments;
-use self::progress::Progress;
+use self::progress::SavedProgress;
 use crate::batch::{FailedSeed, Summary, run_seeds};
-use crate::kept;
+use crate::failed_seeds;
 use crate::run::run;
 use crate::scenarios::Scenario;
 
-/// Exit code of wrong usage.
+/// Exit code of a usage error.
 const USAGE: u8 = 64;
-/// Seeds between two lines of progress, and between two writes of the file to go on from.
+/// Number of seeds after which progress is printed and saved.
 const STRIDE: usize = 50;
 
-/// Runs the command of this process: 0 if all is well, 1 if a seed failed or something that is promised
-/// never happened, 64 for wrong usage.
+/// Runs the command. The exit code is 0 on success, 1 if a seed failed or a promised event never
+/// happened, and 64 for a usage error.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Nothing is left to do if the terminal is gone.
+            // An error of the terminal cannot be reported anywhere.
             let _ = error.print();
             let is_help =
                 matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
@@ -37,58 +37,58 @@ pub fn main() -> ExitCode {
         }
     };
     let ended = match arguments.seed {
-        Some(seed) => one(&arguments, seed),
-        None => many(&arguments),
+        Some(seed) => run_one(&arguments, seed),
+        None => run_many(&arguments),
     };
     match ended {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            report::error(&error);
+            report::print_error(&error);
             ExitCode::FAILURE
         }
     }
 }
 
-/// Runs one seed; whether all was well.
-fn one(arguments: &Arguments, seed: u64) -> io::Result<bool> {
-    let mut is_well = true;
+/// Runs one seed of each scenario; returns whether all runs succeeded.
+fn run_one(arguments: &Arguments, seed: u64) -> io::Result<bool> {
+    let mut all_passed = true;
     for scenario in arguments.scenarios() {
         let outcome = run(scenario, seed, arguments.trace);
-        is_well &= outcome.violations.is_empty();
-        report::one(scenario, seed, &outcome, arguments.json)?;
+        all_passed &= outcome.violations.is_empty();
+        report::print_one(scenario, seed, &outcome, arguments.json)?;
     }
-    Ok(is_well)
+    Ok(all_passed)
 }
 
-/// Runs many seeds; whether all was well.
-fn many(arguments: &Arguments) -> io::Result<bool> {
-    let mut progress = Progress::read(arguments.resume.as_deref())?;
-    let mut is_well = true;
+/// Runs many seeds; returns whether all runs succeeded and all promised events happened.
+fn run_many(arguments: &Arguments) -> io::Result<bool> {
+    let mut progress = SavedProgress::read(arguments.resume.as_deref())?;
+    let mut all_passed = true;
     let mut reports = Vec::new();
     for scenario in arguments.scenarios() {
-        let summary = scenario_seeds(arguments, scenario, &mut progress)?;
-        is_well &= summary.failed.is_empty() && summary.never_happened(scenario).is_empty();
-        keep(arguments, &summary.failed)?;
+        let summary = run_scenario(arguments, scenario, &mut progress)?;
+        all_passed &= summary.failed.is_empty() && summary.missing_events(scenario).is_empty();
+        record_failed_seeds(arguments, &summary.failed)?;
         reports.push((scenario, summary));
     }
-    report::many(&reports, arguments.json)?;
-    Ok(is_well)
+    report::print_many(&reports, arguments.json)?;
+    Ok(all_passed)
 }
 
-fn scenario_seeds(
+fn run_scenario(
     arguments: &Arguments,
     scenario: Scenario,
-    progress: &mut Progress,
+    progress: &mut SavedProgress,
 ) -> io::Result<Summary> {
-    let (mut summary, from) = progress.of(scenario).unwrap_or((Summary::default(), 0));
+    let (mut summary, from) = progress.scenario(scenario).unwrap_or((Summary::default(), 0));
     let seeds: Vec<u64> = arguments.seeds().filter(|seed| *seed >= from).collect();
     let total = seeds.len() as u64 + summary.seeds;
     for some in seeds.chunks(STRIDE) {
         run_seeds(scenario, some, arguments.threads(), &mut summary);
         let next = some.last().map_or(from, |last| last + 1);
-        progress.reached(scenario, &summary, next)?;
-        report::progress(scenario, &summary, total, arguments.json);
+        progress.save(scenario, &summary, next)?;
+        report::print_progress(scenario, &summary, total, arguments.json);
         if arguments.until_failure && !summary.failed.is_empty() {
             break;
         }
@@ -96,9 +96,9 @@ fn scenario_seeds(
     Ok(summary)
 }
 
-fn keep(arguments: &Arguments, failed: &[FailedSeed]) -> io::Result<()> {
+fn record_failed_seeds(arguments: &Arguments, failed: &[FailedSeed]) -> io::Result<()> {
     if arguments.forget || failed.is_empty() {
         return Ok(());
     }
-    kept::add(failed)
+    failed_seeds::add(failed)
 }

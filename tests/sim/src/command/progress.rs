@@ -1,4 +1,4 @@
-//! How far a long run has come, in a file from which it goes on.
+//! The saved progress of a long run, from which a later run resumes.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 use crate::batch::Summary;
 use crate::scenarios::Scenario;
 
-/// What was done so far.
-pub(super) struct Progress {
+/// The progress of all scenarios, and the file where it is saved.
+pub(super) struct SavedProgress {
     file: Option<PathBuf>,
-    reached: BTreeMap<String, Reached>,
+    reached: BTreeMap<String, ScenarioProgress>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Reached {
-    /// The seed to go on with.
+struct ScenarioProgress {
+    /// The next seed to run.
     next: u64,
     summary: Summary,
 }
 
-impl Progress {
-    /// Reads the file, if one is named and there is one.
+impl SavedProgress {
+    /// Reads the progress from a file; it is empty without a file or if the file does not exist.
     pub(super) fn read(file: Option<&Path>) -> io::Result<Self> {
         let reached = match file.map(std::fs::read) {
             Some(Ok(bytes)) => serde_json::from_slice(&bytes)?,
@@ -33,21 +33,21 @@ impl Progress {
         Ok(Self { file: file.map(Path::to_path_buf), reached })
     }
 
-    /// What came of a scenario so far, and the seed to go on with.
-    pub(super) fn of(&self, scenario: Scenario) -> Option<(Summary, u64)> {
+    /// Returns the summary of a scenario so far, and its next seed.
+    pub(super) fn scenario(&self, scenario: Scenario) -> Option<(Summary, u64)> {
         let reached = self.reached.get(scenario.name())?;
         Some((reached.summary.clone(), reached.next))
     }
 
-    /// A scenario has come so far. The file is replaced as a whole.
-    pub(super) fn reached(
+    /// Updates the progress of a scenario. The file is replaced atomically.
+    pub(super) fn save(
         &mut self,
         scenario: Scenario,
         summary: &Summary,
         next: u64,
     ) -> io::Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
-        let reached = Reached { next, summary: summary.clone() };
+        let reached = ScenarioProgress { next, summary: summary.clone() };
         self.reached.insert(scenario.to_string(), reached);
         let new = file.with_extension("new");
         std::fs::write(&new, serde_json::to_vec_pretty(&self.reached)?)?;
@@ -58,23 +58,23 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rare::Rare;
+    use crate::rare::RareEvent;
 
     #[test]
-    fn a_run_goes_on_where_it_was() {
+    fn a_run_resumes_from_its_saved_progress() {
         let name = format!("cellar-sim-progress-{}.json", std::process::id());
         let file = std::env::temp_dir().join(name);
         let _ = std::fs::remove_file(&file);
-        let mut progress = Progress::read(Some(&file)).unwrap();
-        assert!(progress.of(Scenario::RollRace).is_none());
-        let rare = BTreeMap::from([(Rare::RollLost, 3)]);
+        let mut progress = SavedProgress::read(Some(&file)).unwrap();
+        assert!(progress.scenario(Scenario::RollRace).is_none());
+        let rare = BTreeMap::from([(RareEvent::RollLost, 3)]);
         let summary = Summary { seeds: 9, rare, ..Summary::default() };
-        progress.reached(Scenario::RollRace, &summary, 10).unwrap();
-        let again = Progress::read(Some(&file)).unwrap();
-        assert_eq!(again.of(Scenario::RollRace), Some((summary, 10)));
-        assert!(again.of(Scenario::AppendContention).is_none());
+        progress.save(Scenario::RollRace, &summary, 10).unwrap();
+        let again = SavedProgress::read(Some(&file)).unwrap();
+        assert_eq!(again.scenario(Scenario::RollRace), Some((summary, 10)));
+        assert!(again.scenario(Scenario::AppendContention).is_none());
         std::fs::write(&file, "no JSON").unwrap();
-        assert!(Progress::read(Some(&file)).is_err());
+        assert!(SavedProgress::read(Some(&file)).is_err());
         std::fs::remove_file(&file).unwrap();
     }
 }

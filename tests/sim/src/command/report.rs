@@ -1,4 +1,4 @@
-//! What the command says: progress on stderr, results on stdout.
+//! Output of the command: progress on stderr, results on stdout.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -6,34 +6,38 @@ use std::io::{self, Write as _};
 use serde_json::json;
 
 use crate::batch::Summary;
-use crate::run::Outcome;
+use crate::run::RunOutcome;
 use crate::scenarios::Scenario;
 
-/// Milliseconds in a day.
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
-fn tell(line: fmt::Arguments<'_>) {
-    // Nothing is left to do if the terminal is gone.
+fn print_line(line: fmt::Arguments<'_>) {
+    // An error of the terminal cannot be reported anywhere.
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Says why the command ended.
-pub(super) fn error(error: &io::Error) {
-    tell(format_args!("error: {error}"));
+/// Prints the error that ended the command.
+pub(super) fn print_error(error: &io::Error) {
+    print_line(format_args!("error: {error}"));
 }
 
-/// Says how far a scenario has come.
-pub(super) fn progress(scenario: Scenario, summary: &Summary, total: u64, json: bool) {
+/// Prints the progress of a scenario.
+pub(super) fn print_progress(scenario: Scenario, summary: &Summary, total: u64, json: bool) {
     if !json {
         let (seeds, failed) = (summary.seeds, summary.failed.len());
-        tell(format_args!("{scenario:<22} {seeds} of {total} seeds, {failed} failed"));
+        print_line(format_args!("{scenario:<22} {seeds} of {total} seeds, {failed} failed"));
     }
 }
 
-/// Reports one run.
-pub(super) fn one(scenario: Scenario, seed: u64, outcome: &Outcome, json: bool) -> io::Result<()> {
+/// Prints the result of one run.
+pub(super) fn print_one(
+    scenario: Scenario,
+    seed: u64,
+    outcome: &RunOutcome,
+    json: bool,
+) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let Outcome { violations, trace_hash, events, elapsed_ms, rare, lines } = outcome;
+    let RunOutcome { violations, trace_hash, events, elapsed_ms, rare, lines } = outcome;
     let hash = format!("{trace_hash:016x}");
     if json {
         let report = json!({
@@ -53,12 +57,12 @@ pub(super) fn one(scenario: Scenario, seed: u64, outcome: &Outcome, json: bool) 
     writeln!(out, "{scenario} {seed}: {state}, {events} events in {seconds} s, trace {hash}")
 }
 
-/// Reports many runs.
-pub(super) fn many(reports: &[(Scenario, Summary)], json: bool) -> io::Result<()> {
+/// Prints the results of many runs.
+pub(super) fn print_many(reports: &[(Scenario, Summary)], json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if json {
         let report = |(scenario, summary): &(Scenario, Summary)| {
-            let never = summary.never_happened(*scenario);
+            let never = summary.missing_events(*scenario);
             json!({ "scenario": scenario.name(), "summary": summary, "never_happened": never })
         };
         let all: Vec<_> = reports.iter().map(report).collect();
@@ -78,7 +82,7 @@ pub(super) fn many(reports: &[(Scenario, Summary)], json: bool) -> io::Result<()
         for (rare, times) in &summary.rare {
             writeln!(out, "{times:>12}  {}", rare.text())?;
         }
-        for rare in summary.never_happened(*scenario) {
+        for rare in summary.missing_events(*scenario) {
             writeln!(out, "       NEVER  {}", rare.text())?;
         }
         for failed in &summary.failed {

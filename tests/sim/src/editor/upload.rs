@@ -1,4 +1,4 @@
-//! Large edits: an object that is uploaded first, and then becomes an entry.
+//! Large edits: the client uploads an object, which then becomes an entry.
 
 use bytes::Bytes;
 use cellar_engine::contract::UrlRequest;
@@ -11,71 +11,72 @@ use uuid::Uuid;
 
 use super::{Editor, REPEATS};
 use crate::fleet::{Server, complete};
-use crate::operations::cells;
+use crate::operations::draw_cells;
 use crate::random::Rate;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 
 /// How often an upload is never completed.
 const ABANDONED: Rate = Rate(1_500);
-/// How often a client sleeps between an upload and its completion.
+/// How often a client waits between an upload and its completion.
 const SLEEPS: Rate = Rate(1_000);
-/// How often a client never comes back after it has asked for a completion.
+/// How often a client disappears after it has requested a completion.
 const VANISHES: Rate = Rate(1_000);
-/// For how long it sleeps, milliseconds at most: longer than the bucket keeps what is not completed.
+/// Maximum wait before a completion, in milliseconds: longer than the bucket keeps pending uploads.
 const SLEEP_MAX_MS: u64 = 5 * 24 * 60 * 60 * 1_000;
 
-/// An object that is to become an entry.
+/// The object of a large edit.
 struct Body {
     bytes: Bytes,
     sha256: Sha256,
 }
 
 impl Editor {
-    /// Uploads an edit and completes it, or leaves it; none if it never can be done, which is a violation.
+    /// Uploads an edit and completes it or abandons it; returns `None` after a permanent failure,
+    /// which is a violation.
     pub(super) async fn edit_large(&mut self) -> Option<()> {
-        let count = self.random().within(1..=self.habits.batch.max(1));
+        let count = self.random().draw_in(1..=self.habits.batch.max(1));
         let operations: Vec<_> =
-            (0..count).map(|_| cells(self.random(), self.habits.text_bytes)).collect();
+            (0..count).map(|_| draw_cells(self.random(), self.habits.text_bytes)).collect();
         let bytes: Bytes = encode_external_body(&operations).ok()?.into();
         let body = Body { sha256: sha256(&bytes), bytes };
         let first_id = self.next_id;
         if self.random().happens(ABANDONED) {
             self.upload(&body).await?;
-            self.process.world().count(Rare::UploadAbandoned);
+            self.process.world().count(RareEvent::UploadAbandoned);
             return Some(());
         }
         self.next_id += count;
         loop {
             let upload = self.upload(&body).await?;
             if self.random().happens(SLEEPS) {
-                let sleep_ms = self.random().mostly_short(SLEEP_MAX_MS);
+                let sleep_ms = self.random().draw_mostly_small(SLEEP_MAX_MS);
                 self.process.world().sleep_ms(sleep_ms).await;
             }
             let completion = self.completion(upload, &body, first_id);
             if self.random().happens(VANISHES) {
                 return self.vanish(completion).await;
             }
-            match self.until_completed(&completion).await {
+            match self.complete_until_answered(&completion).await {
                 Ok(appended) => {
-                    self.process.world().count(Rare::Uploaded);
-                    self.believe(&appended);
+                    self.process.world().count(RareEvent::Uploaded);
+                    self.record_answer(&appended);
                     return self.repeat_completion(&completion, &appended).await;
                 }
                 Err(LogError::Upload(UploadFault::Absent | UploadFault::TooOld)) => {
-                    self.process.world().count(Rare::UploadAgain);
+                    self.process.world().count(RareEvent::UploadAgain);
                 }
-                Err(error) => return self.cannot("complete", &error),
+                Err(error) => return self.report_failure("complete", &error),
             }
         }
     }
 
-    /// Asks for the completion once, and is never seen again: whatever came of it, the upload is an entry's body
-    /// for good, or goes.
+    /// Requests the completion once and disappears. The upload must either become an entry's body
+    /// or be deleted.
     async fn vanish(&self, completion: Completion) -> Option<()> {
         let log = self.log;
         let asks = |server| complete(server, log, completion);
         drop(self.fleet.ask(&self.process, "complete, and leaves".to_owned(), asks).await);
-        self.process.world().count(Rare::ClientVanished);
+        self.process.world().count(RareEvent::ClientVanished);
         None
     }
 
@@ -93,25 +94,25 @@ impl Editor {
         }
     }
 
-    async fn until_completed(&self, completion: &Completion) -> Result<Appended, LogError> {
+    async fn complete_until_answered(&self, completion: &Completion) -> Result<Appended, LogError> {
         let (log, completion) = (self.log, completion.clone());
         let completes = |server| complete(server, log, completion.clone());
-        self.until_final(&format!("complete upload {}", completion.upload), completes).await
+        self.retry_until_final(&format!("complete upload {}", completion.upload), completes).await
     }
 
-    /// I14 of a completion.
+    /// Checks I14 for a completion.
     async fn repeat_completion(&self, completion: &Completion, first: &Appended) -> Option<()> {
         if !self.random().happens(REPEATS) {
             return Some(());
         }
-        match self.until_completed(completion).await {
-            Ok(again) => self.must_be_same(first, &again),
-            Err(error) => return self.cannot("repeat the completion", &error),
+        match self.complete_until_answered(completion).await {
+            Ok(again) => self.check_same_answer(first, &again),
+            Err(error) => return self.report_failure("repeat the completion", &error),
         }
         Some(())
     }
 
-    /// Uploads an object under a new name, however often that takes.
+    /// Uploads an object under a new name, retrying until it succeeds.
     async fn upload(&self, body: &Body) -> Option<Uuid> {
         let random = self.random();
         let upload = Uuid::from_u64_pair(random.next(), random.next());
@@ -121,29 +122,29 @@ impl Editor {
             let asks = |server: Server| async move {
                 server.logs.grant_upload(log, upload, bytes, hash).await
             };
-            match self.until_final("a grant to upload", asks).await {
+            match self.retry_until_final("a grant to upload", asks).await {
                 Ok(grant) if self.send(&grant, body).await => return Some(upload),
-                // It has expired, or no answer came.
+                // The URL has expired, or no answer arrived.
                 Ok(_) => {}
-                Err(error) => return self.cannot("be granted an upload", &error),
+                Err(error) => return self.report_failure("be granted an upload", &error),
             }
         }
     }
 
-    /// Whether the object is there.
+    /// Uploads the object; returns whether it exists now.
     async fn send(&self, grant: &PresignedRequest, body: &Body) -> bool {
         let PresignedRequest { method, url, headers, .. } = grant.clone();
         let request = UrlRequest { method, url, headers, body: body.bytes.clone() };
         let process = self.process.clone();
         let effect = async move { process.world().blobs.send(&request) };
         let reply = self.process.call_bucket("upload an object".to_owned(), effect).await;
-        // 412: an earlier try has put it there.
+        // Status 412: an earlier attempt has stored the object.
         reply.is_ok_and(|reply| matches!(reply.status, 200 | 412))
     }
 
-    fn cannot<T>(&self, what: &str, error: &LogError) -> Option<T> {
+    fn report_failure<T>(&self, what: &str, error: &LogError) -> Option<T> {
         let name = self.process.name();
-        self.process.world().violated(format_args!("{name} cannot {what}: {error}"));
+        self.process.world().report_violation(format_args!("{name} cannot {what}: {error}"));
         None
     }
 }

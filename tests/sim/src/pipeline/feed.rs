@@ -1,4 +1,5 @@
-//! What follows a change of the catalog: the indexer, the feed, and the webhook, as Lambda runs them.
+//! The functions that process a catalog change: the indexer and the webhook, called as Lambda calls
+//! them.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,16 +18,16 @@ use tokio::task::JoinHandle;
 use super::stream_source::{Handler, RETRIES, ReadTo, StreamFunction, TIMEOUT_MS, is_read};
 use super::{IDLE_MAX_MS, Shared, begin};
 use crate::process::{Mortality, Process};
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::stream::{Record, Stream};
 use crate::world::World;
 
-/// Items of a partition: few, so that partitions end.
+/// Partition size of the feed. It is small, so that partitions end during a run.
 const PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 8 };
-/// Rounds of an operator's repair after which nothing may be missing.
+/// Maximum repairs by an operator, after which the feed must be complete.
 const REPAIR_ROUNDS: u32 = 3;
 
-/// The indexer in a process.
+/// Creates the indexer of a process.
 fn indexer(process: &Process) -> Indexer {
     let port = Arc::new(process.clone());
     let lists = CatalogLists::new(
@@ -40,7 +41,7 @@ fn indexer(process: &Process) -> Indexer {
         .with_partition_policy(PARTITIONS)
 }
 
-/// The webhook in a process.
+/// Creates the webhook of a process.
 fn webhook(process: &Process) -> Webhook {
     let port = Arc::new(process.clone());
     let ports = WebhookPorts {
@@ -52,7 +53,8 @@ fn webhook(process: &Process) -> Webhook {
     Webhook::new(ports, "sim")
 }
 
-/// The indexer, on the EventStream table's stream.
+/// The indexer function, attached to the stream of the EventStream table. The webhook function,
+/// attached to the stream of the Feed table.
 struct IndexerFunction;
 
 /// The webhook, on the Feed table's stream.
@@ -77,7 +79,7 @@ impl StreamFunction for IndexerFunction {
         &world.streams_stream
     }
 
-    fn passes(&self, record: &Record) -> bool {
+    fn matches_filter(&self, record: &Record) -> bool {
         feed::is_append(&record.image)
     }
 
@@ -99,7 +101,7 @@ impl StreamFunction for WebhookFunction {
         &world.index_stream
     }
 
-    fn passes(&self, record: &Record) -> bool {
+    fn matches_filter(&self, record: &Record) -> bool {
         record.image.contains_key(PARTITION_BYTES)
     }
 
@@ -120,7 +122,9 @@ impl Handler for Indexing {
         let spans = match spans {
             Ok(spans) => spans,
             Err(error) => {
-                self.process.world().violated(format_args!("an append cannot be read: {error}"));
+                self.process
+                    .world()
+                    .report_violation(format_args!("an append cannot be read: {error}"));
                 return records.len();
             }
         };
@@ -142,14 +146,14 @@ impl Handler for Delivering {
     async fn handle(&self, records: &[Record]) -> usize {
         let places = records.iter().filter_map(|record| place_of(&record.image).ok());
         let (Some(first), Some(last)) = (places.clone().min(), places.max()) else {
-            self.process.world().violated("an item has no place");
+            self.process.world().report_violation("an item has no place");
             return records.len();
         };
         let deadline_ms = Process::now_ms(&self.process).saturating_add(TIMEOUT_MS);
         match self.webhook.deliver((first, last), deadline_ms).await {
             Ok(items) => {
                 if items > 0 {
-                    self.process.world().count(Rare::Delivered);
+                    self.process.world().count(RareEvent::Delivered);
                 }
                 records.len()
             }
@@ -161,7 +165,7 @@ impl Handler for Delivering {
     }
 }
 
-/// The event sources and their functions.
+/// The event sources of the indexer and the webhook.
 pub(crate) struct FeedPipeline {
     shared: Arc<Shared>,
     indexed: Arc<ReadTo>,
@@ -170,7 +174,7 @@ pub(crate) struct FeedPipeline {
 }
 
 impl FeedPipeline {
-    /// Begins.
+    /// Starts the event sources.
     pub(crate) fn begin(world: &Arc<World>) -> Self {
         let shared = Shared::new(world, 0, 0);
         let (mut sources, indexed) = begin(&shared, Arc::new(IndexerFunction));
@@ -179,7 +183,7 @@ impl FeedPipeline {
         Self { shared, indexed, delivered, sources: Mutex::new(sources) }
     }
 
-    /// From now on no function can be called, or they can again.
+    /// Starts or ends an outage in which no function can be called.
     pub(crate) fn set_outage(&self, is_out: bool) {
         self.shared.set_outage(is_out);
     }
@@ -190,13 +194,13 @@ impl FeedPipeline {
             && is_read(&world.index_stream, &self.delivered)
     }
 
-    /// An operator builds the feed anew, while everything fails.
+    /// Rebuilds the feed as an operator does, under faults.
     pub(crate) async fn rebuild(&self) {
         let (operator, auditor) = self.operator();
-        self.shared.world.count(Rare::FeedRebuildBegun);
+        self.shared.world.count(RareEvent::FeedRebuildBegun);
         match auditor.rebuild(|_| {}).await {
             Ok(indexed) => {
-                self.shared.world.count(Rare::FeedRebuilt);
+                self.shared.world.count(RareEvent::FeedRebuilt);
                 operator.event(format_args!("built anew: {indexed:?}"));
             }
             Err(error) => operator.event(format_args!("not built anew: {error}")),
@@ -212,8 +216,9 @@ impl FeedPipeline {
         (operator, auditor)
     }
 
-    /// Waits until everything is indexed and delivered, by true time at most so long; what was lost an operator
-    /// repairs and delivers. Then the feed has everything that the streams have.
+    /// Waits until everything is indexed and delivered, at most `patience_ms` of true time for each
+    /// attempt. An operator repairs and delivers what was lost. Afterwards the feed must contain
+    /// all events of the streams.
     pub(crate) async fn finish(&self, patience_ms: u64) {
         let world = &self.shared.world;
         self.drain(patience_ms).await;
@@ -221,29 +226,31 @@ impl FeedPipeline {
         for round in 0..=REPAIR_ROUNDS {
             let audit = match auditor.verify().await {
                 Ok(audit) => audit,
-                Err(error) => return world.violated(format_args!("no audit of the feed: {error}")),
+                Err(error) => {
+                    return world.report_violation(format_args!("no audit of the feed: {error}"));
+                }
             };
             if audit.findings.is_empty() {
                 break;
             }
             let has_lost = self.shared.has_lost.load(Ordering::SeqCst);
             let repairable = audit.findings.iter().all(Finding::can_be_repaired);
-            // A rebuild that did not end has left the rest to be repaired.
+            // An unfinished rebuild leaves the rest to be repaired.
             if round == REPAIR_ROUNDS || !repairable || !(has_lost || self.was_rebuilt()) {
-                return world.violated(format_args!("the feed: {:?}", audit.findings));
+                return world.report_violation(format_args!("the feed: {:?}", audit.findings));
             }
             operator.event(format_args!("repairs {:?}", audit.findings));
-            world.count(Rare::FeedRepaired);
+            world.count(RareEvent::FeedRepaired);
             if let Err(error) = auditor.repair(&audit).await {
-                world.violated(format_args!("the feed is not repaired: {error}"));
+                world.report_violation(format_args!("the feed is not repaired: {error}"));
             }
             self.drain(patience_ms).await;
         }
-        self.deliver_what_is_left(&operator).await;
+        self.deliver_remaining(&operator).await;
     }
 
     fn was_rebuilt(&self) -> bool {
-        self.shared.world.rare.has(Rare::FeedRebuildBegun)
+        self.shared.world.rare.has(RareEvent::FeedRebuildBegun)
     }
 
     async fn drain(&self, patience_ms: u64) {
@@ -251,14 +258,14 @@ impl FeedPipeline {
         let began_ms = world.time.elapsed_ms();
         while !self.is_drained() {
             if world.time.elapsed_ms() - began_ms > patience_ms {
-                return world.violated("I10: the feed is not finished");
+                return world.report_violation("I10: the feed is not finished");
             }
             world.sleep_ms(IDLE_MAX_MS).await;
         }
     }
 
-    /// `synth webhook deliver`, if the webhook gave something up.
-    async fn deliver_what_is_left(&self, operator: &Process) {
+    /// Runs `synth webhook deliver`, which is needed only if the webhook has dropped a record.
+    async fn deliver_remaining(&self, operator: &Process) {
         let (world, reader) = (&self.shared.world, FeedReader::new(Arc::new(operator.clone()), 0));
         let (mut from, mut last): (Option<Checkpoint>, Option<Checkpoint>) = (None, None);
         loop {
@@ -270,7 +277,7 @@ impl FeedPipeline {
                         break;
                     }
                 }
-                Err(error) => return world.violated(format_args!("the feed: {error}")),
+                Err(error) => return world.report_violation(format_args!("the feed: {error}")),
             }
         }
         let Some(last) = last else { return };
@@ -280,13 +287,13 @@ impl FeedPipeline {
             Ok(0) => {}
             Ok(_) if has_lost => {}
             Err(WebhookError::NotYetThere) | Ok(_) => {
-                world.violated(format_args!("the webhook was not finished: {delivered:?}"));
+                world.report_violation(format_args!("the webhook was not finished: {delivered:?}"));
             }
-            Err(error) => world.violated(format_args!("the webhook: {error}")),
+            Err(error) => world.report_violation(format_args!("the webhook: {error}")),
         }
     }
 
-    /// Ends it.
+    /// Stops the event sources.
     pub(crate) fn end(&self) {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         sources.drain(..).for_each(|source| source.abort());

@@ -1,5 +1,5 @@
-//! What follows an entry: the stream, the relay, the queue and the workers on snapshots, as Lambda runs
-//! them (`stacks/src/cellar/events.rs` has the numbers).
+//! The functions that process a log entry: the stream, the relay, the queue and the snapshot
+//! workers, called as Lambda calls them (`stacks/src/cellar/events.rs` has the settings).
 
 mod feed;
 mod queue_source;
@@ -23,26 +23,26 @@ use self::relay::RelayFunction;
 use self::stream_source::{ReadTo, Source, StreamFunction};
 use crate::process::{Mortality, Process};
 use crate::random::SimRandom;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::stream::SHARDS;
 use crate::world::World;
 
-/// Milliseconds between two looks at what has nothing new: doubled up to the longest.
+/// Polling interval without news, in milliseconds: doubled after each empty poll up to the maximum.
 const IDLE_MS: u64 = 500;
 const IDLE_MAX_MS: u64 = 60_000;
 
-/// How long a source that finds nothing new waits before it looks again.
-struct Idle {
+/// The growing wait of a source that finds nothing new.
+struct PollDelay {
     wait_ms: u64,
 }
 
-impl Idle {
+impl PollDelay {
     fn new() -> Self {
         Self { wait_ms: IDLE_MS }
     }
 
-    /// There was something.
-    fn busy(&mut self) {
+    /// Resets the wait after a poll with news.
+    fn reset(&mut self) {
         self.wait_ms = IDLE_MS;
     }
 
@@ -52,25 +52,25 @@ impl Idle {
     }
 }
 
-/// The event sources and their functions.
+/// The event sources of the relay and the snapshot workers.
 pub(crate) struct Pipeline {
     shared: Arc<Shared>,
     read_to: Arc<ReadTo>,
     sources: Mutex<Vec<JoinHandle<()>>>,
 }
 
-/// What the sources share.
+/// State that the event sources share.
 struct Shared {
     world: Arc<World>,
     random: SimRandom,
-    /// Workers at once at most.
+    /// Maximum concurrent workers.
     workers: usize,
-    /// How long a worker may run.
+    /// Timeout of a worker invocation, in milliseconds.
     function_ms: u64,
     made: AtomicU64,
     in_flight: AtomicUsize,
     is_out: AtomicBool,
-    /// Something was lost that only an operator finds.
+    /// Set once something was lost that only an operator finds.
     has_lost: AtomicBool,
 }
 
@@ -98,20 +98,21 @@ impl Shared {
         Process::new(&self.world, format!("{what}-{number}"), Mortality::Mortal)
     }
 
-    fn lost(&self, rare: Rare) {
+    fn record_loss(&self, rare: RareEvent) {
         self.world.count(rare);
         self.has_lost.store(true, Ordering::SeqCst);
     }
 
-    /// Waits while no function can be called.
-    async fn available(&self) {
+    /// Waits until functions can be called.
+    async fn wait_until_available(&self) {
         while self.is_out.load(Ordering::SeqCst) {
             self.world.sleep_ms(60_000).await;
         }
     }
 }
 
-/// The sources of a function, one for each shard of its stream, and how far they have read.
+/// Starts the sources of a function, one for each shard of its stream; also returns how far they
+/// have read.
 fn begin(
     shared: &Arc<Shared>,
     function: Arc<dyn StreamFunction>,
@@ -124,7 +125,8 @@ fn begin(
 }
 
 impl Pipeline {
-    /// Begins, with so many workers at once, each of which may run for so long.
+    /// Starts the event sources, with at most `workers` concurrent invocations of at most
+    /// `function_ms` each.
     #[must_use]
     pub(crate) fn begin(world: &Arc<World>, workers: usize, function_ms: u64) -> Self {
         let shared = Shared::new(world, workers, function_ms);
@@ -133,12 +135,12 @@ impl Pipeline {
         Self { shared, read_to, sources: Mutex::new(sources) }
     }
 
-    /// From now on no function can be called, or they can again.
+    /// Starts or ends an outage in which no function can be called.
     pub(crate) fn set_outage(&self, is_out: bool) {
         self.shared.set_outage(is_out);
     }
 
-    /// Whether nothing is left to be done.
+    /// Returns whether all work is finished.
     #[must_use]
     pub(crate) fn is_drained(&self) -> bool {
         let Shared { world, in_flight, .. } = self.shared.as_ref();
@@ -148,16 +150,17 @@ impl Pipeline {
             && world.pending.is_empty()
     }
 
-    /// Whether something was lost that only an operator finds: a message, whoever lost it, or the end of a
-    /// record that came back when its message was gone.
+    /// Returns whether something was lost that only an operator finds: a message, or the deletion
+    /// of a record that was written again after its message was deleted.
     #[must_use]
     pub(crate) fn has_lost(&self) -> bool {
         let rare = &self.shared.world.rare;
         let lost = self.shared.has_lost.load(Ordering::SeqCst);
-        lost || rare.has(Rare::MessageLost) || rare.has(Rare::RecordCameBack)
+        lost || rare.has(RareEvent::MessageLost) || rare.has(RareEvent::RecordCameBack)
     }
 
-    /// Waits until nothing is left to be done, by true time at most so long. False if something is.
+    /// Waits until all work is finished, at most `patience_ms` of true time; returns false if work
+    /// is left.
     pub(crate) async fn drain(&self, patience_ms: u64) -> bool {
         let began_ms = self.shared.world.time.elapsed_ms();
         while !self.is_drained() {
@@ -169,32 +172,37 @@ impl Pipeline {
         true
     }
 
-    /// What an operator does about lost messages: `synth reprocess`.
+    /// Runs `synth reprocess`, as an operator does after lost messages.
     pub(crate) async fn reprocess(&self) {
         let world = &self.shared.world;
         let (operator, reprocess) = self.operator();
         let mut findings = Vec::new();
         let surveyed = reprocess.survey(Scope::default(), |finding| findings.push(finding)).await;
         if let Err(error) = surveyed {
-            world.violated(format_args!("reprocess: no survey: {error}"));
+            world.report_violation(format_args!("reprocess: no survey: {error}"));
         }
         for finding in findings {
             operator.event(format_args!("finds {:?} at {}", finding.kind, finding.at));
             if finding.kind.is_lost() {
-                world.violated(format_args!("reprocess: {:?} at {}", finding.kind, finding.at));
+                world.report_violation(format_args!(
+                    "reprocess: {:?} at {}",
+                    finding.kind, finding.at
+                ));
             }
             match reprocess.repair(&finding).await {
-                Ok(mended) if finding.kind.is_repairable() => {
-                    world.count(Rare::Reprocessed);
-                    operator.event(format_args!("{mended:?}"));
+                Ok(repaired) if finding.kind.is_repairable() => {
+                    world.count(RareEvent::Reprocessed);
+                    operator.event(format_args!("{repaired:?}"));
                 }
                 Ok(_) => {}
-                Err(error) => world.violated(format_args!("reprocess: not mended: {error}")),
+                Err(error) => {
+                    world.report_violation(format_args!("reprocess: not repaired: {error}"))
+                }
             }
         }
     }
 
-    /// `synth reprocess --rebuild`, until all of it has begun.
+    /// Runs `synth reprocess --rebuild`, until the rebuild of every snapshot has started.
     pub(crate) async fn rebuild(&self, log: LogId) {
         let world = &self.shared.world;
         let (operator, reprocess) = self.operator();
@@ -215,14 +223,14 @@ impl Pipeline {
                     world.sleep_ms(IDLE_MAX_MS).await;
                 }
                 Err(refusal) => {
-                    return world.violated(format_args!("no rebuild: {refusal}"));
+                    return world.report_violation(format_args!("no rebuild: {refusal}"));
                 }
             }
         }
-        world.count(Rare::Rebuilt);
+        world.count(RareEvent::Rebuilt);
     }
 
-    /// The operator's commands, by somebody who does not die.
+    /// Creates the operator's process, which does not crash, and its commands.
     fn operator(&self) -> (Process, Reprocess) {
         let operator = Process::new(&self.shared.world, "operator", Mortality::Spared);
         let port = Arc::new(operator.clone());
@@ -238,7 +246,7 @@ impl Pipeline {
         (operator, Reprocess::new(ports))
     }
 
-    /// What is left to be done, in words.
+    /// Describes the unfinished work.
     pub(crate) async fn leftovers(&self) -> String {
         let world = &self.shared.world;
         let messages = world.queue.receive(10, 0).await.unwrap_or_default();
@@ -251,7 +259,7 @@ impl Pipeline {
         format!("{} messages, {} records: {what:?}", world.queue.len(), world.pending.len())
     }
 
-    /// Ends it.
+    /// Stops the event sources.
     pub(crate) fn end(&self) {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         sources.drain(..).for_each(|source| source.abort());

@@ -1,4 +1,5 @@
-//! Lambda between the queue and the workers on snapshots: one message a call, several calls at once.
+//! The event source between the queue and the snapshot workers: one message per invocation, several
+//! concurrent invocations.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,18 +10,18 @@ use cellar_engine::snapshots::{LevelsBuilder, SnapshotPorts, Snapshots};
 use cellar_snapshot::pending_snapshot::SnapshotOutcome;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::{Idle, Shared};
+use super::{PollDelay, Shared};
 use crate::fleet::logs_of;
 use crate::process::Process;
 use crate::random::Rate;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 
-/// Seconds for which the queue hides what a function was called with.
+/// Visibility timeout of a received message, in seconds.
 const VISIBILITY_S: u32 = 6 * 15 * 60;
-/// How often a message that is done is not deleted, while anything fails.
+/// How often the deletion of a finished message fails, while faults are active.
 const NOT_DELETED: Rate = Rate(500);
 
-/// A process of the worker function, and what it has built last.
+/// A process of the worker function, with its caches.
 struct Worker {
     process: Process,
     snapshots: Snapshots,
@@ -43,18 +44,18 @@ impl Worker {
     }
 }
 
-/// Takes messages for ever.
+/// Polls the queue forever.
 pub(super) async fn run(shared: Arc<Shared>) {
     let idle: Arc<Mutex<Vec<Worker>>> = Arc::default();
-    let mut looks = Idle::new();
+    let mut looks = PollDelay::new();
     loop {
-        shared.available().await;
+        shared.wait_until_available().await;
         while shared.in_flight.load(Ordering::SeqCst) < shared.workers {
             let received = shared.world.queue.receive(1, VISIBILITY_S).await;
             let Some(message) = received.unwrap_or_default().pop() else { break };
-            looks.busy();
+            looks.reset();
             if shared.random.happens(shared.world.plan().given_twice) {
-                shared.world.count(Rare::MessageToTwo);
+                shared.world.count(RareEvent::MessageToTwo);
                 begin(&shared, &idle, message.clone());
             }
             begin(&shared, &idle, message);
@@ -63,7 +64,7 @@ pub(super) async fn run(shared: Arc<Shared>) {
     }
 }
 
-/// Begins to call a worker that is free, or a new one.
+/// Invokes an idle worker, or a new one.
 fn begin(shared: &Arc<Shared>, idle: &Arc<Mutex<Vec<Worker>>>, message: Received) {
     shared.in_flight.fetch_add(1, Ordering::SeqCst);
     let (shared, idle) = (Arc::clone(shared), Arc::clone(idle));
@@ -78,23 +79,23 @@ fn begin(shared: &Arc<Shared>, idle: &Arc<Mutex<Vec<Worker>>>, message: Received
     }));
 }
 
-/// Calls a worker; whether it can be called again.
+/// Invokes a worker; returns whether it can be invoked again.
 async fn call(shared: &Shared, worker: &Worker, message: Received) -> bool {
     let (world, process) = (&shared.world, &worker.process);
     let Ok(job) = SnapshotJob::decode(&message.body) else {
-        world.violated(format_args!("no job: {}", message.body));
+        world.report_violation(format_args!("no job: {}", message.body));
         return true;
     };
     let receipt = message.receipt.clone();
-    let deadline_ms = process.shown_ms(world.time.now_ms() + shared.function_ms);
+    let deadline_ms = process.to_process_time_ms(world.time.now_ms() + shared.function_ms);
     let snapshots = worker.snapshots.clone();
     let handles = async move { snapshots.handle(job, &receipt, deadline_ms).await };
     let called = process.run(handles);
     let Ok(ended) = tokio::time::timeout(Duration::from_millis(shared.function_ms), called).await
     else {
-        world.count(Rare::FunctionTimedOut);
-        // One that stands still may wake up though nobody waits for it any more.
-        if shared.random.below(2) == 0 {
+        world.count(RareEvent::FunctionTimedOut);
+        // A frozen worker may wake up after its invocation has timed out.
+        if shared.random.draw_below(2) == 0 {
             process.die();
         }
         return false;
@@ -103,11 +104,11 @@ async fn call(shared: &Shared, worker: &Worker, message: Received) -> bool {
     process.event(format_args!("{} {outcome:?}", job.position));
     count(shared, outcome);
     let is_done = matches!(outcome, SnapshotOutcome::Done | SnapshotOutcome::Drop);
-    let is_quiet = world.plan() == world.plan().healed();
+    let is_quiet = world.plan() == world.plan().without_faults();
     if is_done && (is_quiet || !shared.random.happens(NOT_DELETED)) {
         let deleted = world.queue.delete(&message.receipt).await;
         if let Err(error) = deleted {
-            world.violated(format_args!("the queue does not know its receipt: {error}"));
+            world.report_violation(format_args!("the queue does not know its receipt: {error}"));
         }
     }
     true
@@ -115,10 +116,10 @@ async fn call(shared: &Shared, worker: &Worker, message: Received) -> bool {
 
 fn count(shared: &Shared, outcome: SnapshotOutcome) {
     shared.world.count(match outcome {
-        SnapshotOutcome::Done => Rare::SnapshotMade,
-        SnapshotOutcome::Drop => Rare::MessageAfterDone,
-        SnapshotOutcome::Wait { .. } => Rare::MessageWaited,
-        SnapshotOutcome::HandOver => Rare::MessageHandedOver,
-        SnapshotOutcome::Failed { .. } => Rare::MessageFailed,
+        SnapshotOutcome::Done => RareEvent::SnapshotMade,
+        SnapshotOutcome::Drop => RareEvent::MessageAfterDone,
+        SnapshotOutcome::Wait { .. } => RareEvent::MessageWaited,
+        SnapshotOutcome::HandOver => RareEvent::MessageHandedOver,
+        SnapshotOutcome::Failed { .. } => RareEvent::MessageFailed,
     });
 }

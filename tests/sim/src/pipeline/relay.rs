@@ -1,4 +1,4 @@
-//! The relay, on the Entry table's stream.
+//! The relay function, attached to the stream of the Entry table.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl StreamFunction for RelayFunction {
         &world.stream
     }
 
-    fn passes(&self, record: &Record) -> bool {
+    fn matches_filter(&self, record: &Record) -> bool {
         let is_snapshot = match record.image.get(TYPE) {
             Some(Attribute::Text(letter)) => letter == SNAPSHOT,
             _ => false,

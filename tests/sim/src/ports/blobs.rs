@@ -1,4 +1,4 @@
-//! The bucket.
+//! The simulated bucket.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use cellar_engine::ports::{
 };
 
 use crate::process::Process;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 
-/// What keys of offloaded segments begin with.
+/// Key prefix of offloaded segments.
 const OFFLOADED: &str = "offload";
 
 #[async_trait]
@@ -31,7 +31,7 @@ impl Blobs for Process {
         let effect = async move { world.blobs.get(&of, max_bytes).await };
         let got = self.call_bucket(format!("get object {key}"), effect).await.and_then(|got| got);
         if key.as_str().starts_with(OFFLOADED) && matches!(got, Ok(GetOutcome::Found { .. })) {
-            self.world().count(Rare::ReadOffloaded);
+            self.world().count(RareEvent::ReadOffloaded);
         }
         got
     }

@@ -1,4 +1,4 @@
-//! A process's own clock and randomness.
+//! A process's clock and randomness.
 
 use async_trait::async_trait;
 use cellar_engine::ports::{Clock, Random};
@@ -8,12 +8,12 @@ use crate::process::Process;
 #[async_trait]
 impl Clock for Process {
     fn now_ms(&self) -> u64 {
-        self.shown_ms(self.world().time.now_ms())
+        self.to_process_time_ms(self.world().time.now_ms())
     }
 
     async fn sleep_ms(&self, delay_ms: u64) {
         self.world().sleep_ms(delay_ms).await;
-        self.awake().await;
+        self.wait_until_running().await;
     }
 }
 

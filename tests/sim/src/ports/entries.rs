@@ -1,4 +1,4 @@
-//! The Entry table.
+//! The simulated Entry table.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -14,14 +14,14 @@ use cellar_log::entry::Entry;
 use cellar_log::invariants::Attempts;
 
 use crate::process::Process;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 
 tokio::task_local! {
-    /// The attempts of the append that is under way in this task.
+    /// Attempts of the append that runs in this task.
     static ATTEMPTS: RefCell<Attempts>;
 }
 
-/// Does one append, and says how often it tried (I6).
+/// Runs an append and counts its attempts (I6).
 pub(crate) async fn counting_attempts<T>(append: impl Future<Output = T>) -> (T, Attempts) {
     ATTEMPTS
         .scope(RefCell::default(), async {
@@ -31,21 +31,21 @@ pub(crate) async fn counting_attempts<T>(append: impl Future<Output = T>) -> (T,
         .await
 }
 
-fn tried(event: &AppendEvent) {
-    // Whoever does not append is not counted.
+fn count_attempt(event: &AppendEvent) {
+    // Requests outside of an append are not counted.
     let _ = ATTEMPTS.try_with(|attempts| attempts.borrow_mut().record(event));
 }
 
-fn counted<T>(read: Result<T, PortError>) -> Result<T, PortError> {
+fn count_failed_read<T>(read: Result<T, PortError>) -> Result<T, PortError> {
     if let Err(error) = &read {
-        tried(&AppendEvent::ReadFailed { temporary: error.temporary });
+        count_attempt(&AppendEvent::ReadFailed { temporary: error.temporary });
     }
     read
 }
 
 impl Process {
-    /// Cuts a page, as DynamoDB does at 1 MB.
-    fn cut(&self, mut page: Page) -> Page {
+    /// Truncates a page, as DynamoDB does at 1 MB.
+    fn truncate_page(&self, mut page: Page) -> Page {
         let limit = usize::try_from(self.world().plan().page_entries).unwrap_or(usize::MAX);
         if limit > 0 && page.entries.len() > limit {
             page.entries.truncate(limit);
@@ -54,7 +54,7 @@ impl Process {
         page
     }
 
-    /// What the replica shows of a part of a segment, in ascending order.
+    /// Returns the entries of a range of one segment that the replica shows, in ascending order.
     fn shown_entries(&self, log: LogId, from: Position, to: Position) -> Vec<Arc<Entry>> {
         let world = self.world();
         let shown = world.entries_shown.range((log, from)..=(log, to), world.time.elapsed_ms());
@@ -70,15 +70,15 @@ impl Process {
             _ => false,
         };
         let is_hole = |page: &[Arc<Entry>]| page.windows(2).any(broken);
-        let page = self.shown(Page { entries, more }, leader);
+        let page = self.count_if_stale(Page { entries, more }, leader);
         if is_hole(&page.entries) && !is_hole(&leader.entries) {
-            self.world().count(Rare::ReplicaHole);
+            self.world().count(RareEvent::ReplicaHole);
         }
         page
     }
 }
 
-fn last_of(at: Position) -> Position {
+fn segment_end(at: Position) -> Position {
     Position::new(at.segment(), u32::MAX).unwrap_or(at)
 }
 
@@ -89,13 +89,13 @@ impl Entries for Process {
         let effect = async move {
             let leader = process.world().tables.page(log, from, true).await?;
             if !process.is_stale(consistent) {
-                return Ok(process.cut(leader));
+                return Ok(process.truncate_page(leader));
             }
-            let shown = process.shown_entries(log, from, last_of(from));
-            Ok(process.cut(process.shown_page(shown, MAX_PAGE_ENTRIES, &leader)))
+            let shown = process.shown_entries(log, from, segment_end(from));
+            Ok(process.truncate_page(process.shown_page(shown, MAX_PAGE_ENTRIES, &leader)))
         };
         let what = format!("page from {from} consistent={consistent}");
-        counted(self.call(what, effect).await.and_then(|page| page))
+        count_failed_read(self.call(what, effect).await.and_then(|page| page))
     }
 
     async fn page_back(
@@ -109,11 +109,11 @@ impl Entries for Process {
         let effect = async move {
             let leader = process.world().tables.page_back(log, from, limit, true).await?;
             if !process.is_stale(consistent) {
-                return Ok(process.cut(leader));
+                return Ok(process.truncate_page(leader));
             }
             let mut shown = process.shown_entries(log, from.segment_start(), from);
             shown.reverse();
-            Ok(process.cut(process.shown_page(shown, limit, &leader)))
+            Ok(process.truncate_page(process.shown_page(shown, limit, &leader)))
         };
         let what = format!("page back from {from} consistent={consistent}");
         self.call(what, effect).await.and_then(|page| page)
@@ -131,8 +131,8 @@ impl Entries for Process {
             let start = Position::new(segment, 0);
             match (process.is_stale(consistent), start) {
                 (true, Ok(start)) => {
-                    let shown = process.shown_entries(log, start, last_of(start)).pop();
-                    Ok(process.shown(shown, &leader))
+                    let shown = process.shown_entries(log, start, segment_end(start)).pop();
+                    Ok(process.count_if_stale(shown, &leader))
                 }
                 _ => Ok(leader),
             }
@@ -159,7 +159,7 @@ impl Entries for Process {
                 }
                 PutOutcome::Refused { winner } => {
                     let is_own = **winner == new;
-                    world.count(if is_own { Rare::OwnEntryWon } else { Rare::PutLost });
+                    world.count(if is_own { RareEvent::OwnEntryWon } else { RareEvent::PutLost });
                     process.event(format_args!("{} is taken, own={is_own}", new.position));
                 }
                 PutOutcome::Unknown(_) | PutOutcome::Failed(_) => {}
@@ -168,7 +168,7 @@ impl Entries for Process {
         };
         let what = format!("put {}", entry.position);
         let outcome = self.call(what, effect).await.unwrap_or_else(PutOutcome::Unknown);
-        tried(&match &outcome {
+        count_attempt(&match &outcome {
             PutOutcome::Accepted => AppendEvent::PutAccepted,
             PutOutcome::Refused { winner } => {
                 AppendEvent::PutRefused { winner: Arc::clone(winner) }
@@ -194,13 +194,13 @@ impl Entries for Process {
                 let before = world.tables.get(log, position).await?;
                 let stands = world.tables.set_root(log, position, &root).await?;
                 if world.tables.get(log, position).await? == before {
-                    world.count(Rare::RootStood);
+                    world.count(RareEvent::RootStood);
                 }
                 if stands != root {
-                    // Who makes a snapshot again makes the same objects (I7, I12).
+                    // A worker that builds a snapshot again must make the same objects (I7, I12).
                     let why =
                         format_args!("I12: {position} has root {stands}, another made {root}");
-                    world.violated(why);
+                    world.report_violation(why);
                 }
                 world.entry_changed(log, position, false).await;
                 Ok(stands)

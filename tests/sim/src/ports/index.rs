@@ -1,4 +1,4 @@
-//! The Feed table.
+//! The simulated Feed table.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 use cellar_engine::ports::{FeedTable, FeedWriteOutcome, ListPage, Lists, PortError};
 
 use crate::process::Process;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 
 impl Process {
     fn counted_put(&self, outcome: &FeedWriteOutcome) {
         if *outcome == FeedWriteOutcome::Exists {
-            self.world().count(Rare::PlaceTaken);
+            self.world().count(RareEvent::PlaceTaken);
         }
     }
 }
@@ -32,7 +32,7 @@ impl FeedTable for Process {
                 return Ok(leader);
             }
             let shown = world.partitions_shown.range(.., world.time.elapsed_ms()).pop();
-            Ok(process.shown(shown, &leader))
+            Ok(process.count_if_stale(shown, &leader))
         };
         let what = format!("newest partition consistent={consistent}");
         self.call(what, effect).await.and_then(|newest| newest)
@@ -89,7 +89,7 @@ impl FeedTable for Process {
             let shown = world.items_shown.range(from..=last, world.time.elapsed_ms());
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             let shown = shown.into_iter().take(limit).map(|(at, item)| (at.offset(), item));
-            Ok(process.shown(shown.collect(), &leader))
+            Ok(process.count_if_stale(shown.collect(), &leader))
         };
         let what = format!("items from {from} consistent={consistent}");
         self.call(what, effect).await.and_then(|items| items)

@@ -1,4 +1,5 @@
-//! The ports, as a process has them: each call may be late, lost, done twice or answered by a replica.
+//! The ports of a simulated process: each call may be delayed, lost, executed twice or answered by
+//! a replica.
 
 mod blobs;
 mod clock;
@@ -16,19 +17,19 @@ mod webhook;
 pub(crate) use entries::counting_attempts;
 
 use crate::process::Process;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 
 impl Process {
-    /// Whether a read is answered by a replica now.
+    /// Decides whether a replica answers a read.
     fn is_stale(&self, consistent: bool) -> bool {
         !consistent && self.random().happens(self.world().plan().stale)
     }
 
-    /// Hands on what a replica shows, and counts it if the leader has another answer.
-    fn shown<T: PartialEq>(&self, shown: T, leader: &T) -> T {
+    /// Returns a replica's answer, and counts it as stale if the leader's answer differs.
+    fn count_if_stale<T: PartialEq>(&self, shown: T, leader: &T) -> T {
         if shown != *leader {
             self.event(format_args!("a stale read"));
-            self.world().count(Rare::StaleRead);
+            self.world().count(RareEvent::StaleRead);
         }
         shown
     }

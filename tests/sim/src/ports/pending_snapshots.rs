@@ -1,4 +1,4 @@
-//! The PendingSnapshots table.
+//! The simulated PendingSnapshots table.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use cellar_snapshot::pending_snapshot::PendingSnapshot;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use crate::process::Process;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::world::World;
 
-/// The record of a job, if there is one.
-async fn there(world: &World, job: SnapshotJob) -> Option<PendingSnapshot> {
+/// Returns the record of a job, if it exists.
+async fn stored_record(world: &World, job: SnapshotJob) -> Option<PendingSnapshot> {
     let (segment, num) = (job.position.segment(), job.position.num());
     let before = match num.checked_sub(1) {
         Some(num) => Position::new(segment, num),
@@ -25,32 +25,33 @@ async fn there(world: &World, job: SnapshotJob) -> Option<PendingSnapshot> {
     first.ok().flatten().filter(|record| record.job == job)
 }
 
-/// Looks at a record that was written over by another one (I8).
+/// Checks I8 for a record that was replaced.
 fn check_replaced(world: &World, old: Option<PendingSnapshot>, new: &PendingSnapshot) {
     let at = new.job.position;
     let Some(old) = old else {
-        return world.violated(format_args!("I8: a record of {at} was written over that was gone"));
+        return world
+            .report_violation(format_args!("I8: a record of {at} was written over that was gone"));
     };
     if new.increment <= old.increment {
         let (old, new) = (old.increment, new.increment);
-        world.violated(format_args!("I8: the record of {at} went from {old} to {new}"));
+        world.report_violation(format_args!("I8: the record of {at} went from {old} to {new}"));
     }
     if new.progress != old.progress {
-        world.count(Rare::ProgressStored);
+        world.count(RareEvent::ProgressStored);
     } else if old.active && !old.progress.is_empty() {
-        world.count(Rare::TakenOver);
+        world.count(RareEvent::TakenOver);
     }
 }
 
-/// Counts a record of a snapshot that is made: it was sent before, and arrived behind the deletion of
-/// another worker's. The next snapshot of the log takes it away, or an operator.
+/// Counts a record of a finished snapshot: its write was delayed until another worker had deleted
+/// its own record. The log's next snapshot or an operator removes it.
 async fn count_came_back(world: &World, record: &PendingSnapshot) {
     let SnapshotJob { log, position } = record.job;
     let entry = world.tables.get(log, position).await.ok().flatten();
     let is_made =
         |entry: Arc<Entry>| matches!(entry.content, Content::Snapshot { root: Some(_), .. });
     if record.rebuild.is_none() && entry.is_some_and(is_made) {
-        world.count(Rare::RecordCameBack);
+        world.count(RareEvent::RecordCameBack);
     }
 }
 
@@ -75,7 +76,7 @@ impl PendingSnapshots for Process {
         let effect = async move {
             let outcome = world.pending.create(&new).await;
             match outcome {
-                WriteOutcome::Refused => world.count(Rare::ClaimLost),
+                WriteOutcome::Refused => world.count(RareEvent::ClaimLost),
                 WriteOutcome::Written => count_came_back(&world, &new).await,
                 WriteOutcome::Unknown(_) | WriteOutcome::Failed(_) => {}
             }
@@ -89,11 +90,11 @@ impl PendingSnapshots for Process {
         let (process, new) = (self.clone(), record.clone());
         let effect = async move {
             let world = process.world();
-            let old = there(world, new.job).await;
+            let old = stored_record(world, new.job).await;
             let outcome = world.pending.replace(&new, increment).await;
             match outcome {
                 WriteOutcome::Written => check_replaced(world, old, &new),
-                WriteOutcome::Refused => world.count(Rare::ClaimLost),
+                WriteOutcome::Refused => world.count(RareEvent::ClaimLost),
                 WriteOutcome::Unknown(_) | WriteOutcome::Failed(_) => {}
             }
             outcome

@@ -1,4 +1,4 @@
-//! The queue of snapshot jobs: it gives messages twice, late and in any order.
+//! The simulated queue of snapshot jobs: it delivers messages twice, late and in any order.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use async_trait::async_trait;
 use cellar_engine::ports::{Jobs, PortError, Receipt, Received};
 
 use crate::process::Process;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::world::World;
 
-/// Puts a message into the queue, with what happens to messages on the way.
+/// Sends a message to the queue, with the faults of the plan.
 async fn deliver(world: &Arc<World>, body: String) -> Result<(), PortError> {
     let (plan, random) = (world.plan(), &world.random);
     if random.happens(plan.lost) {
-        world.count(Rare::MessageLost);
+        world.count(RareEvent::MessageLost);
         world.event("queue", format_args!("loses {body}"));
         return Ok(());
     }
     let copies = if random.happens(plan.duplicated) { 2 } else { 1 };
     if copies > 1 {
-        world.count(Rare::MessageDuplicated);
+        world.count(RareEvent::MessageDuplicated);
     }
     for _ in 0..copies {
         if !random.happens(plan.delayed) {
@@ -27,12 +27,14 @@ async fn deliver(world: &Arc<World>, body: String) -> Result<(), PortError> {
             continue;
         }
         let (late_ms, body, world) =
-            (random.mostly_short(plan.delay_max_ms), body.clone(), Arc::clone(world));
+            (random.draw_mostly_small(plan.delay_max_ms), body.clone(), Arc::clone(world));
         drop(tokio::spawn(async move {
             world.sleep_ms(late_ms).await;
-            world.count(Rare::MessageDelayed);
+            world.count(RareEvent::MessageDelayed);
             if let Err(error) = world.queue.send(&body).await {
-                world.violated(format_args!("the queue took {body} and cannot have it: {error}"));
+                world.report_violation(format_args!(
+                    "the queue took {body} and cannot have it: {error}"
+                ));
             }
         }));
     }

@@ -1,4 +1,4 @@
-//! What an operator's commands may do to the tables.
+//! The table operations of an operator's commands.
 
 use std::sync::Arc;
 
@@ -46,7 +46,8 @@ impl Retention for Process {
     async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {
         let (world, gone) = (Arc::clone(self.world()), positions.to_vec());
         let effect = async move {
-            // One request for each 25: some may be gone when another fails.
+            // The table deletes in requests of 25 entries, so some may be deleted when another
+            // request fails.
             world.tables.delete(log, &gone).await?;
             for position in gone {
                 world.entry_changed(log, position, false).await;

@@ -1,4 +1,4 @@
-//! The Segment table, and its transactions.
+//! The simulated Segment table and its transactions.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use cellar_log::roll::Transaction;
 use cellar_log::segment::Segment;
 
 use crate::process::Process;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::world::World;
 
-/// What a transaction wrote: replicas show each of its records for itself.
-async fn written(world: &World, segments: &[&Segment], entries: &[&Entry]) {
+/// Records the items that a transaction wrote. Replicas show each of them independently.
+async fn record_written(world: &World, segments: &[&Segment], entries: &[&Entry]) {
     for segment in segments {
         world.segment_changed(segment.log, segment.num).await;
     }
@@ -49,7 +49,7 @@ impl Segments for Process {
             let mut shown = process.shown_segments(log);
             shown.reverse();
             shown.truncate(usize::from(limit));
-            Ok(process.shown(shown, &leader))
+            Ok(process.count_if_stale(shown, &leader))
         };
         let what = format!("newest {limit} segments consistent={consistent}");
         self.call(what, effect).await.and_then(|newest| newest)
@@ -68,7 +68,7 @@ impl Segments for Process {
                 return Ok(leader);
             }
             let shown = process.shown_segments(log).into_iter().find(|shown| shown.num == segment);
-            Ok(process.shown(shown, &leader))
+            Ok(process.count_if_stale(shown, &leader))
         };
         let what = format!("segment {segment} consistent={consistent}");
         self.call(what, effect).await.and_then(|segment| segment)
@@ -82,10 +82,10 @@ impl Segments for Process {
             process.event(format_args!("roll at {}: {outcome:?}", end.position));
             match &outcome {
                 CreateOutcome::Created => {
-                    world.count(Rare::RollWon);
-                    written(world, &[segment], &[end, first]).await;
+                    world.count(RareEvent::RollWon);
+                    record_written(world, &[segment], &[end, first]).await;
                 }
-                CreateOutcome::Exists => world.count(Rare::RollLost),
+                CreateOutcome::Exists => world.count(RareEvent::RollLost),
                 CreateOutcome::Unknown(_) | CreateOutcome::Failed(_) => {}
             }
             outcome
@@ -93,7 +93,7 @@ impl Segments for Process {
         let what = format!("roll at {}", transaction.end.position);
         let outcome = self.call(what, effect).await.unwrap_or_else(CreateOutcome::Unknown);
         if matches!(outcome, CreateOutcome::Unknown(_)) {
-            self.world().count(Rare::RollUnknown);
+            self.world().count(RareEvent::RollUnknown);
         }
         outcome
     }
@@ -107,10 +107,12 @@ impl Segments for Process {
             let last = |segment: Option<Segment>| segment.and_then(|segment| segment.last_snapshot);
             let (before, after) = (last(before), last(after));
             if after < before {
-                world.violated(format_args!("I9: L of {at} fell from {before:?} to {after:?}"));
+                world.report_violation(format_args!(
+                    "I9: L of {at} fell from {before:?} to {after:?}"
+                ));
             }
             if before > Some(at.num()) {
-                world.count(Rare::LastNotLowered);
+                world.count(RareEvent::LastNotLowered);
             }
             world.segment_changed(log, at.segment()).await;
             Ok(())
@@ -126,7 +128,7 @@ impl Segments for Process {
             async move {
                 let outcome = world.tables.create(&segment, &entry).await;
                 if outcome == CreateOutcome::Created {
-                    written(&world, &[&segment], &[&entry]).await;
+                    record_written(&world, &[&segment], &[&entry]).await;
                 }
                 outcome
             }
@@ -139,9 +141,9 @@ impl Segments for Process {
         let effect = async move {
             let outcome = world.tables.fork(&new).await;
             if outcome == CreateOutcome::Created {
-                world.count(Rare::Forked);
+                world.count(RareEvent::Forked);
                 world.fork_listed(&new.listed);
-                written(&world, &[&new.origin, &new.segment], &[&new.first]).await;
+                record_written(&world, &[&new.origin, &new.segment], &[&new.first]).await;
             }
             outcome
         };
@@ -170,7 +172,7 @@ impl Segments for Process {
             let more = forks.len() > limit;
             forks.truncate(limit);
             let next = forks.last().filter(|_| more).map(|last| last.number);
-            Ok(process.shown(ForkPage { forks, next }, &leader))
+            Ok(process.count_if_stale(ForkPage { forks, next }, &leader))
         };
         self.call("forks".to_owned(), effect).await.and_then(|forks| forks)
     }

@@ -1,4 +1,4 @@
-//! The EventStream table.
+//! The simulated EventStream table.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use cellar_engine::ports::{
 };
 
 use crate::process::Process;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 
 impl Process {
     fn shown_tip(&self, name: &StreamName) -> Option<Arc<Tip>> {
@@ -32,7 +32,7 @@ impl Streams for Process {
             if !process.is_stale(consistent) {
                 return Ok(leader);
             }
-            Ok(process.shown(process.shown_tip(&of), &leader))
+            Ok(process.count_if_stale(process.shown_tip(&of), &leader))
         };
         let what = format!("tip of {name} consistent={consistent}");
         self.call(what, effect).await.and_then(|tip| tip)
@@ -50,10 +50,11 @@ impl Streams for Process {
             if !process.is_stale(consistent) {
                 return Ok(leader);
             }
-            // A replica may have none of what a tip that it shows does not say yet.
+            // A replica may lack the event batches that the tip on the replica does not yet
+            // reference.
             let known = process.shown_tip(&of).map_or(0, |tip| tip.first());
             let shown = leader.iter().filter(|batch| batch.index < known).cloned().collect();
-            Ok(process.shown(shown, &leader))
+            Ok(process.count_if_stale(shown, &leader))
         };
         let what = format!("event batches of {name} below {below} consistent={consistent}");
         self.call(what, effect).await.and_then(|batches| batches)
@@ -64,7 +65,7 @@ impl Streams for Process {
         let what = format!("put first tip of {}", tip.name);
         let effect = async move {
             let outcome = process.world().streams.put_first(&tip).await;
-            process.written(&outcome, None, &tip);
+            process.record_write(&outcome, None, &tip);
             outcome
         };
         self.call(what, effect).await.unwrap_or_else(StreamOutcome::Unknown)
@@ -75,7 +76,7 @@ impl Streams for Process {
         let what = format!("update {} to {}", update.tip.name, update.tip.next);
         let effect = async move {
             let outcome = process.world().streams.update(&update).await;
-            process.written(&outcome, None, &Arc::new(update.tip));
+            process.record_write(&outcome, None, &Arc::new(update.tip));
             outcome
         };
         self.call(what, effect).await.unwrap_or_else(StreamOutcome::Unknown)
@@ -86,7 +87,7 @@ impl Streams for Process {
         let what = format!("split off {} at {}", batch.name, batch.index);
         let effect = async move {
             let outcome = process.world().streams.split_off(&batch, &update).await;
-            process.written(&outcome, Some(&batch), &Arc::new(update.tip));
+            process.record_write(&outcome, Some(&batch), &Arc::new(update.tip));
             outcome
         };
         self.call(what, effect).await.unwrap_or_else(StreamOutcome::Unknown)
@@ -94,19 +95,19 @@ impl Streams for Process {
 }
 
 impl Process {
-    /// What follows a write.
-    fn written(&self, outcome: &StreamOutcome, batch: Option<&EventBatch>, tip: &Arc<Tip>) {
+    /// Records the effects of a write.
+    fn record_write(&self, outcome: &StreamOutcome, batch: Option<&EventBatch>, tip: &Arc<Tip>) {
         let world = self.world();
         match outcome {
             StreamOutcome::Done => {
                 if let Some(batch) = batch {
-                    world.count(Rare::SplitOff);
+                    world.count(RareEvent::SplitOff);
                     world.record_batch(batch);
                 }
                 world.tip_changed(tip);
             }
             StreamOutcome::Refused { .. } | StreamOutcome::BatchExists => {
-                world.count(Rare::TipChanged);
+                world.count(RareEvent::TipChanged);
             }
             StreamOutcome::Unknown(_) | StreamOutcome::Throttled(_) | StreamOutcome::Failed(_) => {}
         }

@@ -1,4 +1,5 @@
-//! The simulated ports keep the contract, and where a read is answered by a replica only that shows.
+//! The simulated ports satisfy the contract suite, and only eventually consistent reads may be
+//! stale.
 
 use std::sync::Arc;
 
@@ -9,14 +10,14 @@ use cellar_engine::system::SystemClock;
 use crate::plan::FaultPlan;
 use crate::process::{Mortality, Process};
 use crate::random::{Rate, SimRandom};
-use crate::world::{Beginning, World};
+use crate::world::{World, WorldConfig};
 
 const RECEIVES: u32 = 3;
 
 fn process(plan: FaultPlan) -> Process {
-    // The contract of the bucket compares times with the machine's.
+    // The bucket's contract suite compares times with the system clock.
     let start_ms = SystemClock.now_ms();
-    let beginning = Beginning { start_ms, receives: RECEIVES, ..Beginning::with(plan) };
+    let beginning = WorldConfig { start_ms, receives: RECEIVES, ..WorldConfig::with(plan) };
     let world = World::new(SimRandom::of_seed(1), beginning);
     Process::new(&world, "contract", Mortality::Mortal)
 }
@@ -46,7 +47,7 @@ async fn the_bucket_keeps_the_contract() {
     contract::presigned(&process, &[], async |request| world.blobs.send(&request)).await;
 }
 
-/// The dead letters of the simulated queue, as a port.
+/// The simulated queue's dead letters act as a port of their own.
 #[tokio::test(start_paused = true)]
 async fn the_queue_keeps_the_contract() {
     let process = process(FaultPlan::none());

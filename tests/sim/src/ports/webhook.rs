@@ -1,4 +1,4 @@
-//! How far the webhook has come, and its receiver.
+//! The webhook's progress, and its receiver.
 
 use std::sync::{Arc, PoisonError};
 
@@ -8,7 +8,7 @@ use cellar_catalog::webhook::WebhookProgress;
 use cellar_engine::ports::{DeliveryRejected, PortError, WebhookProgresses, WebhookSender};
 
 use crate::process::Process;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 
 #[async_trait]
 impl WebhookProgresses for Process {
@@ -27,7 +27,7 @@ impl WebhookProgresses for Process {
         let effect = async move {
             let advanced = world.index.advance(from, to).await?;
             if !advanced {
-                world.count(Rare::WebhookOvertaken);
+                world.count(RareEvent::WebhookOvertaken);
             }
             Ok(advanced)
         };
@@ -44,7 +44,7 @@ impl WebhookSender for Process {
         let effect = async move {
             let mut received = world.received.lock().unwrap_or_else(PoisonError::into_inner);
             if received.iter().any(|before| before.id() == sent.id()) {
-                world.count(Rare::DeliveredAgain);
+                world.count(RareEvent::DeliveredAgain);
             }
             received.push(sent);
         };

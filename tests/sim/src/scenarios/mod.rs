@@ -1,4 +1,4 @@
-//! The scenarios: who does what, which faults there are, and what must have happened.
+//! The scenarios: their actors, their faults, and the rare events that must happen.
 
 mod shapes;
 
@@ -9,46 +9,46 @@ use cellar_log::upkeep::LogPolicy;
 
 use crate::editor::Habits;
 use crate::plan::FaultPlan;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 
-/// A scenario by its name.
+/// A scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scenario {
     /// Many clients append to one log.
     AppendContention,
-    /// Short segments: every few entries somebody rolls.
+    /// Short segments, so that clients roll every few entries.
     RollRace,
-    /// Workers on snapshots die and freeze everywhere.
+    /// Snapshot workers crash and freeze at any step.
     SnapshotCrashes,
-    /// Each message comes many times.
+    /// Each message is delivered repeatedly.
     DuplicateStorm,
-    /// Snapshots are due faster than they are made.
+    /// Snapshots become due faster than they are built.
     SlowPredecessor,
-    /// Processes wake up after what they knew was trimmed.
+    /// Processes resume after the segments that they have cached were trimmed.
     ZombieAfterTrim,
-    /// Functions cannot be called for longer than the stream remembers.
+    /// Functions cannot be called for longer than the stream's retention.
     OutageAndReprocess,
-    /// Machines of a sync group are offline and restart.
+    /// Machines of a sync group go offline and restart.
     OfflineClients,
-    /// Logs are forked, and forks of them, while others write.
+    /// Logs and their forks are forked during writes.
     ForkUnderLoad,
-    /// Edits that are uploaded as objects, completed late, twice or never.
+    /// Large edits are uploaded as objects, and completed late, twice or never.
     LargeEdits,
-    /// A tenant asks for what is not his and stores garbage.
+    /// A tenant requests logs of others and stores garbage.
     HostileTenant,
-    /// Members import, and two of them do their worst.
+    /// Members import sheets while two hostile members attack.
     HostileMember,
-    /// Processes of another version, with other limits, take over.
+    /// Processes of a new version, with other limits, take over.
     NewVersion,
-    /// The catalog is changed by many, and the feed of its changes followed.
+    /// Many people change the catalog while the indexer and the webhook follow its feed.
     CatalogFeed,
 }
 
-/// A name that no scenario has.
+/// The name does not belong to any scenario.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no scenario `{name}`: there are {}", names())]
 pub struct NoSuchScenario {
-    /// As given.
+    /// The given name.
     pub name: String,
 }
 
@@ -56,29 +56,29 @@ fn names() -> String {
     Scenario::ALL.map(|scenario| scenario.to_string()).join(", ")
 }
 
-/// What a scenario is made of.
+/// The parameters of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
-    /// No run's faults are worse.
+    /// Maximum rates of faults.
     pub worst: FaultPlan,
-    /// Processes of the API.
+    /// Maximum processes of the API.
     pub servers: u32,
-    /// Clients of one log.
+    /// Number of clients of the log.
     pub editors: u8,
-    /// What each of them does.
+    /// The behavior of each client.
     pub habits: Habits,
-    /// When logs are kept up, at the latest.
+    /// Upper limits of the upkeep policy.
     pub policy: LogPolicy,
-    /// Workers on snapshots at once; if 0, nothing follows an entry.
+    /// Maximum concurrent snapshot workers; if 0, the run has no relay and no workers.
     pub workers: usize,
-    /// How long a worker may run, milliseconds.
+    /// Timeout of a worker invocation, in milliseconds.
     pub function_ms: u64,
-    /// What must have happened after some hundred seeds.
-    pub promised: &'static [Rare],
+    /// Rare events that must happen at least once in some hundred seeds.
+    pub promised: &'static [RareEvent],
 }
 
 impl Scenario {
-    /// All of them.
+    /// All scenarios.
     pub const ALL: [Self; 14] = [
         Self::AppendContention,
         Self::RollRace,
@@ -96,7 +96,7 @@ impl Scenario {
         Self::CatalogFeed,
     ];
 
-    /// Its name.
+    /// Returns the scenario's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -117,7 +117,7 @@ impl Scenario {
         }
     }
 
-    /// What it is made of.
+    /// Returns the scenario's parameters.
     #[must_use]
     pub fn shape(self) -> Shape {
         shapes::of(self)

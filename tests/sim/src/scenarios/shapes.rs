@@ -1,4 +1,4 @@
-//! Figures of each scenario.
+//! The parameters of each scenario.
 
 use cellar_log::upkeep::LogPolicy;
 
@@ -6,14 +6,13 @@ use super::{Scenario, Shape};
 use crate::editor::Habits;
 use crate::plan::FaultPlan;
 use crate::random::Rate;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 
-/// Milliseconds in an hour.
 const HOUR_MS: u64 = 60 * 60 * 1_000;
-/// How long a function may run in AWS, milliseconds.
+/// Timeout of a function in AWS, in milliseconds.
 const FUNCTION_MS: u64 = 15 * 60 * 1_000;
 
-/// Logs that are never kept up.
+/// The policy of logs without upkeep.
 const NO_UPKEEP: LogPolicy = LogPolicy {
     snapshot_entries: u32::MAX,
     snapshot_bytes: u64::MAX,
@@ -37,7 +36,7 @@ fn calm() -> Shape {
     }
 }
 
-/// What a scenario is made of.
+/// Returns the parameters of a scenario.
 pub(super) fn of(scenario: Scenario) -> Shape {
     match scenario {
         Scenario::AppendContention => append_contention(),
@@ -62,22 +61,22 @@ fn append_contention() -> Shape {
         editors: 6,
         habits: Habits { think_ms: 100, ..HABITS },
         promised: &[
-            Rare::Throttled,
-            Rare::NeverArrived,
-            Rare::ReplyLost,
-            Rare::LateEffect,
-            Rare::EffectAfterCrash,
-            Rare::StaleRead,
-            Rare::ReplicaHole,
-            Rare::Crashed,
-            Rare::Froze,
-            Rare::PutLost,
-            Rare::OwnEntryWon,
-            Rare::AppendGaveUp,
-            Rare::RequestRepeated,
-            Rare::DuplicateAnswered,
-            Rare::Transformed,
-            Rare::TakenBack,
+            RareEvent::Throttled,
+            RareEvent::NeverArrived,
+            RareEvent::ReplyLost,
+            RareEvent::LateEffect,
+            RareEvent::EffectAfterCrash,
+            RareEvent::StaleRead,
+            RareEvent::ReplicaHole,
+            RareEvent::Crashed,
+            RareEvent::Froze,
+            RareEvent::PutLost,
+            RareEvent::OwnEntryWon,
+            RareEvent::AppendGaveUp,
+            RareEvent::RequestRepeated,
+            RareEvent::DuplicateAnswered,
+            RareEvent::Transformed,
+            RareEvent::TakenBack,
         ],
         ..calm()
     }
@@ -90,15 +89,15 @@ fn roll_race() -> Shape {
         policy: LogPolicy { snapshot_entries: 8, segment_entries: 16, ..NO_UPKEEP },
         workers: 2,
         promised: &[
-            Rare::SnapshotEntryPut,
-            Rare::SnapshotMade,
-            Rare::RollWon,
-            Rare::RollLost,
-            Rare::RollUnknown,
-            Rare::PutLost,
-            Rare::OwnEntryWon,
-            Rare::StaleRead,
-            Rare::ReplicaHole,
+            RareEvent::SnapshotEntryPut,
+            RareEvent::SnapshotMade,
+            RareEvent::RollWon,
+            RareEvent::RollLost,
+            RareEvent::RollUnknown,
+            RareEvent::PutLost,
+            RareEvent::OwnEntryWon,
+            RareEvent::StaleRead,
+            RareEvent::ReplicaHole,
         ],
         ..calm()
     }
@@ -113,16 +112,16 @@ fn snapshot_crashes() -> Shape {
         workers: 2,
         function_ms: 40_000,
         promised: &[
-            Rare::SnapshotMade,
-            Rare::ProgressStored,
-            Rare::TakenOver,
-            Rare::ClaimLost,
-            Rare::RootStood,
-            Rare::FrozePastLease,
-            Rare::MessageHandedOver,
-            Rare::FunctionTimedOut,
-            Rare::EffectAfterCrash,
-            Rare::BucketFailed,
+            RareEvent::SnapshotMade,
+            RareEvent::ProgressStored,
+            RareEvent::TakenOver,
+            RareEvent::ClaimLost,
+            RareEvent::RootStood,
+            RareEvent::FrozePastLease,
+            RareEvent::MessageHandedOver,
+            RareEvent::FunctionTimedOut,
+            RareEvent::EffectAfterCrash,
+            RareEvent::BucketFailed,
         ],
         ..calm()
     }
@@ -140,14 +139,14 @@ fn duplicate_storm() -> Shape {
         policy: LogPolicy { snapshot_entries: 4, segment_entries: 16, ..NO_UPKEEP },
         workers: 4,
         promised: &[
-            Rare::MessageDuplicated,
-            Rare::MessageToTwo,
-            Rare::MessageDelayed,
-            Rare::BatchRepeated,
-            Rare::BatchSplit,
-            Rare::MessageAfterDone,
-            Rare::MessageWaited,
-            Rare::ClaimLost,
+            RareEvent::MessageDuplicated,
+            RareEvent::MessageToTwo,
+            RareEvent::MessageDelayed,
+            RareEvent::BatchRepeated,
+            RareEvent::BatchSplit,
+            RareEvent::MessageAfterDone,
+            RareEvent::MessageWaited,
+            RareEvent::ClaimLost,
         ],
         ..calm()
     }
@@ -161,10 +160,10 @@ fn slow_predecessor() -> Shape {
         workers: 3,
         function_ms: 40_000,
         promised: &[
-            Rare::MessageWaited,
-            Rare::MessageHandedOver,
-            Rare::ProgressStored,
-            Rare::SnapshotMade,
+            RareEvent::MessageWaited,
+            RareEvent::MessageHandedOver,
+            RareEvent::ProgressStored,
+            RareEvent::SnapshotMade,
         ],
         ..calm()
     }
@@ -178,12 +177,12 @@ fn zombie_after_trim() -> Shape {
         worst: FaultPlan { freeze: Rate(150), freeze_max_ms: 60 * HOUR_MS, ..FaultPlan::worst() },
         workers: 2,
         promised: &[
-            Rare::RollWon,
-            Rare::Offloaded,
-            Rare::Trimmed,
-            Rare::ReadOffloaded,
-            Rare::ZombieWoke,
-            Rare::AppendTooOld,
+            RareEvent::RollWon,
+            RareEvent::Offloaded,
+            RareEvent::Trimmed,
+            RareEvent::ReadOffloaded,
+            RareEvent::ZombieWoke,
+            RareEvent::AppendTooOld,
         ],
         ..calm()
     }
@@ -196,11 +195,11 @@ fn outage_and_reprocess() -> Shape {
         worst: FaultPlan { lost: Rate(6_000), ..FaultPlan::worst() },
         workers: 2,
         promised: &[
-            Rare::RecordExpired,
-            Rare::MessageLost,
-            Rare::Reprocessed,
-            Rare::SnapshotMade,
-            Rare::Rebuilt,
+            RareEvent::RecordExpired,
+            RareEvent::MessageLost,
+            RareEvent::Reprocessed,
+            RareEvent::SnapshotMade,
+            RareEvent::Rebuilt,
         ],
         ..calm()
     }
@@ -213,12 +212,12 @@ fn offline_clients() -> Shape {
         policy: LogPolicy { snapshot_entries: 10, segment_entries: 16, ..NO_UPKEEP },
         workers: 2,
         promised: &[
-            Rare::Offline,
-            Rare::ClientRestarted,
-            Rare::GapRefused,
-            Rare::PulledAnew,
-            Rare::SnapshotMade,
-            Rare::RollWon,
+            RareEvent::Offline,
+            RareEvent::ClientRestarted,
+            RareEvent::GapRefused,
+            RareEvent::PulledAnew,
+            RareEvent::SnapshotMade,
+            RareEvent::RollWon,
         ],
         ..calm()
     }
@@ -230,7 +229,12 @@ fn fork_under_load() -> Shape {
         habits: Habits { requests: 10, think_ms: 2_000, ..HABITS },
         policy: LogPolicy { snapshot_entries: 6, segment_entries: 16, ..NO_UPKEEP },
         workers: 2,
-        promised: &[Rare::Forked, Rare::ForkRepeated, Rare::SnapshotMade, Rare::RollWon],
+        promised: &[
+            RareEvent::Forked,
+            RareEvent::ForkRepeated,
+            RareEvent::SnapshotMade,
+            RareEvent::RollWon,
+        ],
         ..calm()
     }
 }
@@ -243,12 +247,12 @@ fn large_edits() -> Shape {
         policy: LogPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
         workers: 2,
         promised: &[
-            Rare::Uploaded,
-            Rare::UploadAbandoned,
-            Rare::UploadAgain,
-            Rare::UploadExpired,
-            Rare::ClientVanished,
-            Rare::SnapshotMade,
+            RareEvent::Uploaded,
+            RareEvent::UploadAbandoned,
+            RareEvent::UploadAgain,
+            RareEvent::UploadExpired,
+            RareEvent::ClientVanished,
+            RareEvent::SnapshotMade,
         ],
         ..calm()
     }
@@ -259,7 +263,7 @@ fn hostile_tenant() -> Shape {
         editors: 2,
         policy: LogPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
         workers: 2,
-        promised: &[Rare::Foreign, Rare::GarbageRefused, Rare::SnapshotMade],
+        promised: &[RareEvent::Foreign, RareEvent::GarbageRefused, RareEvent::SnapshotMade],
         ..calm()
     }
 }
@@ -271,12 +275,12 @@ fn hostile_member() -> Shape {
         policy: LogPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
         workers: 2,
         promised: &[
-            Rare::Imported,
-            Rare::HostileAccepted,
-            Rare::HostileRefused,
-            Rare::SnapshotMade,
-            Rare::UploadExpired,
-            Rare::RequestRepeated,
+            RareEvent::Imported,
+            RareEvent::HostileAccepted,
+            RareEvent::HostileRefused,
+            RareEvent::SnapshotMade,
+            RareEvent::UploadExpired,
+            RareEvent::RequestRepeated,
         ],
         ..calm()
     }
@@ -287,7 +291,12 @@ fn new_version() -> Shape {
         habits: Habits { requests: 10, think_ms: 1_000, ..HABITS },
         policy: LogPolicy { snapshot_entries: 8, segment_entries: 16, ..NO_UPKEEP },
         workers: 2,
-        promised: &[Rare::Redeployed, Rare::SnapshotMade, Rare::RollWon, Rare::RollLost],
+        promised: &[
+            RareEvent::Redeployed,
+            RareEvent::SnapshotMade,
+            RareEvent::RollWon,
+            RareEvent::RollLost,
+        ],
         ..calm()
     }
 }
@@ -298,20 +307,20 @@ fn catalog_feed() -> Shape {
         habits: Habits { requests: 1, think_ms: 12 * HOUR_MS, ..HABITS },
         editors: 1,
         promised: &[
-            Rare::CatalogChanged,
-            Rare::ChangeOvertaken,
-            Rare::TipChanged,
-            Rare::SplitOff,
-            Rare::BatchRepeated,
-            Rare::BatchSplit,
-            Rare::RecordExpired,
-            Rare::PlaceTaken,
-            Rare::FeedRepaired,
-            Rare::FeedRebuildBegun,
-            Rare::FeedRebuilt,
-            Rare::Delivered,
-            Rare::DeliveredAgain,
-            Rare::WebhookOvertaken,
+            RareEvent::CatalogChanged,
+            RareEvent::ChangeOvertaken,
+            RareEvent::TipChanged,
+            RareEvent::SplitOff,
+            RareEvent::BatchRepeated,
+            RareEvent::BatchSplit,
+            RareEvent::RecordExpired,
+            RareEvent::PlaceTaken,
+            RareEvent::FeedRepaired,
+            RareEvent::FeedRebuildBegun,
+            RareEvent::FeedRebuilt,
+            RareEvent::Delivered,
+            RareEvent::DeliveredAgain,
+            RareEvent::WebhookOvertaken,
         ],
         ..calm()
     }

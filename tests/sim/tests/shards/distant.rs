@@ -1,4 +1,4 @@
-//! An index that is as far away as a table in a region.
+//! A feed index with the latency of a table in an AWS region.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,10 +11,11 @@ use cellar_engine::memory::MemoryFeed;
 use cellar_engine::ports::{Clock, FeedTable, FeedWriteOutcome, PortError, Random};
 use tokio::time::{Instant, sleep};
 
-/// Microseconds of one way: a request takes 4 to 9 ms.
+/// Latency in each direction, in microseconds: a request takes 4 to 9 ms.
 const ONE_WAY_US: std::ops::Range<u64> = 2_000..4_500;
 
-/// The index, with what was asked of it; also the time and the randomness of its indexers.
+/// A delayed feed index that counts its requests. It is also the clock and the randomness of the
+/// indexers.
 pub(super) struct DistantIndex {
     index: MemoryFeed,
     random: Mutex<fastrand::Rng>,

@@ -1,4 +1,4 @@
-//! Shards, each of which has entries of so many streams in each second, and what came of it.
+//! A load of several shards with a rate of entries, and its measured outcome.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,42 +15,43 @@ use tokio::time::{Instant, sleep_until};
 use super::WINDOW_S;
 use super::distant::DistantIndex;
 
-/// Log segments to which a shard's entries belong.
+/// Number of log segments to which a shard's entries belong.
 const STREAMS: usize = 50;
 
 #[derive(Clone, Copy)]
 pub(super) struct Load {
     pub(super) shards: usize,
-    /// Entries of each shard.
+    /// Entries per second of each shard.
     pub(super) per_s: f64,
-    /// Most entries of one call.
+    /// Maximum entries of a batch.
     pub(super) batch: usize,
-    /// Feeds over which streams are divided.
+    /// Number of feeds over which streams are divided.
     pub(super) partitions: usize,
-    /// Seconds in which entries are written.
+    /// Duration of the writes, in seconds.
     pub(super) for_s: f64,
 }
 
-/// What was written and read, and how late entries were in the feed.
+/// Counters of requests, and the delays of entries.
 pub(super) struct Outcome {
     pub(super) events: u64,
     pub(super) items: u64,
     pub(super) puts: u64,
     marks: u64,
     reads: u64,
-    /// Calls that gave up and were delivered again.
+    /// Number of failed invocations, whose batches were delivered again.
     pub(super) failed: u64,
-    /// Of the first entry of each call, in ascending order, seconds.
+    /// Delay of the first entry of each batch in seconds, in ascending order.
     late_s: Vec<f64>,
 }
 
-/// One shard: entries at even distances, which wait for the window or for a full batch.
+/// A shard that writes entries at even intervals and delivers a batch when its window ends or the
+/// batch is full.
 struct Shard {
     number: usize,
     load: Load,
     begun: Instant,
     random: fastrand::Rng,
-    /// When the next entry is written, seconds.
+    /// When the next entry is written, in seconds.
     next_s: f64,
     /// Index of the next entry of each stream.
     next: Vec<u64>,
@@ -102,7 +103,8 @@ impl Load {
 }
 
 impl Shard {
-    /// For each call, how late its first entry was, and how many it had.
+    /// Runs the shard; returns the delay of the first entry and the number of entries of each
+    /// batch.
     async fn run(mut self) -> Vec<(f64, u64)> {
         let mut calls = Vec::new();
         while self.next_s < self.load.for_s {
@@ -119,7 +121,7 @@ impl Shard {
         calls
     }
 
-    /// What was written by now.
+    /// Returns the entries written by now, up to a full batch.
     fn batch(&mut self) -> Vec<(usize, Span)> {
         let (now_s, mut batch) = (self.begun.elapsed().as_secs_f64(), Vec::new());
         while batch.is_empty() || self.next_s < now_s && batch.len() < self.load.batch {
@@ -133,7 +135,7 @@ impl Shard {
         batch
     }
 
-    /// Indexes what belongs to a partition, as often as it is delivered again.
+    /// Indexes the entries of one partition, and retries until it succeeds.
     async fn index(&self, part: usize, batch: &[(usize, Span)]) {
         let is_own =
             |(stream, _): &&(usize, Span)| (stream + self.number) % self.indexers.len() == part;
@@ -146,12 +148,12 @@ impl Shard {
 }
 
 impl Outcome {
-    /// Items and marks, those that were refused, too.
+    /// Returns the number of writes of items and marks, including refused ones.
     pub(super) fn writes(&self) -> u64 {
         self.puts + self.marks
     }
 
-    /// How late the first entries of so many percent of the calls were at most, seconds.
+    /// Returns a percentile of the delays, in seconds.
     pub(super) fn late_s(&self, percent: usize) -> f64 {
         self.late_s[(self.late_s.len() - 1) * percent / 100]
     }

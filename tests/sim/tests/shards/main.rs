@@ -1,8 +1,10 @@
-//! What it costs that several shards of a table's stream end in one feed, and that a feed in partitions would cost
-//! more: the engine's indexer over an index as far away as a table in a region is, in simulated time.
+//! Measures the cost of several stream shards that share one feed, and shows that a partitioned
+//! feed would cost more. The engine's indexer runs in simulated time over an index with the latency
+//! of an AWS table.
 //!
-//! A design with partitions (by a hash of the stream's name) divides each batch over all of them: there are as many
-//! at each end as before, and more items (`ARCHITECTURE.md`, decided differently).
+//! A feed partitioned by the hash of the stream's name would divide each batch over all partitions.
+//! The number of writers of each partition would stay the same, and the number of items would grow
+//! (`ARCHITECTURE.md`, decided differently).
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -15,7 +17,7 @@ mod load;
 
 use load::{Load, Outcome};
 
-/// How long entries are waited for (`IndexerEntrySource`).
+/// Batching window of `IndexerEntrySource`, in seconds.
 const WINDOW_S: f64 = 5.0;
 
 fn of(load: Load) -> Outcome {

@@ -1,4 +1,4 @@
-//! A seed says everything.
+//! Checks that the seed determines a run entirely.
 
 use std::process::Command;
 

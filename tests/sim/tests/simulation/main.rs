@@ -1,5 +1,5 @@
-//! The simulator's part of the test command: equal seeds give equal runs, each scenario holds for some
-//! hundred seeds in which everything rare has happened, and so do all seeds that ever failed.
+//! Tests of the simulator: equal seeds give equal runs, each scenario passes some hundred seeds and
+//! shows all its rare events, and all seeds that ever failed pass.
 
 mod determinism;
 mod seeds;

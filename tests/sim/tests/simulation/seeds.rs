@@ -1,13 +1,13 @@
-//! Some hundred seeds of each scenario, and those that failed once.
+//! Runs some hundred seeds of each scenario, and the seeds that failed once.
 
 use cellar_sim::batch::{Summary, run_seeds};
-use cellar_sim::kept;
+use cellar_sim::failed_seeds;
 use cellar_sim::run::run;
 use cellar_sim::scenarios::Scenario;
 
 const SEEDS: u64 = 200;
 
-fn holds(scenario: Scenario) {
+fn check_seeds(scenario: Scenario) {
     let (mut summary, seeds) = (Summary::default(), (1..=SEEDS).collect::<Vec<_>>());
     run_seeds(scenario, &seeds, 1, &mut summary);
     assert_eq!(
@@ -15,14 +15,14 @@ fn holds(scenario: Scenario) {
         [],
         "replay one: cargo run -p cellar-sim -- {scenario} --seed N --trace"
     );
-    assert_eq!(summary.never_happened(scenario), [], "{:#?}", summary.rare);
+    assert_eq!(summary.missing_events(scenario), [], "{:#?}", summary.rare);
 }
 
 macro_rules! scenarios {
     ($($name:ident: $scenario:ident,)*) => {
         $(#[test]
         fn $name() {
-            holds(Scenario::$scenario);
+            check_seeds(Scenario::$scenario);
         })*
 
         #[test]
@@ -50,8 +50,8 @@ scenarios! {
 }
 
 #[test]
-fn what_failed_once_does_not_fail_again() {
-    for failed in kept::read().unwrap() {
+fn failed_seeds_do_not_fail_again() {
+    for failed in failed_seeds::read().unwrap() {
         let scenario: Scenario = failed.scenario.parse().unwrap();
         let violations = run(scenario, failed.seed, false).violations;
         assert!(violations.is_empty(), "{failed:?}: {violations:?}");

@@ -1,4 +1,4 @@
-//! Operations out of bytes: any bytes are some operations.
+//! Derives operations from bytes: any bytes are valid.
 
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::Value;
@@ -7,12 +7,12 @@ use cellar_sheet::operation::{
     SetFormat, SheetId, Span, Spans,
 };
 
-/// Numbers below this stand for themselves; others say that a large one follows.
+/// Bytes below this value are small numbers; other bytes announce a large one.
 const SMALL: u8 = 0xF0;
-/// Rows and columns that operations mostly have, so that they meet each other.
+/// Number of rows and columns that most operations use, so that operations overlap.
 const SIDE: u32 = 16;
 
-/// Bytes, from first to last; zeros behind them.
+/// A stream of bytes, followed by zeros.
 pub(super) struct Choices<'a>(pub(super) &'a [u8]);
 
 impl Choices<'_> {
@@ -30,7 +30,7 @@ impl Choices<'_> {
         u32::from_le_bytes([self.byte(), self.byte(), self.byte(), self.byte()])
     }
 
-    /// A row or a column: a small one in most cases.
+    /// Returns a row or column index, mostly a small one.
     fn index(&mut self, axis: Axis) -> u32 {
         match self.byte() {
             small if small < SMALL => u32::from(small) % SIDE,
@@ -92,7 +92,7 @@ impl Choices<'_> {
         DeleteSpans { sheet: self.sheet(), spans: self.spans(axis) }
     }
 
-    /// Many cells below each other, so that there is more than one tile.
+    /// Returns cells in consecutive rows, so that a level has more than one tile.
     fn column(&mut self) -> SetCells {
         let (sheet, first, column) =
             (self.sheet(), self.index(Axis::Rows), self.index(Axis::Columns));
@@ -105,7 +105,7 @@ impl Choices<'_> {
         SetCells { sheet, cells: rows.map(cell).collect() }
     }
 
-    /// The next operation; none if its numbers make one that no log would take.
+    /// Returns the next operation, or `None` if it is invalid.
     pub(super) fn operation(&mut self) -> Option<Operation> {
         let operation = match self.byte() % 16 {
             0..=2 => {

@@ -1,4 +1,4 @@
-//! Levels in chunks, merged as a worker would merge them.
+//! Levels in chunks, merged as a snapshot worker merges them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -23,21 +23,21 @@ use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 use cellar_snapshot::tile::Tile;
 
 const ALL: Window = Window { rows: 0..MAX_ROWS, columns: 0..MAX_COLUMNS };
-/// Steps of one merge that count as an end that never comes.
+/// Maximum steps of a merge; more count as an endless loop.
 const MAX_STEPS: usize = 100_000;
 
-/// How levels are merged.
+/// Parameters of merges.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct How {
-    /// Bytes that a cell is said to take, so that few cells fill a tile.
+    /// Assumed bytes of a cell: a large number makes few cells fill a tile.
     pub(super) bytes_per_cell: usize,
-    /// After how many tiles the merge is taken up again; never if 0.
+    /// Number of tiles after which the merge is resumed from its cursor; 0 for never.
     pub(super) resumed_every: usize,
-    /// Whether stripes are as narrow as can be.
+    /// Whether stripes have the minimum width.
     pub(super) narrow: bool,
 }
 
-/// What a snapshot has: its metadata, levels, and the tiles that they name.
+/// A snapshot: its metadata, its levels, and the tiles that they reference.
 pub(super) struct Levels {
     how: How,
     pub(super) metadata: WorkbookMetadata,
@@ -51,7 +51,7 @@ impl Levels {
         Self { how, metadata: WorkbookMetadata::default(), levels, chunks }
     }
 
-    /// Stores a tile as the chunk that it would be, but as long as it is said to be.
+    /// Stores a tile as a chunk with an assumed length.
     fn encode(&self, tile: &Tile) -> Option<PackedObject> {
         assert!(tile.is_valid());
         let object = chunk_of(tile)?;
@@ -63,7 +63,8 @@ impl Levels {
         Some(PackedObject { chunk: ChunkRef { bytes, ..object.chunk }, stored })
     }
 
-    /// Folds operations behind the levels: what is to be merged with the newest of them, which go.
+    /// Folds operations on top of the levels. Removes the newest `merged` levels and returns them
+    /// with the folded level as input of a merge.
     pub(super) fn fold(&mut self, operations: &[Operation], merged: usize) -> Vec<SheetInput> {
         let mut fold = Fold::new(self.metadata.clone());
         fold.apply_operations(operations).unwrap();
@@ -92,7 +93,7 @@ impl Levels {
         (!input.levels.is_empty()).then_some(input)
     }
 
-    /// Merges, and puts what comes of it above the levels.
+    /// Runs a merge, and adds its result as the newest level.
     pub(super) fn merge(&mut self, inputs: &[SheetInput]) {
         let begun = Merge::new(inputs.to_vec());
         let level = self.run(begun, inputs, Vec::new(), &|_, tile| tile).expect("rows that fit");
@@ -100,8 +101,8 @@ impl Levels {
         self.levels.push(level);
     }
 
-    /// Merges from a cursor that nobody made, behind tiles and over tiles that are not what they are
-    /// said to be: whatever comes of it.
+    /// Runs a merge from an arbitrary cursor, with arbitrary merged tiles, over tiles that `change`
+    /// may replace; returns whether the merge succeeded.
     pub(super) fn merge_hostile(
         &self,
         inputs: &[SheetInput],
@@ -113,7 +114,7 @@ impl Levels {
         self.run(resumed, inputs, done, change).is_some()
     }
 
-    /// Runs a merge to its end; none if a row fits nowhere.
+    /// Runs a merge to its end; returns `None` if a row does not fit.
     fn run(
         &self,
         mut merge: Merge,
@@ -144,7 +145,8 @@ impl Levels {
         panic!("no end comes after {MAX_STEPS} steps");
     }
 
-    /// Stripes and tiles are in order, apart from each other, and as large as their cells.
+    /// Checks that stripes and tiles are sorted, do not overlap, and match the number of their
+    /// cells.
     fn assert_sound(&self, level: &Level) {
         for sheet in &level.sheets {
             assert!(sheet.stripes.is_sorted_by(|a, b| a.columns.end() <= b.columns.first));
@@ -169,7 +171,7 @@ impl Levels {
         Arc::clone(self.chunks.borrow().get(&chunk.hash).expect("it was stored"))
     }
 
-    /// All cells of a sheet, read through its levels.
+    /// Returns all cells of a sheet, read through its levels.
     pub(super) fn visible_cells(&self, id: SheetId) -> Vec<((u32, u32), Cell)> {
         let sheets: Vec<_> = self.levels.iter().filter_map(|level| of(level, id)).collect();
         let sources = level_sources(&sheets.iter().map(|sheet| &sheet.moves).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Merges of levels (I7), and where they are taken up again.
+//! Merges of levels (I7), including resumed ones.
 
 mod choices;
 mod levels;
@@ -17,15 +17,16 @@ use self::choices::Choices;
 use self::levels::{How, Levels};
 use super::entries::previewed;
 
-/// A byte that ends a run of operations: they are folded and merged.
+/// Byte that ends a batch of operations, which is then folded and merged.
 const MERGE: u8 = 0xFE;
-/// Operations of a round, and rounds of an input: a fuzzer finds what is wrong with few.
+/// Maximum operations of a batch, and maximum batches of an input. Small inputs suffice to find
+/// defects.
 const MAX_OPERATIONS: usize = 30;
 const MAX_ROUNDS: usize = 12;
 
-/// Behind `m` operations, and when they are merged with how many levels: what is shown then is what a
-/// replay shows. Behind `h` the same, and then a merge from a cursor and over tiles that nobody made.
-/// Behind `c` progress, as a worker on snapshots would find it.
+/// Reads an input of one of three kinds. `m`: operations and merges, after which the levels must
+/// show the cells of a replay. `h`: operations, followed by a merge from an arbitrary cursor over
+/// arbitrary tiles. `c`: stored progress of a snapshot worker.
 pub(super) fn read(bytes: &[u8]) -> bool {
     let Some((kind, rest)) = bytes.split_first() else { return false };
     match kind {
@@ -58,7 +59,7 @@ fn merged(choices: &mut Choices<'_>) -> bool {
     rounds.len() > 1
 }
 
-/// Operations, and with how many levels they are merged.
+/// Operations, and the number of levels with which they are merged.
 type Round = (Vec<Operation>, usize);
 
 fn rounds(choices: &mut Choices<'_>) -> Vec<Round> {
@@ -92,7 +93,7 @@ fn assert_shows(levels: &Levels, workbook: &Workbook) {
     }
 }
 
-/// Ends, and makes tiles as large as they may be, or says that it cannot.
+/// Runs a merge of arbitrary data, which must end with valid tiles or a refusal.
 fn hostile(bytes: &[u8]) -> bool {
     let mut choices = Choices(bytes);
     let cursor = MergeCursor {

@@ -18,15 +18,15 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::token::NOW_S;
 
-/// Pieces of work that count as an end that never comes.
+/// Maximum steps of a build; more count as an endless loop.
 const MAX_PIECES: usize = 1_000;
-/// Cells that the log sets: more than what stays inside a root, so that levels are merged.
+/// Number of cells that the log sets: more than a root stores inline, so that levels are merged.
 const CELLS: u32 = 3_000;
 
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_current_thread().enable_time().build().unwrap());
 
-/// Always the same jitter.
+/// A random source that always returns zero.
 struct NoRandom;
 
 impl Random for NoRandom {
@@ -35,7 +35,8 @@ impl Random for NoRandom {
     }
 }
 
-/// A worker goes on from progress to a snapshot, or says that it cannot.
+/// Lets a worker resume from stored progress, which must end with a snapshot or a permanent
+/// refusal.
 pub(super) fn read(progress: &[u8]) -> bool {
     RUNTIME.block_on(async {
         let (builder, job) = prepared().await;
@@ -57,7 +58,7 @@ pub(super) fn read(progress: &[u8]) -> bool {
     })
 }
 
-/// A log with some cells and a Snapshot entry behind them.
+/// Creates a log with some cells, followed by a Snapshot entry.
 async fn prepared() -> (LevelsBuilder, SnapshotJob) {
     let clock = Arc::new(ManualClock::at(NOW_S * 1_000));
     let (tables, blobs) =

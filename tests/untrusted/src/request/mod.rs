@@ -13,23 +13,23 @@ use tokio::runtime::{Builder, Runtime};
 use self::world::{SPREADSHEET, Who, World};
 use crate::parts::split;
 
-/// Requests of one input: later ones meet what earlier ones did.
+/// Maximum requests of one input. Later ones see the effects of earlier ones.
 const MAX_REQUESTS: usize = 4;
-/// What an answer has at most: JSON around what `MAX_REPLY_BYTES` bounds.
+/// Maximum length of an answer: `MAX_REPLY_BYTES` and the JSON around it.
 const MAX_ANSWER_BYTES: usize = 2 * MAX_REPLY_BYTES;
 const PROBLEM_JSON: &str = "application/problem+json";
-/// What anybody may have without a token.
+/// Paths that need no token.
 const OPEN: [&str; 2] = ["/v1/health", "/v1/openapi.json"];
 
-/// What stands for the id of the spreadsheet in a path or a header.
+/// Placeholder for the id of the spreadsheet in paths and headers.
 const PLACE: char = '@';
 
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_current_thread().enable_time().build().unwrap());
 
-/// Requests, each as a letter that says who asks, and then as HTTP has it: a line with method and path,
-/// lines of headers, an empty line, the body. They are answered, and what is refused changes nothing.
-/// Read is what is answered with success.
+/// Reads requests. Each has a letter for the caller, followed by the HTTP text: a line with method
+/// and path, header lines, an empty line, and the body. All must be answered, and refused requests
+/// must change nothing. Returns whether all succeeded.
 pub(super) fn read(bytes: &[u8]) -> bool {
     let requests: Vec<_> = split(bytes).into_iter().take(MAX_REQUESTS).filter_map(parsed).collect();
     if requests.is_empty() {
@@ -66,7 +66,7 @@ fn parsed(bytes: &[u8]) -> Option<(Who, Request<Body>)> {
         let at = line.iter().position(|byte| *byte == b':')?;
         let (name, value) = line.split_at(at);
         let value = value.get(1..)?.trim_ascii();
-        // A link names the spreadsheet, too.
+        // Links contain the id of the spreadsheet too.
         request = match std::str::from_utf8(value) {
             Ok(text) => request.header(name, text.replace(PLACE, &SPREADSHEET)),
             Err(_) => request.header(name, value),
@@ -83,7 +83,7 @@ async fn is_answered(world: &World, who: Who, request: Request<Body>) -> bool {
     let response = world.send(request).await;
     let status = response.status();
     let what = format!("{who:?} {method} {path}: {status}");
-    // Nothing here is slow or fails: there is no reason for a 5xx.
+    // Nothing is slow or fails in this world, so that no status 5xx is justified.
     assert!(status.is_success() || status.is_client_error(), "{what}");
     if status.is_client_error() {
         assert_problem(&what, &method, response).await;

@@ -1,5 +1,5 @@
-//! A stack in memory, the same for every input: a spreadsheet with some history and a fork of it, both in the
-//! feed and in their owner's list.
+//! An in-memory stack, the same for every input: a spreadsheet with some history and a fork of it,
+//! both in the feed and in their owner's list.
 
 use std::sync::{Arc, LazyLock};
 
@@ -22,32 +22,32 @@ use tower::ServiceExt as _;
 
 use crate::token::{self, NOW_S};
 
-/// Milliseconds after which a request would be answered with "try again": no input takes so long.
+/// Request timeout in milliseconds: longer than any input takes.
 const REQUEST_TIMEOUT_MS: u64 = 60_000;
-/// How many objects are listed at once: there are fewer.
+/// Page size of the object list: more than the number of objects.
 const LISTED: u16 = 1_000;
-/// The spreadsheet of every input: what alice creates with this nonce.
+/// Nonce with which Alice creates the spreadsheet of every input.
 const NONCE: &str = "budget";
 const ALICE: &str = "alice";
 
-/// The id of the spreadsheet of every input.
+/// Id of the spreadsheet of every input.
 pub(super) static SPREADSHEET: LazyLock<String> = LazyLock::new(|| {
     let id = LogId::derive(&SubjectKey::new(token::ISSUER, ALICE), NONCE);
     id.unwrap().to_string()
 });
 
-/// Who asks.
+/// The caller of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Who {
-    /// Somebody without a token.
+    /// A caller without a token.
     Nobody,
-    /// Owner of all.
+    /// The owner of all spreadsheets.
     Owner,
-    /// May edit the one spreadsheet.
+    /// An editor of the spreadsheet.
     Editor,
-    /// May look at all.
+    /// A viewer of all spreadsheets.
     Viewer,
-    /// May edit another spreadsheet, which does not exist.
+    /// An editor of another spreadsheet, which does not exist.
     Stranger,
 }
 
@@ -63,7 +63,7 @@ impl Who {
         })
     }
 
-    /// The header `Authorization`.
+    /// Returns the value of the `Authorization` header.
     pub(super) fn authorization(self) -> Option<&'static str> {
         static TOKENS: LazyLock<[String; 4]> = LazyLock::new(|| {
             let none = "00000000-0000-8000-8000-000000000000";
@@ -97,7 +97,7 @@ fn authorization(role: &str, spreadsheets: &Value) -> String {
     )
 }
 
-/// Always the same jitter.
+/// A random source that always returns zero.
 struct NoRandom;
 
 impl Random for NoRandom {
@@ -106,7 +106,7 @@ impl Random for NoRandom {
     }
 }
 
-/// The stack.
+/// The in-memory stack.
 pub(super) struct World {
     tables: Arc<MemoryTables>,
     streams: Arc<MemoryStreams>,
@@ -116,7 +116,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// A stack in which the spreadsheet has a few entries.
+    /// Creates a stack whose spreadsheet has a few entries.
     pub(super) async fn new() -> Self {
         let world = Self::empty();
         let path = format!("/v1/spreadsheets/{}", *SPREADSHEET);
@@ -142,7 +142,7 @@ impl World {
         world
     }
 
-    /// Whatever is in the streams is in the feed, and in people's lists.
+    /// Adds all stream events to the feed and to the spreadsheet lists.
     async fn index(&self) {
         let clock = Arc::new(ManualClock::at(NOW_S * 1_000));
         let (streams, index) = (Arc::clone(&self.streams), Arc::clone(&self.index));
@@ -212,7 +212,7 @@ impl World {
         self.router.clone().oneshot(request).await.unwrap()
     }
 
-    /// All that is stored, to compare.
+    /// Returns the complete stored state, for comparison.
     pub(super) async fn stored(&self) -> String {
         let objects = self.blobs.list("", None, LISTED).await.unwrap();
         assert!(objects.next.is_none());

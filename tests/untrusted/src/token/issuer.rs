@@ -1,4 +1,4 @@
-//! Sets of keys that an issuer of tokens publishes.
+//! Key sets that a token issuer publishes.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,7 +17,7 @@ const ISSUER: &str = "https://issuer.example";
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_current_thread().build().unwrap());
 
-/// Whatever is asked for is this.
+/// A key source that returns the same document for every URL.
 struct Document(Vec<u8>);
 
 #[async_trait]
@@ -27,7 +27,7 @@ impl KeySource for Document {
     }
 }
 
-/// A token is accepted with a set of keys if its key is among the first ones of the set, and only then.
+/// Reads a key set. A token is accepted if and only if its key is among the first keys of the set.
 pub(super) fn read(document: &[u8]) -> bool {
     let issuer: OidcIssuer = serde_json::from_value(json!({
         "issuer": ISSUER, "audience": "app", "algorithm": "EdDSA",

@@ -1,4 +1,4 @@
-//! Tokens (I19).
+//! Verification of tokens (I19).
 
 mod issuer;
 mod reference;
@@ -16,20 +16,20 @@ use cellar_runtime::token::{TokenError, Verifier};
 
 use self::reference::Refused;
 
-/// What time it is, Unix seconds.
+/// The current time, Unix seconds.
 pub(super) const NOW_S: u64 = 1_800_000_000;
 pub(super) const ISSUER: &str = "cellar";
 pub(super) const AUDIENCE: &str = "test";
-/// Keys of the stack: what they are called, and what they are made of.
+/// Keys of the stack: id and seed.
 const KEYS: [(&str, u8); 2] = [("first", 1), ("second", 2)];
-/// The key of somebody else.
+/// Seed of a key that does not belong to the stack.
 const STRANGER: u8 = 9;
-/// What separates a header from claims: no JSON has it.
+/// Separator of header and claims: a byte that occurs in no JSON.
 const HEADER_END: u8 = 0;
 
 static VERIFIER: LazyLock<Verifier> = LazyLock::new(|| Verifier::new(&settings()).unwrap());
 
-/// The settings of a stack with both keys.
+/// Returns the settings of a stack with both keys.
 pub(crate) fn settings() -> TokenSettings {
     let key =
         |(id, seed): (&str, u8)| PublicKey { id: id.to_owned(), public_key: public_key(seed) };
@@ -44,7 +44,7 @@ fn pair(seed: u8) -> Ed25519KeyPair {
     Ed25519KeyPair::from_seed_unchecked(&[seed; 32]).unwrap()
 }
 
-/// The signature of a key of the stack; none if it has no such key.
+/// Signs a message with a key of the stack; returns `None` if the key id is unknown.
 fn signature(id: &str, message: &str) -> Option<String> {
     let (_, seed) = KEYS.into_iter().find(|(key, _)| *key == id)?;
     Some(signature_of(seed, message))
@@ -54,7 +54,7 @@ fn signature_of(seed: u8, message: &str) -> String {
     URL_SAFE_NO_PAD.encode(pair(seed).sign(message.as_bytes()))
 }
 
-/// A token of the stack's first key.
+/// Returns a token that is signed with the stack's first key.
 pub(super) fn signed(header: &[u8], claims: &[u8]) -> String {
     signed_by(KEYS[0].1, header, claims)
 }
@@ -67,9 +67,9 @@ fn signed_by(seed: u8, header: &[u8], claims: &[u8]) -> String {
     token
 }
 
-/// A token behind `t`; behind `1`, `2` and `9` a header and claims, which are signed by the keys of the
-/// stack and by another: a fuzzer would not find a signature. It is accepted if a verifier that was
-/// written apart from ours accepts it, and only then. Behind `k` a set of keys of another issuer.
+/// Reads a token after `t`; a header and claims to be signed after `1`, `2` (the stack's keys) or
+/// `9` (another key), because a fuzzer cannot find signatures; or a key set of another issuer after
+/// `k`. A token is accepted if and only if an independent verifier accepts it.
 pub(super) fn read(bytes: &[u8]) -> bool {
     let Some((kind, rest)) = bytes.split_first() else { return false };
     let seed = match kind {
@@ -90,7 +90,7 @@ fn verify(token: &str) -> bool {
     if verified.is_ok() || reference::is_plain(token) {
         assert_eq!(verified.as_ref().ok(), reference.as_ref().ok(), "{token}: {verified:?}");
     }
-    // Only who has a token of this stack learns about its times.
+    // Only the holder of a valid token of this stack learns about an error of its times.
     if let Err(error) = &verified
         && error.clone().public() != TokenError::Invalid
     {

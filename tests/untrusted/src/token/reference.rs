@@ -1,4 +1,4 @@
-//! A verifier of tokens, written apart from ours: by the specification, not by a library.
+//! A second token verifier, written independently from the specification and without a library.
 
 use std::fmt;
 
@@ -12,24 +12,24 @@ use serde_json::Value;
 
 use super::{AUDIENCE, ISSUER, NOW_S, signature};
 
-/// Seconds by which clocks may differ.
+/// Allowed clock difference, in seconds.
 const LEEWAY_S: u64 = 30;
-/// What a header may have so that it is told here whether it is good.
+/// Header fields that this verifier checks.
 const HEADER: [&str; 3] = ["alg", "kid", "typ"];
-/// What a header has that asks to be understood.
+/// Header field that lists critical extensions.
 const CRITICAL: &str = "crit";
 const CLAIMS: [&str; 9] = ["iss", "aud", "sub", "exp", "nbf", "iat", "jti", "role", "spreadsheets"];
 
-/// Why a token is refused.
+/// The reason why a token is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// Outside its times, or valid for too long, and right apart from that.
+    /// The token is valid except for its times: not yet valid, expired, or valid for too long.
     Time,
-    /// Anything else.
+    /// The token is invalid for another reason.
     Wrong,
 }
 
-/// Who has this token.
+/// Returns the holder of a valid token.
 pub(super) fn verify(token: &str) -> Result<Principal, Refused> {
     let claims = signed_claims(token).ok_or(Refused::Wrong)?;
     let holder = holder(&claims).ok_or(Refused::Wrong);
@@ -46,7 +46,7 @@ pub(super) fn verify(token: &str) -> Result<Principal, Refused> {
     }
 }
 
-/// The claims of a token that a key of the stack has signed, by the one algorithm.
+/// Returns the claims of a token that a key of the stack has signed with the allowed algorithm.
 fn signed_claims(token: &str) -> Option<Fields> {
     if token.len() > MAX_TOKEN_BYTES {
         return None;
@@ -67,8 +67,8 @@ fn signed_claims(token: &str) -> Option<Fields> {
     fields(claims)
 }
 
-/// Whether a header has only what is looked at here. What else it may have is the library's business:
-/// it may be refused for that, too.
+/// Returns whether a header has only fields that this verifier checks. The library may also refuse
+/// other fields.
 pub(super) fn is_plain(token: &str) -> bool {
     let header = token.split('.').next().and_then(fields);
     header.is_none_or(|header| header.0.iter().all(|(name, _)| HEADER.contains(&name.as_str())))
@@ -98,7 +98,7 @@ fn holder(claims: &Fields) -> Option<Principal> {
     is_named.then_some(Principal { subject, author, issuer: issuer.to_owned(), scope, role })
 }
 
-/// Unix seconds.
+/// The times of a token, Unix seconds.
 struct Times {
     begin: u64,
     made: u64,
@@ -127,7 +127,7 @@ fn fields(part: &str) -> Option<Fields> {
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).ok()?).ok()
 }
 
-/// The fields of an object as they stand there, a name twice if it is there twice.
+/// The fields of a JSON object in order, including repeated names.
 struct Fields(Vec<(String, Value)>);
 
 impl Fields {
@@ -135,7 +135,7 @@ impl Fields {
         self.0.iter().filter(|(own, _)| own == name).map(|(_, value)| value).collect()
     }
 
-    /// The value of this name; none if it is there twice.
+    /// Returns the value of a name; `None` if the name is missing or repeated.
     fn one(&self, name: &str) -> Option<&Value> {
         match self.all(name).as_slice() {
             [one] => Some(one),

@@ -1,4 +1,5 @@
-//! Sheets that members import. There are few different ones: honest and hostile members name the same objects.
+//! Sheets that members import. Only a few contents exist, so that honest and hostile members upload
+//! the same objects.
 
 use std::collections::BTreeMap;
 
@@ -15,18 +16,18 @@ use cellar_snapshot::level::{
 use cellar_snapshot::packed::{Bounds, PackedObject, pack};
 use cellar_snapshot::tile::{NamedText, Tile, TileColumn, TileValue, preview};
 
-/// Different long texts.
+/// Number of distinct long texts.
 pub(super) const TEXTS: u32 = 3;
-/// Different numbers of rows.
+/// Number of distinct row counts.
 const ROWS: u32 = 4;
-/// So little that the list of tiles is an object of its own.
+/// Limits so low that the tile index is an object of its own.
 const DEEP: PackLimits = PackLimits {
     inline_bytes: 60,
     inline_total_bytes: 60,
     chunk_bytes: 150,
     named_bytes: u64::MAX,
 };
-/// The operation holds the list of tiles.
+/// Limits with which the operation contains the tile index.
 const FLAT: PackLimits = PackLimits {
     inline_bytes: 4_096,
     inline_total_bytes: 4_096,
@@ -34,13 +35,13 @@ const FLAT: PackLimits = PackLimits {
     named_bytes: u64::MAX,
 };
 
-/// A long text that everybody has.
-pub(super) fn text(number: u32) -> String {
+/// Returns one of the long texts that all members use.
+pub(super) fn long_text(number: u32) -> String {
     format!("text {number} ").repeat(600)
 }
 
-/// The description of a text in a tile.
-pub(super) fn named(text: &str) -> NamedText {
+/// Returns the reference to a text that a tile stores.
+pub(super) fn text_reference(text: &str) -> NamedText {
     NamedText {
         hash: ChunkHash::of(text.as_bytes()),
         bytes: u32::try_from(text.len()).unwrap_or(u32::MAX),
@@ -48,33 +49,33 @@ pub(super) fn named(text: &str) -> NamedText {
     }
 }
 
-/// A sheet as objects, and as cells.
+/// A sheet, as objects and as cells.
 #[derive(Debug, Clone)]
 pub(super) struct Content {
-    /// The objects of long texts.
+    /// The objects of the long texts.
     pub(super) texts: Vec<PackedObject>,
-    /// Its only tile.
+    /// The only tile.
     pub(super) tile: PackedObject,
-    /// The chunks of its index.
+    /// The chunks of the tile index.
     pub(super) index: Vec<PackedObject>,
-    /// Its cells.
+    /// The sheet's cells.
     pub(super) cells: BTreeMap<(u32, u32), Value>,
     packed: TileIndex,
     extent: Extent,
 }
 
 impl Content {
-    /// One of the few: numbers in the first column, and a text in the second.
-    pub(super) fn of(choice: u32, is_deep: bool) -> Option<Self> {
-        let text = text(choice % TEXTS);
-        let mut content = Self::saying(choice, &[named(&text)], is_deep)?;
+    /// Creates one of the few contents: numbers in the first column and a text in the second.
+    pub(super) fn with_text(choice: u32, is_deep: bool) -> Option<Self> {
+        let text = long_text(choice % TEXTS);
+        let mut content = Self::with_references(choice, &[text_reference(&text)], is_deep)?;
         content.texts.push(pack(text.as_bytes(), Bounds::TEXT).ok()?);
         content.cells.insert((0, 1), Value::Text(text));
         Some(content)
     }
 
-    /// A sheet whose tile describes texts in this way; the texts need not exist.
-    pub(super) fn saying(choice: u32, texts: &[NamedText], is_deep: bool) -> Option<Self> {
+    /// Creates a sheet whose tile references `texts`, which need not exist.
+    pub(super) fn with_references(choice: u32, texts: &[NamedText], is_deep: bool) -> Option<Self> {
         let (mut numbers, mut long) = (TileColumn::new(0), TileColumn::new(1));
         let mut cells = BTreeMap::new();
         for row in 0..1 + choice % ROWS {
@@ -88,11 +89,11 @@ impl Content {
         let tile = Tile { columns: vec![numbers, long] };
         let count = u32::try_from(tile.cells()).ok()?;
         let tile = pack(&chunk::encode(&tile).ok()?, Bounds::CHUNK).ok()?;
-        Self::around(tile, count, cells, is_deep)
+        Self::with_tile(tile, count, cells, is_deep)
     }
 
-    /// A sheet of one tile with `count` cells.
-    pub(super) fn around(
+    /// Creates a sheet of one tile with `count` cells.
+    pub(super) fn with_tile(
         tile: PackedObject,
         count: u32,
         cells: BTreeMap<(u32, u32), Value>,
@@ -111,12 +112,12 @@ impl Content {
         Some(Self { texts: Vec::new(), tile, index, cells, packed, extent })
     }
 
-    /// All objects.
+    /// Returns all objects of the sheet.
     pub(super) fn objects(&self) -> impl Iterator<Item = &PackedObject> {
         self.texts.iter().chain([&self.tile]).chain(&self.index)
     }
 
-    /// The mutation that adds the sheet.
+    /// Returns the mutation that imports the sheet.
     pub(super) fn operation(&self, sheet: SheetId) -> Operation {
         Operation::ImportSheet(ImportSheet {
             sheet,

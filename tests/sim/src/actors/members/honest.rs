@@ -1,4 +1,4 @@
-//! A member who imports sheets and reads them, while other members attack.
+//! A member who imports sheets and reads them while other members attack.
 
 use std::sync::Arc;
 
@@ -13,49 +13,55 @@ use cellar_sheet::operation::{Operation, SheetId};
 use super::content::Content;
 use super::member::Member;
 use crate::fleet::Server;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::simulation::Simulation;
 use crate::witness::ImportSeen;
 
-/// Sheets that it imports.
+/// Number of sheets that a member imports.
 const IMPORTS: u32 = 2;
-/// Choices of a sheet's content: few.
+/// Number of distinct contents of a sheet. It is small, so that members import the same ones.
 pub(super) const CHOICES: u32 = 8;
 
-/// Imports, one sheet after the other.
-pub(super) async fn import(simulation: Arc<Simulation>, number: u32) {
+/// Imports a few sheets, one after the other.
+pub(super) async fn run_importer(simulation: Arc<Simulation>, number: u32) {
     let member = Member::new(&simulation, &format!("importer-{number}"), simulation.log);
     for _ in 0..IMPORTS {
         member.think(simulation.shape.habits.think_ms * 8).await;
-        let choice = member.random().below(CHOICES);
-        let Some(content) = Content::of(choice, member.random().below(2) == 0) else {
-            return simulation.world.violated("a sheet cannot be packed");
+        let choice = member.random().draw_below(CHOICES);
+        let Some(content) = Content::with_text(choice, member.random().draw_below(2) == 0) else {
+            return simulation.world.report_violation("a sheet cannot be packed");
         };
-        if let Err(error) = one(&member, &content).await {
-            return member.violated("cannot import", &error);
+        if let Err(error) = import_sheet(&member, &content).await {
+            return member.report_violation("cannot import", &error);
         }
     }
 }
 
-/// Imports a sheet until it is known to be in the log, and reads it.
-async fn one(member: &Member, content: &Content) -> Result<(), LogError> {
+/// Imports a sheet, retrying until it is in the log, and reads it.
+async fn import_sheet(member: &Member, content: &Content) -> Result<(), LogError> {
     let (client, (base, sheet)) = (member.another_client(), member.look().await?);
     let Some(request) = member.request(client, base, content.operation(sheet)) else {
         return Ok(());
     };
     loop {
-        send(member, client, content).await?;
+        upload_and_check(member, client, content).await?;
         match member.append(&request).await {
-            Ok(appended) => return added(member, client, content, &request, &appended).await,
+            Ok(appended) => {
+                return check_import(member, client, content, &request, &appended).await;
+            }
             // The uploads have expired.
-            Err(LogError::Import(fault)) if is_gone(&fault) => {}
+            Err(LogError::Import(fault)) if is_expired(&fault) => {}
             Err(error) => return Err(error),
         }
     }
 }
 
 /// Uploads all objects and has them checked.
-async fn send(member: &Member, client: ClientKey, content: &Content) -> Result<(), LogError> {
+async fn upload_and_check(
+    member: &Member,
+    client: ClientKey,
+    content: &Content,
+) -> Result<(), LogError> {
     loop {
         for object in content.objects() {
             while !member.upload(client, object).await? {
@@ -69,20 +75,20 @@ async fn send(member: &Member, client: ClientKey, content: &Content) -> Result<(
             }
         }
         match checked {
-            Err(LogError::Import(fault)) if is_gone(&fault) => {}
+            Err(LogError::Import(fault)) if is_expired(&fault) => {}
             checked => return checked.map(drop),
         }
     }
 }
 
-fn is_gone(fault: &ImportFault) -> bool {
+fn is_expired(fault: &ImportFault) -> bool {
     matches!(
         fault,
         ImportFault::Missing { .. } | ImportFault::Unchecked { .. } | ImportFault::TooOld { .. }
     )
 }
 
-async fn added(
+async fn check_import(
     member: &Member,
     client: ClientKey,
     content: &Content,
@@ -91,24 +97,25 @@ async fn added(
 ) -> Result<(), LogError> {
     let Some(result) = appended.results.first() else { return Ok(()) };
     if let Some(rejection) = &result.rejection {
-        member.violated("was rejected", &rejection.detail);
+        member.report_violation("was rejected", &rejection.detail);
         return Ok(());
     }
     let Some(at) = result.position else { return Ok(()) };
-    let Some(sheet) = number(member, client, request.lowest_base(), at).await? else {
-        member.violated("does not find its import", &at);
+    let Some(sheet) = find_sheet_number(member, client, request.lowest_base(), at).await? else {
+        member.report_violation("does not find its import", &at);
         return Ok(());
     };
-    member.simulation.world.count(Rare::Imported);
+    member.simulation.world.count(RareEvent::Imported);
     let cells: Vec<((u32, u32), Value)> = content.cells.clone().into_iter().collect();
     let seen = ImportSeen { log: member.log, at, sheet, cells };
-    read(member, &seen, at).await?;
-    member.simulation.witness.imported(seen);
+    check_cells(member, &seen, at).await?;
+    member.simulation.witness.record_import(seen);
     Ok(())
 }
 
-/// The number that the sheet got. The answer to a repeated request does not have it.
-async fn number(
+/// Finds the number that the imported sheet got in the log: the answer to a repeated request lacks
+/// it.
+async fn find_sheet_number(
     member: &Member,
     client: ClientKey,
     base: Position,
@@ -117,7 +124,7 @@ async fn number(
     let (log, mut after) = (member.log, base);
     while after < at {
         let reads = move |server: Server| async move { server.logs.update(log, after).await };
-        let news = member.until_final("read the entries after the base", reads).await?;
+        let news = member.retry_until_final("read the entries after the base", reads).await?;
         if let Some(entry) = news.entries.iter().find(|entry| entry.position == at) {
             let edits = entry.edits().filter(|edits| edits.client == client);
             let operations =
@@ -129,19 +136,19 @@ async fn number(
         }
         match news.entries.last() {
             Some(last) if last.position > after => after = last.position,
-            // The replica that answers has not got it yet.
+            // The replica that answered does not have the entry yet.
             _ => member.think(1_000).await,
         }
     }
     Ok(None)
 }
 
-/// Reads what was imported.
-async fn read(member: &Member, seen: &ImportSeen, at: Position) -> Result<(), LogError> {
+/// Reads the imported sheet and compares its cells.
+async fn check_cells(member: &Member, seen: &ImportSeen, at: Position) -> Result<(), LogError> {
     let read = member.cells(at, seen.sheet).await?;
     let values: Vec<_> = read.into_iter().map(|(place, cell)| (place, cell.value)).collect();
     if values != seen.cells {
-        member.violated("reads something else than it imported", &at);
+        member.report_violation("reads something else than it imported", &at);
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! A member with as few rights as there are: a viewer in a fork, or an editor. It sends the worst requests
-//! that these rights allow, and requests that they do not.
+//! A member with minimal rights: a viewer in a fork, or an editor. It sends the worst requests that
+//! these rights allow, and some that they do not.
 
 use std::sync::Arc;
 
@@ -11,37 +11,37 @@ use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::packed::{Bounds, PackedObject, pack};
 use cellar_snapshot::tile::NamedText;
 
-use super::content::{Content, TEXTS, named, text};
+use super::content::{Content, TEXTS, long_text, text_reference};
 use super::honest::CHOICES;
 use super::member::Member;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::simulation::Simulation;
 
-/// Requests of a run, each of several steps.
+/// Number of attacks in a run.
 const ATTACKS: u32 = 12;
 
-/// The aim of an attack of several steps.
+/// An attack of several steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attack {
-    /// Other bytes under the names of objects that honest members upload.
+    /// Uploads other bytes under the names of objects that honest members upload.
     OccupyNames,
-    /// Objects of another kind, checked as tiles and as indexes.
+    /// Has objects of the wrong kind checked as tiles and as tile indexes.
     WrongKind,
-    /// An import of objects that were never uploaded.
+    /// Imports objects that were never uploaded.
     NothingUploaded,
-    /// A tile whose text was never uploaded.
+    /// Imports a tile whose text was never uploaded.
     TextMissing,
-    /// A tile that says another length of a text.
+    /// Imports a tile that states a wrong length of a text.
     TextLength,
-    /// A tile that says another beginning of a text.
+    /// Imports a tile that states a wrong preview of a text.
     TextBeginning,
-    /// An index that was never checked.
+    /// Imports a tile index that was never checked.
     IndexUnchecked,
-    /// Other bytes, uploaded after the right ones were checked.
+    /// Uploads other bytes after the right ones were checked.
     ExchangedLater,
-    /// The same sheet as an honest member's, in another order, and twice.
+    /// Imports an honest member's sheet, in another order, and twice.
     ValidTwice,
-    /// Cells of a sheet that never was.
+    /// Sets cells of a sheet that never existed.
     NoSuchSheet,
 }
 
@@ -58,69 +58,82 @@ const ALL: [Attack; 10] = [
     Attack::NoSuchSheet,
 ];
 
-/// Attacks a log, one way after the other.
-pub(super) async fn attack(simulation: Arc<Simulation>, name: &'static str, log: LogId) {
+/// Attacks a log repeatedly, each time in a random way.
+pub(super) async fn run_attacker(simulation: Arc<Simulation>, name: &'static str, log: LogId) {
     let member = Member::new(&simulation, name, log);
     for _ in 0..ATTACKS {
         member.think(simulation.shape.habits.think_ms).await;
         let Some(attack) = member.random().pick(&ALL) else { return };
-        let (choice, is_deep) = (member.random().below(CHOICES), member.random().below(2) == 0);
-        let Some(content) = Content::of(choice, is_deep) else { return };
-        let tried = tried(&member, *attack, choice, &content).await;
-        match tried {
-            Some(true) => simulation.world.count(Rare::HostileAccepted),
-            Some(false) => simulation.world.count(Rare::HostileRefused),
+        let (choice, is_deep) =
+            (member.random().draw_below(CHOICES), member.random().draw_below(2) == 0);
+        let Some(content) = Content::with_text(choice, is_deep) else { return };
+        let accepted = run_attack(&member, *attack, choice, &content).await;
+        match accepted {
+            Some(true) => simulation.world.count(RareEvent::HostileAccepted),
+            Some(false) => simulation.world.count(RareEvent::HostileRefused),
             None => {}
         }
-        // Each attack is followed by a read, so that a process may keep wrong bytes.
+        // A read follows each attack, so that a process may cache wrong bytes.
         if let Ok((at, _)) = member.look().await {
-            drop(member.cells(at, SheetId(member.random().below(6))).await);
+            drop(member.cells(at, SheetId(member.random().draw_below(6))).await);
         }
     }
 }
 
-/// Whether it was accepted; none if the attack did not come so far.
-async fn tried(member: &Member, attack: Attack, choice: u32, content: &Content) -> Option<bool> {
+/// Runs an attack; returns whether it was accepted, or `None` if it could not be completed.
+async fn run_attack(
+    member: &Member,
+    attack: Attack,
+    choice: u32,
+    content: &Content,
+) -> Option<bool> {
     let client = member.another_client();
     match attack {
         Attack::OccupyNames => {
-            occupy(member, client, content).await?;
-            // Honest members may have published the very objects meanwhile.
-            import(member, client, content, true).await
+            upload_garbage(member, client, content).await?;
+            // Honest members may have published exactly these objects meanwhile.
+            append_import(member, client, content, true).await
         }
-        Attack::WrongKind => wrong_kind(member, client, content).await,
+        Attack::WrongKind => use_wrong_kinds(member, client, content).await,
         Attack::NothingUploaded => {
             // No other member imports this content.
-            let none = named(&format!("never uploaded {choice} ").repeat(400));
-            import(member, client, &Content::saying(1_000 + choice, &[none], false)?, false).await
+            let none = text_reference(&format!("never uploaded {choice} ").repeat(400));
+            append_import(
+                member,
+                client,
+                &Content::with_references(1_000 + choice, &[none], false)?,
+                false,
+            )
+            .await
         }
         Attack::TextMissing => {
-            let none = named(&format!("never there {choice} ").repeat(400));
-            let content = Content::saying(choice, &[none], !content.index.is_empty())?;
+            let none = text_reference(&format!("never there {choice} ").repeat(400));
+            let content = Content::with_references(choice, &[none], !content.index.is_empty())?;
             upload_all(member, client, &content).await;
-            import(member, client, &content, false).await
+            append_import(member, client, &content, false).await
         }
         Attack::TextLength | Attack::TextBeginning => {
-            let said = named(&text(choice % TEXTS));
-            let said = match attack {
-                Attack::TextLength => NamedText { bytes: said.bytes + 1, ..said },
-                _ => NamedText { preview: "other".to_owned(), ..said },
+            let reference = text_reference(&long_text(choice % TEXTS));
+            let reference = match attack {
+                Attack::TextLength => NamedText { bytes: reference.bytes + 1, ..reference },
+                _ => NamedText { preview: "other".to_owned(), ..reference },
             };
-            let mut wrong = Content::saying(choice, &[said], !content.index.is_empty())?;
+            let mut wrong =
+                Content::with_references(choice, &[reference], !content.index.is_empty())?;
             wrong.texts.clone_from(&content.texts);
             upload_all(member, client, &wrong).await;
-            import(member, client, &wrong, false).await
+            append_import(member, client, &wrong, false).await
         }
         Attack::IndexUnchecked => {
-            let content = Content::of(choice, true)?;
+            let content = Content::with_text(choice, true)?;
             upload_all(member, client, &content).await;
-            import(member, client, &content, true).await
+            append_import(member, client, &content, true).await
         }
         Attack::ExchangedLater => {
             upload_all(member, client, content).await;
             drop(member.check(client, vec![content.tile.chunk], None).await);
-            occupy(member, client, content).await?;
-            import(member, client, content, true).await
+            upload_garbage(member, client, content).await?;
+            append_import(member, client, content, true).await
         }
         Attack::ValidTwice => {
             let index = content.index.last().map(|index| index.chunk);
@@ -128,7 +141,7 @@ async fn tried(member: &Member, attack: Attack, choice: u32, content: &Content) 
             upload_all(member, client, content).await;
             drop(member.check(client, vec![content.tile.chunk], index).await);
             upload_all(member, client, content).await;
-            import(member, client, content, true).await
+            append_import(member, client, content, true).await
         }
         Attack::NoSuchSheet => {
             let cell = CellEdit {
@@ -140,15 +153,15 @@ async fn tried(member: &Member, attack: Attack, choice: u32, content: &Content) 
             };
             let set = SetCells { sheet: SheetId(900), cells: vec![cell] };
             let (base, _) = member.look().await.ok()?;
-            append(member, client, base, Operation::SetCells(set), false).await
+            append_twice(member, client, base, Operation::SetCells(set), false).await
         }
     }
 }
 
-/// Uploads as far as it goes, in any order.
+/// Uploads all objects in a random order, ignoring errors.
 async fn upload_all(member: &Member, client: ClientKey, content: &Content) {
     let mut objects: Vec<&PackedObject> = content.objects().collect();
-    if member.random().below(2) == 0 {
+    if member.random().draw_below(2) == 0 {
         objects.reverse();
     }
     for object in objects {
@@ -156,13 +169,13 @@ async fn upload_all(member: &Member, client: ClientKey, content: &Content) {
     }
 }
 
-/// Uploads garbage under every name, and has it checked.
-async fn occupy(member: &Member, client: ClientKey, content: &Content) -> Option<()> {
-    let byte = |_| u8::try_from(member.random().below(256)).unwrap_or(0);
+/// Uploads garbage under the name of every object, and has it checked.
+async fn upload_garbage(member: &Member, client: ClientKey, content: &Content) -> Option<()> {
+    let byte = |_| u8::try_from(member.random().draw_below(256)).unwrap_or(0);
     for object in content.objects() {
-        let stored: Vec<u8> = match member.random().below(3) {
-            0 => (0..1 + member.random().below(300)).map(byte).collect(),
-            // Bytes that are well packed, of something else.
+        let stored: Vec<u8> = match member.random().draw_below(3) {
+            0 => (0..1 + member.random().draw_below(300)).map(byte).collect(),
+            // Correctly packed bytes of different content.
             1 => pack(b"something else", Bounds::CHUNK).ok()?.stored,
             _ => object.stored.iter().copied().take(object.stored.len() / 2).chain([0]).collect(),
         };
@@ -176,14 +189,14 @@ async fn occupy(member: &Member, client: ClientKey, content: &Content) -> Option
     Some(())
 }
 
-/// A text as a tile, and a tile as an index.
-async fn wrong_kind(member: &Member, client: ClientKey, content: &Content) -> Option<bool> {
+/// Uses a text as a tile and a tile as a tile index.
+async fn use_wrong_kinds(member: &Member, client: ClientKey, content: &Content) -> Option<bool> {
     upload_all(member, client, content).await;
     let text = content.texts.first()?.chunk;
     let tiles = member.check(client, vec![text], None).await;
     let index = member.check(client, Vec::new(), Some(content.tile.chunk)).await;
     for read in [tiles, index].into_iter().flatten() {
-        member.violated("had something of another kind checked", &read);
+        member.report_violation("had something of another kind checked", &read);
     }
     let garbage = ChunkHash([7; 32]);
     let tile = PackedObject {
@@ -191,32 +204,32 @@ async fn wrong_kind(member: &Member, client: ClientKey, content: &Content) -> Op
         stored: Vec::new(),
     };
     for tile in [content.texts.first()?.clone(), tile] {
-        let wrong = Content::around(tile, 1, content.cells.clone(), false)?;
+        let wrong = Content::with_tile(tile, 1, content.cells.clone(), false)?;
         let client = member.another_client();
         upload_all(member, client, content).await;
-        import(member, client, &wrong, false).await;
+        append_import(member, client, &wrong, false).await;
     }
     Some(false)
 }
 
-/// Appends the import, and reads the sheet if that was accepted.
-async fn import(
+/// Appends the import of a sheet.
+async fn append_import(
     member: &Member,
     client: ClientKey,
     content: &Content,
-    may_be: bool,
+    may_be_accepted: bool,
 ) -> Option<bool> {
     let (base, sheet) = member.look().await.ok()?;
-    append(member, client, base, content.operation(sheet), may_be).await
+    append_twice(member, client, base, content.operation(sheet), may_be_accepted).await
 }
 
-/// Appends an operation, twice; what cannot be must not be accepted.
-async fn append(
+/// Appends an operation twice; reports a violation if it is accepted although `may_be` is false.
+async fn append_twice(
     member: &Member,
     client: ClientKey,
     base: Position,
     operation: Operation,
-    may_be: bool,
+    may_be_accepted: bool,
 ) -> Option<bool> {
     let request = member.request(client, base, operation)?;
     let mut accepted = false;
@@ -226,11 +239,11 @@ async fn append(
                 accepted = appended.results.iter().any(|result| result.rejection.is_none());
             }
             Err(LogError::Import(_)) => {}
-            Err(error) => member.violated("is told what cannot be", &error),
+            Err(error) => member.report_violation("is told what cannot be", &error),
         }
     }
-    if accepted && !may_be {
-        member.violated("had an unreadable import appended", &base);
+    if accepted && !may_be_accepted {
+        member.report_violation("had an unreadable import appended", &base);
     }
     Some(accepted)
 }

@@ -1,4 +1,4 @@
-//! A member as a client of the API: what it asks, and what comes of it.
+//! A member, as a client of the API.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use cellar_sheet::operation::{Operation, SheetId};
 use cellar_snapshot::level::ChunkRef;
 use cellar_snapshot::packed::PackedObject;
 
-use crate::editor::passes;
+use crate::editor::is_temporary;
 use crate::fleet::{Server, append};
 use crate::process::{Mortality, Process};
 use crate::random::SimRandom;
 use crate::reading;
 use crate::simulation::Simulation;
 
-/// Milliseconds between two tries at most.
+/// Maximum wait between two attempts, in milliseconds.
 const RETRY_MAX_MS: u64 = 2_000;
 
-/// Somebody with access to a log.
+/// A client with access to one log.
 pub(super) struct Member {
     pub(super) simulation: Arc<Simulation>,
     pub(super) process: Process,
@@ -42,16 +42,16 @@ impl Member {
         self.process.random()
     }
 
-    /// A client key that is used by no other member.
+    /// Returns a client key that no other member uses.
     pub(super) fn another_client(&self) -> ClientKey {
         ClientKey(self.random().next().to_be_bytes())
     }
 
     pub(super) async fn think(&self, most_ms: u64) {
-        self.simulation.world.sleep_ms(self.random().within(0..=most_ms)).await;
+        self.simulation.world.sleep_ms(self.random().draw_in(0..=most_ms)).await;
     }
 
-    /// Asks once; none if no answer came.
+    /// Sends a request once; returns `None` if no answer arrived.
     pub(super) async fn ask<T, F>(
         &self,
         what: &str,
@@ -64,8 +64,8 @@ impl Member {
         self.simulation.fleet.ask(&self.process, what.to_owned(), work).await
     }
 
-    /// Asks until the answer is no error that passes.
-    pub(super) async fn until_final<T, F>(
+    /// Retries a request until the answer is not a temporary error.
+    pub(super) async fn retry_until_final<T, F>(
         &self,
         what: &str,
         work: impl Fn(Server) -> F,
@@ -76,7 +76,7 @@ impl Member {
     {
         loop {
             match self.ask(what, &work).await {
-                Some(Err(error)) if passes(&error) => {}
+                Some(Err(error)) if is_temporary(&error) => {}
                 Some(answer) => return answer,
                 None => {}
             }
@@ -84,7 +84,7 @@ impl Member {
         }
     }
 
-    /// Grants an upload under a name, and sends bytes; gives whether they are there now.
+    /// Requests an upload URL for an object and uploads it; returns whether the object exists now.
     pub(super) async fn upload(
         &self,
         client: ClientKey,
@@ -95,7 +95,7 @@ impl Member {
         let grants = move |server: Server| async move {
             server.logs.grant_chunks(log, client, &[upload]).await
         };
-        let granted = self.until_final("a grant to upload a chunk", grants).await?;
+        let granted = self.retry_until_final("a grant to upload a chunk", grants).await?;
         let Some(PresignedRequest { method, url, headers, .. }) = granted.into_iter().next() else {
             return Ok(false);
         };
@@ -104,7 +104,7 @@ impl Member {
         let process = self.process.clone();
         let effect = async move { process.world().blobs.send(&request) };
         let reply = self.process.call_bucket("upload a chunk".to_owned(), effect).await;
-        // 412: an earlier try has put it there.
+        // Status 412: an earlier attempt has stored the object.
         Ok(reply.is_ok_and(|reply| matches!(reply.status, 200 | 412)))
     }
 
@@ -119,20 +119,20 @@ impl Member {
             let tiles = tiles.clone();
             async move { server.logs.check_chunks(log, client, &tiles, index.as_ref()).await }
         };
-        self.until_final("a check of chunks", checks).await
+        self.retry_until_final("a check of chunks", checks).await
     }
 
-    /// The newest position, and the number of the next sheet there.
+    /// Returns the newest position, and the number of the next new sheet at that position.
     pub(super) async fn look(&self) -> Result<(Position, SheetId), LogError> {
         let log = self.log;
         let looks = move |server: Server| async move {
             let view = server.logs.view(log, None, None).await?;
             Ok((view.position, view.metadata.tabs.next_sheet()))
         };
-        self.until_final("a look", looks).await
+        self.retry_until_final("a look", looks).await
     }
 
-    /// The first mutation of a client.
+    /// Returns a request with the client's first mutation.
     pub(super) fn request(
         &self,
         client: ClientKey,
@@ -144,10 +144,10 @@ impl Member {
     }
 
     pub(super) async fn append(&self, request: &Request) -> Result<Appended, LogError> {
-        self.until_final("append", |server| append(server, request.clone())).await
+        self.retry_until_final("append", |server| append(server, request.clone())).await
     }
 
-    /// The cells of a sheet, read by one of the processes.
+    /// Reads all cells of a sheet from one of the API's processes.
     pub(super) async fn cells(
         &self,
         at: Position,
@@ -156,11 +156,11 @@ impl Member {
         let log = self.log;
         let reads =
             move |server: Server| async move { reading::cells(&server.logs, log, at, sheet).await };
-        self.until_final("read a sheet", reads).await
+        self.retry_until_final("read a sheet", reads).await
     }
 
-    pub(super) fn violated(&self, what: &str, why: &dyn std::fmt::Display) {
+    pub(super) fn report_violation(&self, what: &str, why: &dyn std::fmt::Display) {
         let name = self.process.name();
-        self.simulation.world.violated(format_args!("{name} {what}: {why}"));
+        self.simulation.world.report_violation(format_args!("{name} {what}: {why}"));
     }
 }

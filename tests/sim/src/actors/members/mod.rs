@@ -1,5 +1,5 @@
-//! Members of one spreadsheet: some import, and two are hostile: a viewer, who may do nothing but fork it,
-//! and an editor.
+//! Members of one spreadsheet: two who import, and two hostile ones: an editor, and a viewer who
+//! works in a fork.
 
 mod content;
 mod honest;
@@ -18,39 +18,39 @@ use self::member::Member;
 use crate::fleet::Server;
 use crate::simulation::Simulation;
 
-/// Members who import.
+/// Number of members who import.
 const IMPORTERS: u32 = 2;
 
-/// All of them.
-pub(super) async fn meet(simulation: &Arc<Simulation>) {
+/// Runs all members.
+pub(super) async fn run_members(simulation: &Arc<Simulation>) {
     let owner = Member::new(simulation, "owner", simulation.log);
     simulation.create(&owner.process).await;
-    // Other clients edit this sheet as well: no import must get its number.
+    // Other clients edit this sheet too, so no import may get its number.
     let add = AddSheet { sheet: SheetId(1), name: "Second".to_owned() };
     let client = owner.another_client();
     if let Some(request) = owner.request(client, Position::FIRST, Operation::AddSheet(add))
         && let Err(error) = owner.append(&request).await
     {
-        return owner.violated("cannot add a sheet", &error);
+        return owner.report_violation("cannot add a sheet", &error);
     }
     let mut members = JoinSet::new();
     for number in 0..IMPORTERS {
-        members.spawn(honest::import(Arc::clone(simulation), number));
+        members.spawn(honest::run_importer(Arc::clone(simulation), number));
     }
-    members.spawn(hostile::attack(Arc::clone(simulation), "editor", simulation.log));
-    if let Some(fork) = fork(&owner).await {
+    members.spawn(hostile::run_attacker(Arc::clone(simulation), "editor", simulation.log));
+    if let Some(fork) = create_viewer_fork(&owner).await {
         simulation.add_log(fork);
-        members.spawn(hostile::attack(Arc::clone(simulation), "viewer", fork));
+        members.spawn(hostile::run_attacker(Arc::clone(simulation), "viewer", fork));
     }
     while let Some(ended) = members.join_next().await {
         if let Err(error) = ended {
-            simulation.world.violated(format_args!("a member panicked: {error}"));
+            simulation.world.report_violation(format_args!("a member panicked: {error}"));
         }
     }
 }
 
-/// The viewer's fork: it is of the same family, and its own.
-async fn fork(viewer: &Member) -> Option<LogId> {
+/// Creates the viewer's fork. It belongs to the same family of logs, but the viewer owns it.
+async fn create_viewer_fork(viewer: &Member) -> Option<LogId> {
     let (source, subject) = (viewer.log, SubjectKey::new("sim", "viewer"));
     let log = LogId::derive_fork(&subject, source, "attack").ok()?;
     let new = NewFork { log, source, at: None, author: None };
@@ -58,10 +58,10 @@ async fn fork(viewer: &Member) -> Option<LogId> {
         let new = new.clone();
         async move { server.logs.fork(new).await }
     };
-    match viewer.until_final("fork", forks).await {
+    match viewer.retry_until_final("fork", forks).await {
         Ok(_) => Some(log),
         Err(error) => {
-            viewer.violated("cannot fork", &error);
+            viewer.report_violation("cannot fork", &error);
             None
         }
     }

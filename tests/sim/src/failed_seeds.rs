@@ -1,20 +1,20 @@
-//! Seeds that failed once, in a file beside the code: the tests run them for ever.
+//! The seeds that failed once, in a file next to the code. Tests run them forever.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::batch::FailedSeed;
 
-/// Where they are.
+/// Returns the path of the file.
 #[must_use]
 pub fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("failed-seeds.json")
 }
 
-/// All of them; none if there is no such file.
+/// Reads all failed seeds; returns none if the file does not exist.
 ///
 /// # Errors
-/// If the file cannot be read, or is not what it should be.
+/// An I/O error if the file cannot be read or is not valid JSON.
 pub fn read() -> io::Result<Vec<FailedSeed>> {
     match std::fs::read(path()) {
         Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
@@ -23,10 +23,10 @@ pub fn read() -> io::Result<Vec<FailedSeed>> {
     }
 }
 
-/// Adds those that are not there yet.
+/// Adds the seeds that the file does not contain yet.
 ///
 /// # Errors
-/// If the file cannot be read or written.
+/// An I/O error if the file cannot be read or written.
 pub fn add(failed: &[FailedSeed]) -> io::Result<()> {
     let mut all = read()?;
     for new in failed {
