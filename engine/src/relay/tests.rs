@@ -42,7 +42,7 @@ async fn nums(queue: &MemoryQueue) -> Vec<u32> {
     jobs.inspect(|job| assert_eq!(job.log, log())).map(|job| job.position.num()).collect()
 }
 
-/// A queue that fails after some messages.
+/// A queue that accepts a limited number of messages and fails afterwards.
 struct Failing {
     left: Mutex<u32>,
     tries: Mutex<u32>,
@@ -88,7 +88,7 @@ async fn snapshots_become_jobs_and_uploads_stay() {
     assert_eq!(relay.relay_batch(&batch).await, None);
     assert_eq!(nums(&queue).await, [0, 2]);
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
-    // A repeated batch sends the same jobs, which the worker drops, and the tag stays removed.
+    // Relaying the batch again sends the same jobs, which the worker drops. The tag stays removed.
     assert_eq!(relay.relay_batch(&batch).await, None);
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
 }
@@ -115,7 +115,7 @@ async fn a_temporary_failure_stops_the_batch() {
     assert_eq!(jobs.sent.lock().unwrap().len(), 1);
     assert_eq!(*jobs.tries.lock().unwrap(), 2, "the third was not tried");
     *jobs.left.lock().unwrap() = 9;
-    assert_eq!(relay.relay_batch(&batch[1..]).await, None, "and later it goes on from there");
+    assert_eq!(relay.relay_batch(&batch[1..]).await, None, "and resumes later from there");
     assert_eq!(jobs.sent.lock().unwrap().len(), 3);
 }
 
