@@ -47,27 +47,28 @@ fn log_of(edits: &[(u64, Operation)]) -> Log {
 }
 
 /// Creates an author of edits that insert 1, 2, 3, … rows, with the known outcome of each.
-fn author(known: &[Known]) -> Author {
+fn author(known: &[KnownOutcome]) -> Author {
     let intents =
         (1..).zip(known).map(|(n, known)| Intent { operation: operation(n), known: *known });
     let (name, intents) = ("writer".to_owned(), intents.collect());
     Author { name, spreadsheet: log_id(), key: KEY, intents }
 }
 
-fn violations(edits: &[(u64, u32)], known: &[Known]) -> String {
-    let mut found = Found::default();
+fn violations(edits: &[(u64, u32)], known: &[KnownOutcome]) -> String {
+    let mut found = CheckResults::default();
     found.check(&log(edits), &[author(known)]);
     found.violations.join("\n")
 }
 
-fn told(number: u32) -> Known {
-    Known::InTheLog(Some(at(number)))
+fn print_report(number: u32) -> KnownOutcome {
+    KnownOutcome::InTheLog(Some(at(number)))
 }
 
 #[test]
 fn a_consistent_log_has_no_violations() {
-    let known = [told(1), Known::InTheLog(None), Known::Nothing, Known::Nothing];
-    let mut found = Found::default();
+    let known =
+        [told(1), KnownOutcome::InTheLog(None), KnownOutcome::Unanswered, KnownOutcome::Unanswered];
+    let mut found = CheckResults::default();
     found.check(&log(&[(1, 1), (2, 2), (3, 3)]), &[author(&known)]);
     assert_eq!(found.violations, [""; 0]);
     assert_eq!((found.entries, found.acknowledged), (4, 2));
@@ -79,7 +80,7 @@ fn an_acknowledged_edit_that_is_not_there_is_lost() {
     assert!(
         violations(&[(1, 1)], &[told(1), told(2)]).contains("edit 2 was acknowledged and is lost")
     );
-    let wrong = violations(&[(1, 1), (2, 2)], &[told(2), Known::Nothing]);
+    let wrong = violations(&[(1, 1), (2, 2)], &[told(2), KnownOutcome::Unanswered]);
     assert!(wrong.contains("but is at"), "{wrong}");
 }
 
@@ -98,14 +99,14 @@ fn duplicated_and_reordered_edits_are_found() {
     assert!(wrong.contains("twice"), "{wrong}");
     let wrong = violations(&[(2, 2), (1, 1)], &[told(2), told(1)]);
     assert!(wrong.contains("does not follow"), "{wrong}");
-    let mut found = Found::default();
+    let mut found = CheckResults::default();
     found.check(&log(&[(1, 1)]), &[]);
     assert!(found.violations.join("").contains("edits of an unknown client"));
 }
 
 #[test]
 fn a_read_that_differs_from_a_replay_is_found() {
-    let mut found = Found::default();
+    let mut found = CheckResults::default();
     let cells = vec![((0, 0), cellar_sheet::cell::Cell::default())];
     found.compare("client 1", at(3), &cells, &cells.clone());
     assert_eq!((found.compared, found.violations.len()), (1, 0));
@@ -122,10 +123,10 @@ fn a_text_that_occurs_twice_is_found() {
     };
     let log = log_of(&[(1, set("first")), (2, set("first"))]);
     // The client gave the edit a second id, and counts two edits.
-    let known = Known::InTheLog(None);
+    let known = KnownOutcome::InTheLog(None);
     let intents = vec![Intent { operation: set("first"), known }; 2];
     let author = Author { intents, ..author(&[]) };
-    let mut found = Found::default();
+    let mut found = CheckResults::default();
     found.check(&log, &[author]);
     assert!(found.violations.join("").contains("\"first\" took effect twice"), "{found:?}");
 }
