@@ -1,4 +1,5 @@
-//! Offloads and trims old segments. Idempotent, and safe to run while others append and read.
+//! Offloads and trims old segments. The work is idempotent and safe to run during appends and
+//! reads.
 
 use std::sync::Arc;
 
@@ -20,16 +21,16 @@ use crate::ports::{BlobKey, Blobs, Clock, Entries, NewBlob, PortError, Retention
 use crate::retry::retried;
 use crate::sha256::sha256;
 
-/// Error of offloading or trimming a segment; no data is lost.
+/// Error of offloading or trimming a segment. No data is lost when it occurs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetentionError {
     /// The store failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
-    /// The segment does not fit an object.
+    /// The segment cannot be encoded as one object.
     #[error("segment {segment} of {log} cannot be offloaded: {fault}")]
     Offload { log: LogId, segment: u32, fault: OffloadedFault },
-    /// The segment has gaps or no End Segment.
+    /// The segment has gaps or no End Segment entry.
     #[error("segment {segment} of {log} has gaps or no End Segment; it was not offloaded")]
     NotWhole { log: LogId, segment: u32 },
     /// The trim was refused.
@@ -37,15 +38,15 @@ pub enum RetentionError {
     Trim { log: LogId, segment: u32, refusal: TrimRefusal },
 }
 
-/// A segment with the retention plan for it.
+/// A segment and its retention plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedSegment {
     pub segment: Segment,
     /// Number of entries of the segment, including trimmed entries.
     pub entries: u64,
-    /// Size of the entry bodies in the table.
+    /// Total size of the segment's entry bodies in the table, in bytes.
     pub body_bytes: u64,
-    /// Time when the segment was closed, Unix seconds; `None` for the newest segment of a log.
+    /// Time when the segment was closed, in Unix seconds; `None` for the newest segment of a log.
     pub ended_s: Option<u64>,
     pub plan: Plan,
 }
@@ -53,9 +54,9 @@ pub struct PlannedSegment {
 /// Result of offloading or trimming a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OffloadOutcome {
-    /// Key of the offloaded copy.
+    /// Key of the offloaded copy of the segment.
     pub offloaded: Option<String>,
-    /// Size of the offloaded copy, if this call wrote it.
+    /// Size of the offloaded copy in bytes; `None` if this call did not write the copy.
     pub offloaded_bytes: Option<u64>,
     /// Number of entries that were deleted from the table.
     pub deleted: u64,
@@ -70,7 +71,7 @@ pub struct Offloader {
 }
 
 impl Offloader {
-    /// Returns an offloader over these ports.
+    /// Creates an offloader that uses these ports.
     #[must_use]
     pub fn new(
         entries: Arc<dyn Entries>,
@@ -89,11 +90,11 @@ impl Offloader {
         retried(self.clock.as_ref(), call).await
     }
 
-    /// Plans the retention of every segment of every log. Calls `each` for each segment, log by
-    /// log.
+    /// Plans the retention of every segment of every log, one log at a time. Calls `each` for each
+    /// planned segment.
     ///
     /// # Errors
-    /// [`RetentionError::Store`].
+    /// Returns [`RetentionError::Store`] if a request fails.
     pub async fn survey(
         &self,
         policy: Policy,
@@ -133,7 +134,8 @@ impl Offloader {
             let plan_if = |is_trimmed| plan(segment, newest, closed_s, is_trimmed, now_s, policy);
             let plan = match plan_if(false) {
                 Plan::Keep(keep) => Plan::Keep(keep),
-                // Only a segment that would be trimmed is worth the read.
+                // Check for an earlier trim only if the segment would be trimmed: the check costs
+                // reads.
                 Plan::Trim | Plan::OffloadAndTrim => plan_if(self.is_trimmed(segment).await?),
             };
             let last = self.retried(|| self.entries.last(segment.log, segment.num, false)).await?;
@@ -149,7 +151,8 @@ impl Offloader {
         Ok(())
     }
 
-    /// Returns whether only the first entry and the End Segment of a segment are left.
+    /// Returns whether a segment was already trimmed, so that only its first entry and its End
+    /// Segment entry are left.
     async fn is_trimmed(&self, segment: &Segment) -> Result<bool, RetentionError> {
         let Ok(first_position) = Position::new(segment.num, 0) else { return Ok(false) };
         let first = self.retried(|| self.entries.get(segment.log, first_position)).await?;
@@ -161,10 +164,10 @@ impl Offloader {
         Ok(rest.entries.len() <= 1)
     }
 
-    /// Executes a plan.
+    /// Executes the plan of a segment.
     ///
     /// # Errors
-    /// [`RetentionError`] with the segment; the call can be repeated.
+    /// Returns [`RetentionError`], which identifies the segment. The call can be repeated.
     pub async fn execute(
         &self,
         planned: &PlannedSegment,
@@ -176,7 +179,8 @@ impl Offloader {
             }
             Plan::OffloadAndTrim => self.offload_and_trim(segment).await,
             Plan::Trim => match self.trim(segment, segment.offloaded.as_deref()).await {
-                // The copy is missing or damaged, and the entries still exist: offload again.
+                // The offloaded copy is missing or damaged, but the table still contains the
+                // entries, so the segment is offloaded again.
                 Err(RetentionError::Trim { refusal: TrimRefusal::NotOffloaded, .. }) => {
                     self.offload_and_trim(segment).await
                 }
@@ -195,8 +199,8 @@ impl Offloader {
         Ok(OffloadOutcome { offloaded: Some(key), offloaded_bytes: Some(bytes), deleted })
     }
 
-    /// Packs a segment into an object and records its key. Returns the key and the size of the
-    /// object.
+    /// Packs a segment into an object and records the object's key. Returns the key and the size in
+    /// bytes.
     async fn offload(&self, segment: &Segment) -> Result<(String, u64), RetentionError> {
         let (log, num) = (segment.log, segment.num);
         let entries = self.whole_segment(log, num).await?;
@@ -316,8 +320,8 @@ impl Offloader {
     }
 }
 
-/// Returns the entry as it was before a trim marked it, so that every offload of a segment produces
-/// the same object.
+/// Returns the entry without its trim mark, so that every offload of a segment produces the same
+/// object.
 fn without_trim_mark(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
     if let Content::Snapshot { trimmed_s, .. } = &mut entry.content {

@@ -1,11 +1,12 @@
-//! Retries of idempotent requests in operator commands.
+//! Retries idempotent requests of operator commands.
 
 use cellar_base::backoff::longest_ms;
 use cellar_base::limits::MAX_READ_ATTEMPTS;
 
 use crate::ports::{Clock, PortError};
 
-/// Runs an idempotent request, and retries temporary failures up to `MAX_READ_ATTEMPTS` times.
+/// Runs an idempotent request. Repeats the request after a temporary failure, up to
+/// `MAX_READ_ATTEMPTS` attempts in total.
 pub(crate) async fn retried<T, F>(clock: &dyn Clock, call: impl Fn() -> F) -> Result<T, PortError>
 where
     F: Future<Output = Result<T, PortError>>,

@@ -22,7 +22,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// Random numbers of the process; not for secrets.
+/// Random numbers from the process. Not suitable for secrets.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemRandom;
 

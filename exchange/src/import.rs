@@ -8,8 +8,8 @@ pub trait Import {
     /// Returns the next piece: for each sheet its start, followed by its blocks from top to bottom.
     /// Returns `None` after the whole file has been read.
     ///
-    /// A call does a bounded amount of work. The exception are long parts of a workbook without
-    /// cells, where only the limit on uncompressed bytes ends the call.
+    /// A call does a bounded amount of work. The only exceptions are long parts of a workbook
+    /// without cells, where only the limit on uncompressed bytes ends the call.
     ///
     /// # Errors
     /// [`ReadError`]. After an error, the import returns no further pieces.

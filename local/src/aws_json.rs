@@ -1,29 +1,29 @@
-//! Requests and answers as several services of AWS write them: the operation in a header, JSON 1.0 in
-//! the body.
+//! The AWS JSON 1.0 protocol: the operation is in a header, and the body is JSON.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::json;
 
-/// Names the operation.
+/// Header with the name of the operation.
 pub(crate) const TARGET: &str = "x-amz-target";
-/// The media type.
+/// Media type of bodies.
 pub(crate) const JSON: &str = "application/x-amz-json-1.0";
 
-/// The operation that is asked for, of a service whose targets begin so; empty if none is.
+/// Returns the operation of a request, without the service's `prefix`; empty if the header is
+/// missing or has another prefix.
 pub(crate) fn operation<'a>(headers: &'a HeaderMap, prefix: &str) -> &'a str {
     let target = headers.get(TARGET).and_then(|target| target.to_str().ok());
     target.and_then(|target| target.strip_prefix(prefix)).unwrap_or_default()
 }
 
-/// An error.
+/// Builds an error response.
 pub(crate) fn error(status: StatusCode, kind: &str, message: &str) -> Response {
     let kind = format!("com.amazon.coral.service#{kind}");
     reply(status, json!({ "__type": kind, "message": message }).to_string().into_bytes())
 }
 
-/// An answer.
+/// Builds a response with a JSON body.
 pub(crate) fn reply(status: StatusCode, json: Vec<u8>) -> Response {
     (status, [(CONTENT_TYPE, JSON)], json).into_response()
 }

@@ -1,4 +1,4 @@
-//! Starts, runs and stops a local cloud.
+//! Starts, serves and stops a local stack.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -23,7 +23,7 @@ use tokio::sync::watch;
 use crate::buckets::Buckets;
 use crate::database;
 use crate::error::LocalError;
-use crate::events::{EventSources, Surroundings};
+use crate::events::{EventSources, SourceContext};
 use crate::functions::{EventFunctions, MakeBuilder, snapshot_settings, url_function};
 use crate::names::Names;
 use crate::pokes::LocalPokes;
@@ -35,27 +35,27 @@ use crate::state::{Credentials, Endpoints, Lock, Running, SnapshotEndpoints, Sta
 use crate::store::EventStore;
 use crate::{cors, serving, tables};
 
-/// How long the event sources may take to end.
+/// Time limit for the event sources to stop.
 const SOURCES_END: Duration = Duration::from_secs(3);
 const STOP_POLL: Duration = Duration::from_millis(200);
 
-/// What a template does not say.
+/// Settings of a local stack that the template does not contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// The stack's name.
+    /// Name of the stack.
     pub stack: String,
-    /// The port on 127.0.0.1; 0 for any that is free.
+    /// Port on 127.0.0.1; 0 selects a free port.
     pub port: u16,
 }
 
-/// Parts of the world that tests may replace.
+/// Dependencies that tests may replace.
 #[derive(Clone)]
 pub struct Ports {
-    /// The time of queues, of event sources and of objects that expire.
+    /// Clock of queues, event sources and object expiry.
     pub clock: Arc<dyn Clock>,
-    /// The tags of uploads; those of the local bucket if none.
+    /// Tags of uploads; defaults to the tags in the local bucket.
     pub pending_tags: Option<Arc<dyn PendingTags>>,
-    /// What makes the content of snapshots; without it their jobs wait in the queue.
+    /// Builds snapshots. If `None`, snapshot jobs stay in the queue.
     pub snapshot_builder: Option<MakeBuilder>,
 }
 
@@ -67,7 +67,7 @@ impl Default for Ports {
     }
 }
 
-/// A cloud that is ready: its tables are there and its URL is bound; [`LocalCloud::serve`] runs it.
+/// A local stack whose tables exist and whose port is bound. [`LocalCloud::serve`] runs it.
 #[derive(Debug)]
 pub struct LocalCloud {
     listener: TcpListener,
@@ -75,13 +75,12 @@ pub struct LocalCloud {
     url: String,
     settings: ApiSettings,
     meter: Arc<Meter>,
-    bodies: Arc<BodyBudget>,
+    body_budget: Arc<BodyBudget>,
     folder: StateFolder,
     credentials: Credentials,
     roles: Arc<Roles>,
     queues: Queues,
-    // In the order of dropping: the sources and the servers end before the folder is free for
-    // another.
+    // Fields are dropped in this order: event sources and servers stop before the lock is released.
     sources: EventSources,
     pokes: Arc<LocalPokes>,
     database: ServerThread,
@@ -91,11 +90,11 @@ pub struct LocalCloud {
 }
 
 impl LocalCloud {
-    /// Makes the template's resources in the folder, or takes them over as they were left there.
+    /// Creates the template's resources in the state folder, or opens the existing ones.
     ///
     /// # Errors
-    /// [`LocalError`]: the folder is in use or damaged, the port is taken, or the template has
-    /// something that cannot run here. Nothing that was stored is changed then.
+    /// [`LocalError`] if the folder is in use or damaged, the port is in use, or the template
+    /// contains something that the local stack does not support. Stored data is unchanged then.
     pub async fn start(
         template: &Template,
         folder: &StateFolder,
@@ -104,10 +103,10 @@ impl LocalCloud {
         Self::start_with(template, folder, options, Ports::default()).await
     }
 
-    /// As [`LocalCloud::start`], with parts of the world replaced.
+    /// Like [`LocalCloud::start`], with replaced dependencies.
     ///
     /// # Errors
-    /// As [`LocalCloud::start`].
+    /// Like [`LocalCloud::start`].
     pub async fn start_with(
         template: &Template,
         folder: &StateFolder,
@@ -120,7 +119,7 @@ impl LocalCloud {
         let names = Names { template, stack: &options.stack, url: url.clone() };
         let function = url_function(template, &names)?;
         let database = database::open(&folder.database())?;
-        manifest.tables = tables::create(&database, template, &names, &manifest.tables)?;
+        manifest.tables = tables::create_missing(&database, template, &names, &manifest.tables)?;
         let buckets = Buckets::open(folder, template, &names, &manifest.buckets)?;
         manifest.buckets = buckets.names();
         let credentials = folder.credentials()?;
@@ -133,18 +132,18 @@ impl LocalCloud {
             roles: Arc::clone(&roles),
         };
         let SnapshotClients { dynamodb, s3, .. } = services.clients(&function.id, &ports.clock)?;
-        let (queues, sources) = Events { ports, services: &services, database: &database }
-            .open(template, &names, folder)?;
+        let (queues, sources) =
+            open_event_sources(template, &names, folder, ports, (&services, &database))?;
         let queue_server = queues::start(queues.clone(), Arc::clone(&roles)).await?;
         folder.record(&manifest)?;
         folder.record_template(&template.to_json())?;
         let pokes = Arc::new(LocalPokes::default());
         let (followed, clock) = (Arc::clone(&pokes) as _, Arc::new(SystemClock));
         let state = ApiState::with_pokes(&function.settings, dynamodb, s3, followed, clock)?;
-        let (meter, bodies) = (Arc::clone(state.meter()), Arc::clone(state.body_budget()));
+        let (meter, body_budget) = (Arc::clone(state.meter()), Arc::clone(state.body_budget()));
         state.warm_up().await;
         let router = match &function.cors {
-            Some(property) => api::router(state).layer(cors::layer(property)),
+            Some(property) => api::router(state).layer(cors::function_url_layer(property)),
             None => api::router(state),
         };
         let snapshots = snapshot_settings(template, &names)?;
@@ -161,7 +160,7 @@ impl LocalCloud {
             url,
             settings: function.settings,
             meter,
-            bodies,
+            body_budget,
             folder: folder.clone(),
             credentials,
             roles,
@@ -175,96 +174,95 @@ impl LocalCloud {
         })
     }
 
-    /// The URL of the API, with a slash at its end.
+    /// Returns the URL of the API, with a trailing slash.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// What the template tells the API's function.
+    /// Returns the settings that the template gives to the API function.
     #[must_use]
     pub fn settings(&self) -> &ApiSettings {
         &self.settings
     }
 
-    /// The endpoint of the embedded DynamoDB.
+    /// Returns the endpoint of the embedded DynamoDB.
     #[must_use]
     pub fn database_url(&self) -> String {
         self.database.url()
     }
 
-    /// The endpoint of the embedded S3; the bucket is in the path.
+    /// Returns the endpoint of the embedded S3. Bucket names are part of the path.
     #[must_use]
     pub fn buckets_url(&self) -> String {
         self.buckets.url()
     }
 
-    /// The endpoint of the queues, which speaks as SQS.
+    /// Returns the endpoint of the queues, which implements the SQS protocol.
     #[must_use]
     pub fn queues_url(&self) -> String {
         self.queue_server.url()
     }
 
-    /// The access key and the secret key of the operator, with which the embedded DynamoDB, the queues and
-    /// the embedded S3 let everything be done.
+    /// Returns the operator's access key and secret key, which permit everything on the embedded
+    /// DynamoDB, SQS and S3.
     #[must_use]
     pub fn credentials(&self) -> (&str, &str) {
         (&self.credentials.access_key, &self.credentials.secret_key)
     }
 
-    /// What its functions may do, and did.
+    /// Returns the roles of the functions.
     #[must_use]
     pub fn roles(&self) -> &Arc<Roles> {
         &self.roles
     }
 
-    /// Counts what the API consumes of it.
+    /// Returns the meter that counts what the API consumes.
     #[must_use]
     pub fn meter(&self) -> &Arc<Meter> {
         &self.meter
     }
 
-    /// Counts the bytes of requests' bodies that its API keeps.
+    /// Returns the memory budgets of the API for request bodies.
     #[must_use]
-    pub fn bodies(&self) -> &Arc<BodyBudget> {
-        &self.bodies
+    pub fn body_budget(&self) -> &Arc<BodyBudget> {
+        &self.body_budget
     }
 
-    /// The queue with this logical id in the template.
+    /// Returns the queue with this logical id.
     #[must_use]
     pub fn queue(&self, logical_id: &str) -> Option<Arc<LocalQueue>> {
-        self.queues.named(logical_id).cloned()
+        self.queues.get(logical_id).cloned()
     }
 
-    /// Serves until `shutdown` resolves, or somebody asks for the end through the state folder
-    /// ([`StateFolder::request_stop`]), and the requests under way are answered.
+    /// Serves until `shutdown` resolves or a stop is requested through the state folder
+    /// ([`StateFolder::request_stop`]). Requests in progress are completed.
     pub async fn serve(self, shutdown: impl Future<Output = ()> + Send + 'static) {
         let (folder, pokes) = (self.folder.clone(), self.pokes);
         let end = async move {
             tokio::select! {
                 () = shutdown => {}
-                () = stop_requested(&folder) => {}
+                () = wait_for_stop_request(&folder) => {}
             }
-            // Requests under way are waited for: these have no end of their own.
+            // The server waits for open responses, and poke streams would stay open.
             pokes.end();
         };
         let (stop, stopped) = watch::channel(false);
         let written = self.sources.written();
         let mut sources = self.sources.run(&stopped);
-        let router =
-            self.router.layer(from_fn(move |request, next| tell(written.clone(), request, next)));
-        serving::serve(self.listener, router, end).await;
-        // Each source ends between two calls of its function; what takes longer is ended, and
-        // comes again at the next start.
+        let notify = move |request, next| notify_sources(written.clone(), request, next);
+        serving::serve(self.listener, self.router.layer(from_fn(notify)), end).await;
         stop.send_replace(true);
-        let all = async { while sources.join_next().await.is_some() {} };
-        if tokio::time::timeout(SOURCES_END, all).await.is_err() {
+        // Each source stops between two invocations. A longer invocation is aborted; its records are
+        // processed again after the next start.
+        let all_stopped = async { while sources.join_next().await.is_some() {} };
+        if tokio::time::timeout(SOURCES_END, all_stopped).await.is_err() {
             sources.shutdown().await;
         }
     }
 }
 
-/// What answers instead of AWS.
+/// The servers of the embedded services.
 struct Servers<'a> {
     database: &'a ServerThread,
     buckets: &'a ServerThread,
@@ -291,8 +289,8 @@ impl Servers<'_> {
     }
 }
 
-/// Tells the event sources of a request that may have written.
-async fn tell(written: watch::Sender<()>, request: Request, next: Next) -> Response {
+/// Middleware that wakes the event sources after a request that may have written.
+async fn notify_sources(written: watch::Sender<()>, request: Request, next: Next) -> Response {
     let may_write = !request.method().is_safe();
     let response = next.run(request).await;
     if may_write {
@@ -301,48 +299,33 @@ async fn tell(written: watch::Sender<()>, request: Request, next: Next) -> Respo
     response
 }
 
-/// What the template's queues and event sources run on.
-struct Events<'a> {
+/// Opens the template's queues, and the event sources over `services` and `database`.
+fn open_event_sources(
+    template: &Template,
+    names: &Names<'_>,
+    folder: &StateFolder,
     ports: Ports,
-    services: &'a Services,
-    database: &'a Database,
+    (services, database): (&Services, &Database),
+) -> Result<(Queues, EventSources), LocalError> {
+    let Ports { clock, pending_tags, snapshot_builder: builder } = ports;
+    let store = EventStore::open(&folder.events())?;
+    let queues = Queues::open(template, names, &store, &clock)?;
+    let (roles, clock) = (&services.roles, &clock);
+    let context = SourceContext { database, store: &store, queues: &queues, clock, roles };
+    let functions =
+        EventFunctions { template, names, queues: &queues, services, clock, pending_tags, builder };
+    let function = |id: &str| functions.build(id);
+    let sources = EventSources::open(template, names, &context, function)?;
+    Ok((queues, sources))
 }
 
-impl Events<'_> {
-    fn open(
-        self,
-        template: &Template,
-        names: &Names<'_>,
-        folder: &StateFolder,
-    ) -> Result<(Queues, EventSources), LocalError> {
-        let Self { ports, services, database } = self;
-        let Ports { clock, pending_tags, snapshot_builder: builder } = ports;
-        let store = EventStore::open(&folder.events())?;
-        let queues = Queues::open(template, names, &store, &clock)?;
-        let (roles, clock) = (&services.roles, &clock);
-        let surroundings = Surroundings { database, store: &store, queues: &queues, clock, roles };
-        let functions = EventFunctions {
-            template,
-            names,
-            queues: &queues,
-            services,
-            clock,
-            pending_tags,
-            builder,
-        };
-        let function = |id: &str| functions.named(id);
-        let sources = EventSources::open(template, names, &surroundings, function)?;
-        Ok((queues, sources))
-    }
-}
-
-async fn stop_requested(folder: &StateFolder) {
+async fn wait_for_stop_request(folder: &StateFolder) {
     while !folder.stop_requested() {
         tokio::time::sleep(STOP_POLL).await;
     }
 }
 
-/// Binds the port; gives the URL, too.
+/// Binds the port and returns the listener and its URL.
 async fn listen(port: u16) -> Result<(TcpListener, String), LocalError> {
     let fault = |error: io::Error| match error.kind() {
         io::ErrorKind::AddrInUse => LocalError::PortInUse { port },

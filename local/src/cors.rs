@@ -1,4 +1,4 @@
-//! CORS as a function URL or a bucket answers it, from the template's own property.
+//! CORS layers for function URLs and buckets, from the properties in the template.
 
 use std::time::Duration;
 
@@ -6,56 +6,51 @@ use axum::http::{HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use tower_http::cors::CorsLayer;
 
-/// What a property calls the parts of a CORS rule.
-struct Fields {
+/// Names of the fields of a CORS property.
+struct FieldNames {
     origins: &'static str,
     methods: &'static str,
-    requested: &'static str,
-    exposed: &'static str,
+    headers: &'static str,
+    exposed_headers: &'static str,
 }
 
-const FUNCTION_URL: Fields = Fields {
+const FUNCTION_URL: FieldNames = FieldNames {
     origins: "AllowOrigins",
     methods: "AllowMethods",
-    requested: "AllowHeaders",
-    exposed: "ExposeHeaders",
+    headers: "AllowHeaders",
+    exposed_headers: "ExposeHeaders",
 };
 
-const BUCKET: Fields = Fields {
+const BUCKET: FieldNames = FieldNames {
     origins: "AllowedOrigins",
     methods: "AllowedMethods",
-    requested: "AllowedHeaders",
-    exposed: "ExposedHeaders",
+    headers: "AllowedHeaders",
+    exposed_headers: "ExposedHeaders",
 };
 
-/// The layer for the `Cors` property of a function URL; without one there are no CORS answers.
-pub(crate) fn layer(cors: &Value) -> CorsLayer {
-    layer_of(cors, &FUNCTION_URL)
+/// Builds the layer for the `Cors` property of a function URL.
+pub(crate) fn function_url_layer(cors: &Value) -> CorsLayer {
+    build_layer(cors, &FUNCTION_URL)
 }
 
-/// The layer for a rule of a bucket's `CorsConfiguration`.
+/// Builds the layer for a rule of a bucket's `CorsConfiguration`.
 pub(crate) fn bucket_layer(rule: &Value) -> CorsLayer {
-    layer_of(rule, &BUCKET)
+    build_layer(rule, &BUCKET)
 }
 
-fn layer_of(cors: &Value, fields: &Fields) -> CorsLayer {
-    let texts = |field: &str| {
-        let items = cors.get(field).and_then(Value::as_array).cloned().unwrap_or_default();
-        items.into_iter().filter_map(|item| item.as_str().map(str::to_owned)).collect::<Vec<_>>()
-    };
-    let origins: Vec<HeaderValue> = parse(&texts(fields.origins));
-    let methods: Vec<Method> = parse(&texts(fields.methods));
-    let requested: Vec<HeaderName> = parse(&texts(fields.requested));
-    let exposed: Vec<HeaderName> = parse(&texts(fields.exposed));
+fn build_layer(cors: &Value, names: &FieldNames) -> CorsLayer {
     let max_age_s = cors.get("MaxAge").and_then(Value::as_u64).unwrap_or_default();
     CorsLayer::new()
-        .allow_origin(origins)
-        .allow_methods(methods)
-        .allow_headers(requested)
-        .expose_headers(exposed)
+        .allow_origin(parse_list::<HeaderValue>(cors, names.origins))
+        .allow_methods(parse_list::<Method>(cors, names.methods))
+        .allow_headers(parse_list::<HeaderName>(cors, names.headers))
+        .expose_headers(parse_list::<HeaderName>(cors, names.exposed_headers))
         .max_age(Duration::from_secs(max_age_s))
 }
 
-fn parse<T: std::str::FromStr>(texts: &[String]) -> Vec<T> {
-    texts.iter().filter_map(|text| text.parse().ok()).collect()
+/// Parses a list of strings; values that cannot be parsed are skipped.
+fn parse_list<T: std::str::FromStr>(cors: &Value, field: &str) -> Vec<T> {
+    let values = cors.get(field).and_then(Value::as_array);
+    let texts = values.into_iter().flatten().filter_map(Value::as_str);
+    texts.filter_map(|text| text.parse().ok()).collect()
 }

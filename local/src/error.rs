@@ -1,4 +1,4 @@
-//! What can keep a local cloud from running.
+//! Errors of the local stack.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,161 +6,160 @@ use std::path::PathBuf;
 use cellar_runtime::settings::SettingsError;
 use cellar_stacks::template::ResolveError;
 
-use crate::events::FilterError;
-
-/// Why the local cloud does not run.
+/// The local stack cannot start or run.
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
-    /// Another process runs on this state.
-    #[error("a local cloud already runs on {}{}", folder.display(), at(url.as_deref()))]
+    /// Another process uses the state folder.
+    #[error("a local stack is already running on {}{}", folder.display(), format_location(url.as_deref()))]
     AlreadyRunning {
         /// The state folder.
         folder: PathBuf,
-        /// Its URL, if that is known.
+        /// URL of the running stack, if known.
         url: Option<String>,
     },
-    /// The port is taken.
-    #[error("port {port} on 127.0.0.1 is in use by another program")]
-    PortInUse {
-        /// The port.
-        port: u16,
-    },
-    /// A file that cannot be read or written.
+    /// Another program uses the port.
+    #[error("port {port} on 127.0.0.1 is used by another program")]
+    PortInUse { port: u16 },
+    /// A file cannot be read or written.
     #[error("cannot {what} {}: {source}", path.display())]
     File {
-        /// What was tried.
+        /// The attempted operation, a verb.
         what: &'static str,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The cause.
         source: io::Error,
     },
-    /// A part of the state is a link to another place.
+    /// The state folder or a part of it is a symbolic link, so that its data is stored elsewhere.
     #[error(
-        "nothing was deleted: {} is a link to {}, where the data stays if the link is deleted",
+        "nothing was deleted: {} is a link to {}; deleting the link would not delete the data",
         link.display(),
         target.display()
     )]
     Linked {
-        /// The link.
+        /// Path of the link.
         link: PathBuf,
-        /// Where it leads.
+        /// Path that the link points to.
         target: PathBuf,
     },
-    /// The state is not what a local cloud left behind.
+    /// The state folder is incomplete or inconsistent.
     #[error("the state in {} is damaged: {why}", path.display())]
     Damaged {
-        /// The file.
+        /// The damaged file.
         path: PathBuf,
-        /// What is wrong with it.
         why: String,
     },
-    /// State of a later version.
-    #[error("the state in {} was written by a later version of Cellar ({version})", path.display())]
+    /// A later version of Cellar has written the state folder.
+    #[error("the state in {} was written by a later version of Cellar (layout {version})", path.display())]
     LaterVersion {
-        /// The file.
+        /// The file with the version.
         path: PathBuf,
-        /// The version of its layout.
+        /// Version of the folder's layout.
         version: u32,
     },
-    /// State of another stack.
+    /// The state folder belongs to another stack.
     #[error("the state in {} belongs to the stack `{theirs}`, not `{ours}`", folder.display())]
     OtherStack {
         /// The state folder.
         folder: PathBuf,
-        /// Whose it is.
+        /// Name of the stack that the folder belongs to.
         theirs: String,
-        /// Who wants it.
+        /// Name of the stack that is being started.
         ours: String,
     },
-    /// A table that exists with another key.
-    #[error("the table {table} exists with another key than the template has")]
+    /// An existing table has another key than the table in the template.
+    #[error("the key of the existing table {table} differs from the key in the template")]
     TableDiffers {
-        /// Its name.
+        /// Name of the table.
         table: String,
     },
-    /// A table that was made and is not there any more.
-    #[error("the table {table} is gone from the database")]
-    TableGone {
-        /// Its name.
+    /// A table that was created earlier is missing.
+    #[error("the table {table} is missing from the database")]
+    TableMissing {
+        /// Name of the table.
         table: String,
     },
-    /// A bucket that was made and is not there any more.
-    #[error("the bucket {bucket} is gone from the state folder")]
-    BucketGone {
-        /// Its name.
+    /// A bucket that was created earlier is missing.
+    #[error("the bucket {bucket} is missing from the state folder")]
+    BucketMissing {
+        /// Name of the bucket.
         bucket: String,
     },
-    /// A template that cannot be run here.
+    /// A resource has a property that the local stack does not support.
     #[error("the template cannot run locally: {logical_id}: {why}")]
     Template {
-        /// The resource.
+        /// Logical id of the resource.
         logical_id: String,
-        /// What is wrong with it.
         why: String,
     },
-    /// A value of the template that cannot be resolved.
+    /// A value of the template cannot be resolved.
     #[error("the template cannot run locally: {0}")]
     Resolve(#[from] ResolveError),
-    /// A filter of an event source that is not one of Lambda's.
+    /// A filter of an event source is invalid or not supported.
     #[error("the template cannot run locally: {logical_id}: {source}")]
     Filter {
-        /// The event source.
+        /// Logical id of the event source.
         logical_id: String,
-        /// What is wrong with it.
         source: FilterError,
     },
-    /// A function's environment.
+    /// The environment variables of a function are missing or invalid.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A server of the process.
+    /// A server of the process cannot start.
     #[error("{what} failed: {why}")]
     Server {
-        /// Which.
+        /// The server.
         what: &'static str,
-        /// The cause.
         why: String,
     },
 }
 
-fn at(url: Option<&str>) -> String {
+fn format_location(url: Option<&str>) -> String {
     url.map(|url| format!(", at {url}")).unwrap_or_default()
 }
 
+/// A filter pattern that Lambda rejects or that the local stack does not support.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the filter pattern is not supported: {path}: {why}")]
+pub struct FilterError {
+    /// Path of the faulty part of the pattern, such as `dynamodb.NewImage.T`.
+    pub path: String,
+    pub why: String,
+}
+
 impl LocalError {
-    /// What to do about it, if there is something.
+    /// Returns advice on how to resolve the error, if any.
     #[must_use]
     pub fn help(&self) -> Option<String> {
         Some(match self {
             Self::AlreadyRunning { .. } => {
-                "use it, or end it with `synth destroy --local`".to_owned()
+                "use the running stack, or stop it with `synth destroy --local`".to_owned()
             }
             Self::PortInUse { port } => format!(
-                "end that program, or choose another port: `--port {}`, or `local: {{port: …}}` \
+                "stop that program, or select another port with `--port {}` or `local: {{port: …}}` \
                  in cellar.yaml",
                 port.saturating_add(1)
             ),
-            Self::Damaged { .. } | Self::TableGone { .. } | Self::BucketGone { .. } => {
-                "nothing was changed. Restore the folder from a backup, or \
-                 move it away to start with an empty one"
+            Self::Damaged { .. } | Self::TableMissing { .. } | Self::BucketMissing { .. } => {
+                "nothing was changed; restore the folder from a backup, or move it away to start \
+                 with an empty one"
                     .to_owned()
             }
             Self::OtherStack { theirs, .. } => format!(
-                "set `stack: {theirs}` in cellar.yaml again, or delete that state with \
+                "set `stack: {theirs}` in cellar.yaml, or delete the state with \
                  `synth destroy --local --delete-data`"
             ),
             Self::LaterVersion { .. } => "update Cellar".to_owned(),
             Self::Linked { link, target } => format!(
-                "if the data in {} is to go, delete it there and then the link {}; otherwise delete \
-                 only the link",
+                "to delete the data, delete {} and then the link {}; to keep the data, delete only \
+                 the link",
                 target.display(),
                 link.display()
             ),
             Self::TableDiffers { .. } => {
-                "nothing was changed. Move the state folder away to start with an empty one"
+                "nothing was changed; move the state folder away to start with an empty one"
                     .to_owned()
             }
-            Self::Server { .. } => "choose another port with `--port`, above 1023".to_owned(),
+            Self::Server { .. } => "select another port above 1023 with `--port`".to_owned(),
             _ => return None,
         })
     }

@@ -1,4 +1,4 @@
-//! The functions of the template, each with the environment that the template gives it.
+//! Builds the template's functions with the environment variables that the template sets.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use cellar_api::environment;
 use cellar_catalog::webhook::Receivers;
 use cellar_engine::ports::{Blobs, Clock, Jobs, PendingTags};
 use cellar_engine::snapshots::SnapshotBuilder;
-use cellar_runtime::indexer::{IndexerHandler, build_indexer};
+use cellar_runtime::indexer::{self, IndexerHandler};
 use cellar_runtime::relay::RelayHandler;
 use cellar_runtime::s3::S3Blobs;
 use cellar_runtime::settings::{
@@ -20,18 +20,18 @@ use serde_json::Value;
 
 use crate::error::LocalError;
 use crate::events::{EventFunction, SnapshotFunction, WebhookFunction, timeout_of};
-use crate::names::{Names, target};
+use crate::names::{Names, referenced_id};
 use crate::queues::Queues;
-use crate::roles::queue_of;
+use crate::roles::queue_with_role;
 use crate::services::Services;
 
-/// Makes the builder of snapshots over what it reads and writes.
+/// Creates a snapshot builder over the given ports.
 pub type MakeBuilder = Arc<dyn Fn(BuilderPorts) -> Arc<dyn SnapshotBuilder> + Send + Sync>;
 
 const URL: &str = "AWS::Lambda::Url";
 const FUNCTION: &str = "AWS::Lambda::Function";
 
-/// A function URL: the function, its settings, and the CORS answers of the URL.
+/// The API function and the properties of its URL.
 #[derive(Debug)]
 pub(crate) struct UrlFunction {
     /// Logical id of the function.
@@ -40,41 +40,41 @@ pub(crate) struct UrlFunction {
     pub(crate) cors: Option<Value>,
 }
 
-/// The one function URL of the template.
+/// Reads the API function. The template must have exactly one function URL.
 pub(crate) fn url_function(
     template: &Template,
     names: &Names<'_>,
 ) -> Result<UrlFunction, LocalError> {
     let mut urls = template.resources().filter(|(_, resource)| resource.resource_type == URL);
     let (Some((url_id, url)), None) = (urls.next(), urls.next()) else {
-        let why = "exactly one function URL is needed".to_owned();
+        let why = "the template must have exactly one function URL".to_owned();
         return Err(LocalError::Template { logical_id: URL.to_owned(), why });
     };
     let fault = |why: &str| LocalError::Template { logical_id: url_id.to_owned(), why: why.into() };
     let function_id = url
         .properties
         .get("TargetFunctionArn")
-        .and_then(target)
-        .ok_or_else(|| fault("its function is not one of this template"))?;
-    let variables = variables(template, names, function_id)?;
-    let variable = |name: &str| variables.get(name).cloned();
-    let function = variable(environment::FUNCTION).unwrap_or_default();
+        .and_then(referenced_id)
+        .ok_or_else(|| fault("TargetFunctionArn names no function of this template"))?;
+    let variables = read_variables(template, names, function_id)?;
+    let read_variable = |name: &str| variables.get(name).cloned();
+    let function = read_variable(environment::FUNCTION).unwrap_or_default();
     if function != environment::FUNCTION_API {
         return Err(SettingsError::UnknownFunction { function }.into());
     }
     let cors = url.properties.get("Cors").map(|cors| template.resolve(cors, names)).transpose()?;
-    let settings = ApiSettings::read(variable)?;
+    let settings = ApiSettings::read(read_variable)?;
     Ok(UrlFunction { id: function_id.to_owned(), settings, cors })
 }
 
-/// What the template tells the function that makes snapshots, if it has one.
+/// Reads the settings of the snapshot function, if the template has one.
 pub(crate) fn snapshot_settings(
     template: &Template,
     names: &Names<'_>,
 ) -> Result<Option<SnapshotSettings>, LocalError> {
     let functions = template.resources().filter(|(_, its)| its.resource_type == FUNCTION);
     for (id, _) in functions {
-        let variables = variables(template, names, id)?;
+        let variables = read_variables(template, names, id)?;
         if variables.get(environment::FUNCTION).is_some_and(|f| f == environment::FUNCTION_SNAPSHOT)
         {
             return Ok(Some(SnapshotSettings::read(|name| variables.get(name).cloned())?));
@@ -83,87 +83,113 @@ pub(crate) fn snapshot_settings(
     Ok(None)
 }
 
-/// The functions that event sources call.
+/// Builds the functions that event sources invoke.
 pub(crate) struct EventFunctions<'a> {
     pub(crate) template: &'a Template,
     pub(crate) names: &'a Names<'a>,
     pub(crate) queues: &'a Queues,
     pub(crate) services: &'a Services,
     pub(crate) clock: &'a Arc<dyn Clock>,
-    /// The tags of uploads, if they are not those of the local bucket.
+    /// Tags of uploads; defaults to the tags in the local bucket.
     pub(crate) pending_tags: Option<Arc<dyn PendingTags>>,
-    /// Makes the content of snapshots; without it nobody does.
+    /// Creates the snapshot builder; without one, the snapshot function does not run.
     pub(crate) builder: Option<MakeBuilder>,
 }
 
 impl EventFunctions<'_> {
-    /// The function with this logical id; none if it is the one that makes snapshots and there is
-    /// nothing to make them with.
-    pub(crate) fn named(&self, id: &str) -> Result<Option<Arc<dyn EventFunction>>, LocalError> {
-        let variables = variables(self.template, self.names, id)?;
-        let variable = |name: &str| variables.get(name).cloned();
-        let function = variable(environment::FUNCTION).unwrap_or_default();
-        match function.as_str() {
+    /// Builds the function with this logical id. Returns `None` for the snapshot function if no
+    /// snapshot builder is configured.
+    pub(crate) fn build(&self, id: &str) -> Result<Option<Arc<dyn EventFunction>>, LocalError> {
+        let variables = read_variables(self.template, self.names, id)?;
+        let read_variable = |name: &str| variables.get(name).cloned();
+        let function = read_variable(environment::FUNCTION).unwrap_or_default();
+        Ok(match function.as_str() {
             environment::FUNCTION_RELAY => {
-                let settings = RelaySettings::read(variable)?;
-                let jobs = self.jobs(id, &settings.snapshot_queue)?;
-                let tags = match &self.pending_tags {
-                    Some(others) => Arc::clone(others),
-                    None => {
-                        let s3 = self.services.clients(id, self.clock)?.s3;
-                        let bucket = S3Blobs::new(settings.bucket, s3, Arc::default());
-                        Arc::new(Arc::new(bucket) as Arc<dyn Blobs>)
-                    }
-                };
-                Ok(Some(Arc::new(RelayHandler::new(jobs, tags))))
+                Some(self.build_relay(id, RelaySettings::read(read_variable)?)?)
             }
             environment::FUNCTION_INDEXER => {
-                let settings = IndexerSettings::read(variable)?;
-                let clients = self.services.clients(id, self.clock)?;
-                let indexer = build_indexer(&settings, clients.dynamodb, clients.meter);
-                Ok(Some(Arc::new(IndexerHandler::new(indexer))))
+                Some(self.build_indexer(id, &IndexerSettings::read(read_variable)?)?)
             }
             environment::FUNCTION_WEBHOOK => {
-                let settings = WebhookSettings::read(variable)?;
-                let clients = self.services.clients(id, self.clock)?;
-                let (dynamodb, meter) = (clients.dynamodb, clients.meter);
-                let blobs = S3Blobs::new(settings.bucket.clone(), clients.s3, Arc::clone(&meter));
-                let (blobs, receivers) = (Arc::new(blobs), Receivers::PublicAndLocalhost);
-                let webhook = webhook::build_webhook(settings, dynamodb, blobs, meter, receivers);
-                let handler = WebhookHandler::new(webhook);
-                let (clock, timeout) = (Arc::clone(self.clock), timeout_of(self.template, id));
-                Ok(Some(Arc::new(WebhookFunction { handler, clock, timeout })))
+                Some(self.build_webhook(id, WebhookSettings::read(read_variable)?)?)
             }
-            environment::FUNCTION_SNAPSHOT => self.snapshot(id, &SnapshotSettings::read(variable)?),
-            _ => Err(SettingsError::UnknownFunction { function }.into()),
-        }
+            environment::FUNCTION_SNAPSHOT => {
+                self.build_snapshot(id, &SnapshotSettings::read(read_variable)?)?
+            }
+            _ => return Err(SettingsError::UnknownFunction { function }.into()),
+        })
     }
 
-    fn snapshot(
+    fn build_relay(
+        &self,
+        id: &str,
+        settings: RelaySettings,
+    ) -> Result<Arc<dyn EventFunction>, LocalError> {
+        let jobs = self.queue_at(id, &settings.snapshot_queue)?;
+        let pending_tags = match &self.pending_tags {
+            Some(replaced) => Arc::clone(replaced),
+            None => {
+                let s3 = self.services.clients(id, self.clock)?.s3;
+                let bucket = S3Blobs::new(settings.bucket, s3, Arc::default());
+                Arc::new(Arc::new(bucket) as Arc<dyn Blobs>)
+            }
+        };
+        Ok(Arc::new(RelayHandler::new(jobs, pending_tags)))
+    }
+
+    fn build_indexer(
+        &self,
+        id: &str,
+        settings: &IndexerSettings,
+    ) -> Result<Arc<dyn EventFunction>, LocalError> {
+        let clients = self.services.clients(id, self.clock)?;
+        let indexer = indexer::build_indexer(settings, clients.dynamodb, clients.meter);
+        Ok(Arc::new(IndexerHandler::new(indexer)))
+    }
+
+    fn build_webhook(
+        &self,
+        id: &str,
+        settings: WebhookSettings,
+    ) -> Result<Arc<dyn EventFunction>, LocalError> {
+        let clients = self.services.clients(id, self.clock)?;
+        let (dynamodb, meter) = (clients.dynamodb, clients.meter);
+        let blobs = S3Blobs::new(settings.bucket.clone(), clients.s3, Arc::clone(&meter));
+        let (blobs, receivers) = (Arc::new(blobs), Receivers::PublicAndLocalhost);
+        let webhook = webhook::build_webhook(settings, dynamodb, blobs, meter, receivers);
+        let handler = WebhookHandler::new(webhook);
+        let (clock, timeout) = (Arc::clone(self.clock), timeout_of(self.template, id));
+        Ok(Arc::new(WebhookFunction { handler, clock, timeout }))
+    }
+
+    fn build_snapshot(
         &self,
         id: &str,
         settings: &SnapshotSettings,
     ) -> Result<Option<Arc<dyn EventFunction>>, LocalError> {
         let Some(make) = &self.builder else { return Ok(None) };
         let clients = self.services.clients(id, self.clock)?;
-        let jobs = self.jobs(id, &settings.snapshot_queue)?;
+        let jobs = self.queue_at(id, &settings.snapshot_queue)?;
         let handler = build_handler(settings, clients, jobs, |ports: BuilderPorts| make(ports));
         let (clock, timeout) = (Arc::clone(self.clock), timeout_of(self.template, id));
         Ok(Some(Arc::new(SnapshotFunction { handler, clock, timeout })))
     }
 
-    /// The queue at a URL that a function was told, as its role lets it use that.
-    fn jobs(&self, id: &str, url: &str) -> Result<Arc<dyn Jobs>, LocalError> {
-        let queue = self.queues.at(url).ok_or_else(|| {
-            let why = format!("{} is no queue of the template", environment::SNAPSHOT_QUEUE);
+    /// Returns the queue at a URL, restricted by the role of the function `id`.
+    fn queue_at(&self, id: &str, url: &str) -> Result<Arc<dyn Jobs>, LocalError> {
+        let queue = self.queues.at_url(url).ok_or_else(|| {
+            let why = format!(
+                "{} is `{url}`, which is not the URL of a queue of the template",
+                environment::SNAPSHOT_QUEUE
+            );
             LocalError::Template { logical_id: id.to_owned(), why }
         })?;
-        queue_of(&self.services.roles, id, url, Arc::clone(queue) as Arc<dyn Jobs>)
+        queue_with_role(&self.services.roles, id, url, Arc::clone(queue) as Arc<dyn Jobs>)
     }
 }
 
-/// The environment variables of a function, resolved.
-fn variables(
+/// Returns the resolved environment variables of a function.
+fn read_variables(
     template: &Template,
     names: &Names<'_>,
     function_id: &str,

@@ -1,14 +1,14 @@
-//! The local cloud: reads a synthesized template and runs the runtime's handlers in one process on
-//! 127.0.0.1, over an embedded DynamoDB and files.
+//! The local stack: runs the runtime's handlers, as a synthesized template configures them, in one
+//! process on 127.0.0.1, over an embedded DynamoDB and files.
 //!
-//! It is for development, but no other account and no web page gets at its data: the embedded
-//! DynamoDB, the queues and the embedded S3, each on a port of its own, answer only what is signed with
-//! the credentials in the state folder, and the API asks for a token. Functions have keys of their own and may
-//! do what their roles in the template permit, and nothing else.
+//! The local stack is for development, but its data is protected from other accounts and from web
+//! pages. The embedded DynamoDB, SQS and S3 each have their own port and accept only requests that
+//! are signed with the credentials in the state folder. The API requires a token. Functions have
+//! their own credentials and may do only what their roles in the template permit.
 //!
-//! Tables, buckets with their lifecycle rules, queues, environment variables, the function behind a
-//! URL and its CORS answers, and which records of which stream call which function come from the
-//! template and are not repeated here.
+//! The template is the only source of the tables, the buckets with their lifecycle rules, the
+//! queues, the environment variables, the function URL with its CORS rules, and the event source
+//! mappings.
 
 mod access;
 mod aws_json;
@@ -31,8 +31,7 @@ mod store;
 mod tables;
 
 pub use cloud::{LocalCloud, Options, Ports};
-pub use error::LocalError;
-pub use events::FilterError;
+pub use error::{FilterError, LocalError};
 pub use functions::MakeBuilder;
 pub use queues::LocalQueue;
 pub use roles::{Permission, Roles};

@@ -1,5 +1,4 @@
-//! The names that a local deployment gives to resources, and the values that it gives to
-//! references.
+//! Physical names of resources in a local deployment, and the values of references to them.
 
 use cellar_stacks::Lookup;
 use cellar_stacks::template::Template;
@@ -10,44 +9,45 @@ const BUCKET: &str = "AWS::S3::Bucket";
 const REGION: &str = "local";
 const ACCOUNT: &str = "000000000000";
 
-/// The ARN of a table with this name.
+/// Returns the ARN of the table `name`.
 pub(crate) fn table_arn(name: &str) -> String {
     format!("arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}")
 }
 
-/// The ARN of a bucket with this name, or of what is below it.
+/// Returns the ARN of the bucket `name`.
 pub(crate) fn bucket_arn(name: &str) -> String {
     format!("arn:aws:s3:::{name}")
 }
 
-/// The ARN of a queue with this name.
+/// Returns the ARN of the queue `name`.
 pub(crate) fn queue_arn(name: &str) -> String {
     format!("arn:aws:sqs:{REGION}:{ACCOUNT}:{name}")
 }
 
-/// Who calls a service when a function does that has taken on a role; both by their names.
+/// Returns the ARN that identifies a function as the caller of a service, after it has assumed its
+/// role.
 pub(crate) fn session_arn(role: &str, function: &str) -> String {
     format!("arn:aws:sts::{ACCOUNT}:assumed-role/{role}/{function}")
 }
 
-/// The logical id that a `Ref` or `Fn::GetAtt` names.
-pub(crate) fn target(value: &Value) -> Option<&str> {
+/// Returns the logical id that a `Ref` or `Fn::GetAtt` refers to.
+pub(crate) fn referenced_id(value: &Value) -> Option<&str> {
     let attribute = || value.get("Fn::GetAtt")?.get(0);
     value.get("Ref").or_else(attribute)?.as_str()
 }
 
-/// Names and attributes of a local deployment.
+/// Resolves names and attributes of the resources of a template.
 pub(crate) struct Names<'a> {
     pub(crate) template: &'a Template,
     pub(crate) stack: &'a str,
-    /// The URL of the API, with a slash at its end.
+    /// URL of the API, with a trailing slash.
     pub(crate) url: String,
 }
 
 impl Names<'_> {
-    /// The physical name of a resource: as CloudFormation would, of stack and logical id. S3 knows
-    /// no capitals.
-    pub(crate) fn physical(&self, logical_id: &str) -> String {
+    /// Returns the physical name of a resource: stack name and logical id, as in CloudFormation.
+    /// Bucket names are in lower case.
+    pub(crate) fn physical_name(&self, logical_id: &str) -> String {
         let name = format!("{}-{logical_id}", self.stack);
         let resource = self.template.resource(logical_id);
         if resource.is_some_and(|resource| resource.resource_type == BUCKET) {
@@ -56,25 +56,25 @@ impl Names<'_> {
         name
     }
 
-    /// The URL of a queue: nothing listens there, it only says which queue is meant.
+    /// Returns the URL of a queue. The URL only identifies the queue; no server listens there.
     pub(crate) fn queue_url(&self, logical_id: &str) -> String {
-        format!("https://sqs.{REGION}.localhost/{ACCOUNT}/{}", self.physical(logical_id))
+        format!("https://sqs.{REGION}.localhost/{ACCOUNT}/{}", self.physical_name(logical_id))
     }
 
-    /// The ARN of a function.
+    /// Returns the ARN of a function.
     pub(crate) fn function_arn(&self, logical_id: &str) -> String {
-        format!("arn:aws:lambda:{REGION}:{ACCOUNT}:function:{}", self.physical(logical_id))
+        format!("arn:aws:lambda:{REGION}:{ACCOUNT}:function:{}", self.physical_name(logical_id))
     }
 
-    /// The ARN of a queue.
+    /// Returns the ARN of a queue.
     pub(crate) fn queue_arn(&self, logical_id: &str) -> String {
-        queue_arn(&self.physical(logical_id))
+        queue_arn(&self.physical_name(logical_id))
     }
 
-    /// The ARN of a table's stream, as policies have it: its own name is the time of its making, which no
-    /// policy needs to know.
+    /// Returns the ARN of a table's change stream, for policies. The real ARN ends with the
+    /// stream's creation time, which policies do not need.
     pub(crate) fn stream_arn(&self, logical_id: &str) -> String {
-        table_arn(&self.physical(logical_id)) + "/stream/local"
+        table_arn(&self.physical_name(logical_id)) + "/stream/local"
     }
 
     fn is_queue(&self, logical_id: &str) -> bool {
@@ -82,7 +82,7 @@ impl Names<'_> {
         resource.is_some_and(|resource| resource.resource_type == QUEUE)
     }
 
-    fn has(&self, logical_id: &str) -> bool {
+    fn has_resource(&self, logical_id: &str) -> bool {
         self.template.resource(logical_id).is_some()
     }
 }
@@ -96,13 +96,14 @@ impl Lookup for Names<'_> {
             "AWS::Partition" => Some("aws".to_owned()),
             "AWS::URLSuffix" => Some("localhost".to_owned()),
             logical_id if self.is_queue(logical_id) => Some(self.queue_url(logical_id)),
-            logical_id => self.has(logical_id).then(|| self.physical(logical_id)),
+            logical_id if self.has_resource(logical_id) => Some(self.physical_name(logical_id)),
+            _ => None,
         }
     }
 
     fn attribute(&self, logical_id: &str, attribute: &str) -> Option<String> {
         let resource = self.template.resource(logical_id)?;
-        let name = self.physical(logical_id);
+        let name = self.physical_name(logical_id);
         match (resource.resource_type.as_str(), attribute) {
             ("AWS::Lambda::Url", "FunctionUrl") => Some(self.url.clone()),
             (QUEUE, "QueueName") => Some(name),

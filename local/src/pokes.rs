@@ -1,4 +1,4 @@
-//! Pokes within the local cloud's one process.
+//! Pokes within the process of the local stack.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -9,7 +9,7 @@ use cellar_base::position::Position;
 use cellar_engine::ports::{FollowError, Pokes, Subscription};
 use tokio::sync::watch;
 
-/// Who follows which log; ends for everybody with [`LocalPokes::end`].
+/// The subscribers of each log.
 #[derive(Debug, Default)]
 pub(crate) struct LocalPokes {
     state: Mutex<State>,
@@ -17,7 +17,7 @@ pub(crate) struct LocalPokes {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Logs that somebody follows.
+    /// Logs that have had subscribers.
     logs: HashMap<LogId, watch::Sender<Position>>,
     /// Connections of each subject, counted by the strong references to its slot.
     subjects: HashMap<SubjectKey, Weak<()>>,
@@ -29,7 +29,7 @@ impl LocalPokes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends all of it, so that no connection stays open for its sake.
+    /// Ends all subscriptions, so that no connection stays open because of them.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.ended = true;
@@ -45,11 +45,11 @@ impl Pokes for LocalPokes {
             state.logs.remove(&log);
             return;
         }
-        // Two appends may tell in the other order.
+        // Concurrent appends may report their heads in any order.
         followed.send_if_modified(|newest| {
-            let newer = head > *newest;
+            let is_newer = head > *newest;
             *newest = head.max(*newest);
-            newer
+            is_newer
         });
     }
 
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn followers_learn_of_their_log_and_only_of_what_is_newer() {
+    fn notifies_subscribers_of_newer_positions_only() {
         let pokes = LocalPokes::default();
         pokes.poke(log(1), at(1));
         let (mut one, mut other) =
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn followers_are_bounded_and_who_left_makes_room() {
+    fn limits_the_number_of_subscribers() {
         let pokes = LocalPokes::default();
         let mut followed: Vec<_> = (0..MAX_FOLLOWERS)
             .map(|number| pokes.follow(log(number as u128 % 7), subject(number)).unwrap())
@@ -123,11 +123,11 @@ mod tests {
         followed.clear();
         pokes.poke(log(0), at(1));
         assert!(pokes.follow(log(0), subject(0)).is_ok());
-        assert_eq!(pokes.lock().logs.len(), 1, "nobody follows the others");
+        assert_eq!(pokes.lock().logs.len(), 1, "logs without subscribers are dropped");
     }
 
     #[test]
-    fn one_subject_follows_so_often_and_leaves_room_for_others() {
+    fn limits_the_subscriptions_of_one_subject() {
         let pokes = LocalPokes::default();
         let follow = |number: usize| pokes.follow(log(number as u128), subject(0));
         let mut followed: Vec<_> =

@@ -1,5 +1,6 @@
-//! A server of the local cloud: a thread and a runtime of its own, a free port on 127.0.0.1.
+//! A server of the local stack, with its own thread, async runtime and free port on 127.0.0.1.
 
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -10,16 +11,17 @@ use tokio::sync::oneshot;
 
 use crate::error::LocalError;
 
-/// Requests may hold their thread until the disk has synced: some must be left to answer others.
+/// Number of worker threads. A request may block its thread until the disk has synced, so that one
+/// thread is not enough.
 const THREADS: usize = 4;
 
-/// How long the last requests may take.
+/// Time limit for the last requests when a server is dropped.
 const END_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Resolves when the server is to end.
+/// Resolves when the server must stop.
 pub(crate) type Stopped = oneshot::Receiver<()>;
 
-/// A server that runs until it is dropped.
+/// A server that runs until this value is dropped.
 #[derive(Debug)]
 pub(crate) struct ServerThread {
     pub(crate) address: SocketAddr,
@@ -28,8 +30,8 @@ pub(crate) struct ServerThread {
 }
 
 impl ServerThread {
-    /// Runs `serve` with a listener on a free port, on a runtime of its own: blocking work must
-    /// not hold up the API's tasks.
+    /// Runs `serve` with a listener on a free port. The server has its own runtime, because its
+    /// blocking work must not delay the API's tasks.
     pub(crate) async fn start<F, R>(what: &'static str, serve: F) -> Result<Self, LocalError>
     where
         F: FnOnce(TcpListener, Stopped) -> R + Send + 'static,
@@ -45,18 +47,9 @@ impl ServerThread {
             .build()
             .map_err(|error| fault(error.to_string()))?;
         let run = move || {
-            runtime.block_on(async move {
-                let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await {
-                    Ok(listener) => listener,
-                    Err(error) => return drop(started.send(Err(error))),
-                };
-                drop(started.send(listener.local_addr()));
-                if let Err(error) = serve(listener, stopped).await {
-                    tracing::error!(error, "{what} ended");
-                }
-            });
+            runtime.block_on(bind_and_serve(what, started, stopped, serve));
             drop(runtime);
-            // Nobody waits if the process ends in another way.
+            // The receiver is gone if the process exits without dropping the server.
             let _ = end.send(());
         };
         std::thread::Builder::new()
@@ -68,19 +61,39 @@ impl ServerThread {
         Ok(Self { address, stop: Some(stop), ended })
     }
 
-    /// Where it listens.
+    /// Returns the URL of the server.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+}
+
+/// Binds a free port, sends its address to `started`, and serves until `stopped` resolves.
+async fn bind_and_serve<F, R>(
+    what: &'static str,
+    started: oneshot::Sender<io::Result<SocketAddr>>,
+    stopped: Stopped,
+    serve: F,
+) where
+    F: FnOnce(TcpListener, Stopped) -> R,
+    R: Future<Output = Result<(), String>>,
+{
+    let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await {
+        Ok(listener) => listener,
+        Err(error) => return drop(started.send(Err(error))),
+    };
+    drop(started.send(listener.local_addr()));
+    if let Err(error) = serve(listener, stopped).await {
+        tracing::error!(error, "{what} failed");
     }
 }
 
 impl Drop for ServerThread {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // The server may have ended by itself.
+            // The receiver is gone if the server has already ended.
             let _ = stop.send(());
         }
-        // So that files are closed before the folder is free for another process.
+        // Wait until the server's files are closed, before another process may lock the folder.
         let _ = self.ended.recv_timeout(END_TIMEOUT);
     }
 }

@@ -1,4 +1,4 @@
-//! The services of a running cloud, as its functions reach them: each with its own key.
+//! Creates the service clients of functions. Each function has its own credentials.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::error::LocalError;
 use crate::roles::Roles;
 use crate::state::Credentials;
 
-/// Where the services are, and whose keys they know.
+/// Endpoints of the embedded services, and the roles of the functions.
 pub(crate) struct Services {
     pub(crate) database_url: String,
     pub(crate) buckets_url: String,
@@ -18,7 +18,7 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    /// The tables and the buckets, for a function.
+    /// Creates the clients of a function for the tables and the buckets.
     pub(crate) fn clients(
         &self,
         function: &str,

@@ -1,4 +1,4 @@
-//! Serves HTTP with the limits that a function URL has by itself.
+//! Serves HTTP with the connection limits of a Lambda function URL.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Serves until `end` resolves and the requests under way are answered.
+/// Serves until `end` resolves, and then completes the requests in progress.
 pub(crate) async fn serve(listener: TcpListener, router: Router, end: impl Future<Output = ()>) {
     serve_within(listener, router, end, Connections::default()).await;
 }
@@ -24,32 +24,32 @@ async fn serve_within(
     end: impl Future<Output = ()>,
     connections: Connections,
 ) {
-    let under_way = GracefulShutdown::new();
+    let graceful = GracefulShutdown::new();
     let mut http = http1::Builder::new();
-    // It ends idle connections as well: they wait for the headers of their next request.
+    // The timeout also closes idle connections, which wait for the headers of their next request.
     http.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(MAX_HEADERS_S));
-    let accept = async {
-        while let Some(open) = connections.next().await {
+    let accept_connections = async {
+        while let Some(permit) = connections.acquire().await {
             let (stream, _) = Listener::accept(&mut listener).await;
             let service = TowerToHyperService::new(router.clone());
-            let served = under_way.watch(http.serve_connection(TokioIo::new(stream), service));
+            let served = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
             tokio::spawn(async move {
                 if let Err(error) = served.await {
-                    tracing::debug!(%error, "a connection ended");
+                    tracing::debug!(%error, "a connection failed");
                 }
-                drop(open);
+                drop(permit);
             });
         }
     };
     tokio::select! {
-        () = accept => {}
+        () = accept_connections => {}
         () = end => {}
     }
     drop(listener);
-    under_way.shutdown().await;
+    graceful.shutdown().await;
 }
 
-/// The connections that may be open at once.
+/// Limits the number of open connections.
 struct Connections(Arc<Semaphore>);
 
 impl Default for Connections {
@@ -59,8 +59,8 @@ impl Default for Connections {
 }
 
 impl Connections {
-    /// Waits for a free place.
-    async fn next(&self) -> Option<OwnedSemaphorePermit> {
+    /// Waits until another connection may be opened.
+    async fn acquire(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.0).acquire_owned().await.ok()
     }
 }
@@ -79,7 +79,7 @@ mod tests {
     const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n";
     const LONG: Duration = Duration::from_secs(10 * MAX_HEADERS_S);
 
-    async fn served(connections: Connections) -> (SocketAddr, oneshot::Sender<()>) {
+    async fn start_server(connections: Connections) -> (SocketAddr, oneshot::Sender<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (end, ended) = oneshot::channel::<()>();
@@ -89,49 +89,49 @@ mod tests {
         (address, end)
     }
 
-    async fn answered(stream: &mut TcpStream) -> String {
+    async fn request(stream: &mut TcpStream) -> String {
         stream.write_all(REQUEST).await.unwrap();
         let mut bytes = vec![];
         while !bytes.ends_with(b"hello") {
-            assert!(stream.read_buf(&mut bytes).await.unwrap() > 0, "it was closed");
+            assert!(stream.read_buf(&mut bytes).await.unwrap() > 0, "the connection was closed");
         }
         String::from_utf8(bytes).unwrap()
     }
 
     #[tokio::test]
-    async fn so_many_connections_are_open_and_no_more() {
+    async fn limits_the_number_of_open_connections() {
         let connections = Connections::default();
         let mut open = vec![];
         for _ in 0..MAX_CONNECTIONS {
-            open.push(connections.next().await.unwrap());
+            open.push(connections.acquire().await.unwrap());
         }
         assert_eq!(connections.0.available_permits(), 0);
         open.pop();
-        assert!(connections.next().await.is_some());
+        assert!(connections.acquire().await.is_some());
 
-        let (address, _end) = served(Connections(Arc::new(Semaphore::new(1)))).await;
+        let (address, _end) = start_server(Connections(Arc::new(Semaphore::new(1)))).await;
         let mut first = TcpStream::connect(address).await.unwrap();
-        answered(&mut first).await;
+        request(&mut first).await;
         let mut second = TcpStream::connect(address).await.unwrap();
-        let waits = tokio::time::timeout(Duration::from_millis(100), answered(&mut second)).await;
-        assert!(waits.is_err(), "one is open");
+        let waits = tokio::time::timeout(Duration::from_millis(100), request(&mut second)).await;
+        assert!(waits.is_err(), "the limit is one connection");
         drop(first);
         let mut bytes = [0; 15];
         second.read_exact(&mut bytes).await.unwrap();
         assert_eq!(&bytes, b"HTTP/1.1 200 OK");
     }
 
-    /// Time is what the test says: no wait is a real one.
+    /// The test advances the clock; it does not wait.
     #[tokio::test]
-    async fn an_idle_connection_is_closed_after_so_long() {
-        let (address, _end) = served(Connections::default()).await;
+    async fn closes_idle_connections_after_the_timeout() {
+        let (address, _end) = start_server(Connections::default()).await;
         let mut idle = TcpStream::connect(address).await.unwrap();
         let mut slow = TcpStream::connect(address).await.unwrap();
-        answered(&mut idle).await;
-        answered(&mut slow).await;
+        request(&mut idle).await;
+        request(&mut slow).await;
         tokio::time::pause();
         tokio::time::advance(Duration::from_secs(MAX_HEADERS_S - 1)).await;
-        answered(&mut slow).await;
+        request(&mut slow).await;
         slow.write_all(b"GET / HTTP/1.1\r\nhost").await.unwrap();
         for mut stream in [idle, slow] {
             let mut nothing = [0];
@@ -141,10 +141,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_under_way_is_answered_at_the_end_and_what_is_idle_is_closed() {
-        let (address, end) = served(Connections::default()).await;
+    async fn shutdown_closes_idle_connections_and_the_listener() {
+        let (address, end) = start_server(Connections::default()).await;
         let mut idle = TcpStream::connect(address).await.unwrap();
-        answered(&mut idle).await;
+        request(&mut idle).await;
         end.send(()).unwrap();
         assert_eq!(idle.read(&mut [0]).await.unwrap(), 0);
         let refused = async {

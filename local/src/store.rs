@@ -1,5 +1,5 @@
-//! One SQLite file for what AWS would keep outside the tables: messages of queues, and how far
-//! each source has read its stream. Every change is on the disk before it is acknowledged.
+//! A SQLite file for state that AWS stores outside the tables: queue messages, and the positions of
+//! event sources in their streams. Every change is durable before it is acknowledged.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cellar_engine::ports::PortError;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::database::check;
+use crate::database::check_integrity;
 use crate::error::LocalError;
 
 const SCHEMA: &str = "
@@ -28,21 +28,21 @@ const SCHEMA: &str = "
     ) STRICT;
 ";
 
-/// The file.
+/// The SQLite file of queues and stream positions.
 #[derive(Debug)]
 pub(crate) struct EventStore {
     connection: Mutex<Connection>,
 }
 
 impl EventStore {
-    /// Opens the file, or makes it.
+    /// Opens the file, or creates it.
     pub(crate) fn open(path: &Path) -> Result<Arc<Self>, LocalError> {
         let damaged = |error: rusqlite::Error| LocalError::Damaged {
             path: path.to_owned(),
             why: error.to_string(),
         };
         if path.exists() {
-            check(path).map_err(damaged)??;
+            check_integrity(path).map_err(damaged)??;
         }
         let open = || {
             let connection = Connection::open(path)?;
@@ -55,7 +55,7 @@ impl EventStore {
         Ok(Arc::new(Self { connection }))
     }
 
-    /// Runs SQL on a thread that may wait for the disk.
+    /// Runs SQL on a thread that may block on the disk.
     pub(crate) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -65,12 +65,14 @@ impl EventStore {
             let mut connection = store.connection.lock().unwrap_or_else(PoisonError::into_inner);
             work(&mut connection)
         };
-        let done = tokio::task::spawn_blocking(work).await;
-        let done = done.map_err(|error| PortError::temporary(error.to_string()))?;
-        done.map_err(|error| PortError::temporary(format!("the local queues' file: {error}")))
+        let result = tokio::task::spawn_blocking(work).await;
+        let result = result.map_err(|error| PortError::temporary(error.to_string()))?;
+        result
+            .map_err(|error| PortError::temporary(format!("the local event store failed: {error}")))
     }
 
-    /// How far a source has read a shard, if it has begun.
+    /// Returns the sequence number up to which a source has processed a shard; `None` if it has not
+    /// started.
     pub(crate) async fn position(
         self: &Arc<Self>,
         source: &str,
@@ -84,7 +86,7 @@ impl EventStore {
         .await
     }
 
-    /// Records how far a source has read a shard.
+    /// Stores the sequence number up to which a source has processed a shard.
     pub(crate) async fn set_position(
         self: &Arc<Self>,
         source: &str,
@@ -105,7 +107,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn positions_are_there_after_opening_again() {
+    async fn positions_survive_reopening() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.sqlite");
         let store = EventStore::open(&path).unwrap();
@@ -119,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_database_is_named() {
+    fn reports_a_file_that_is_not_a_database() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.sqlite");
         std::fs::write(&path, "x".repeat(10_000)).unwrap();

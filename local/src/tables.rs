@@ -1,4 +1,4 @@
-//! The template's tables, in the embedded DynamoDB.
+//! Creates the template's tables in the embedded DynamoDB.
 
 use cellar_stacks::template::Template;
 use dynoxide::Database;
@@ -9,32 +9,30 @@ use crate::names::Names;
 
 const TABLE: &str = "AWS::DynamoDB::Table";
 
-/// Makes the tables of the template that are not there, and checks those that are; `made` are
-/// those that must be there. Gives the names of all.
-pub(crate) fn create(
+/// Creates the tables of the template that do not exist and checks the existing ones. Returns the
+/// names of all tables. Fails if a table of `expected` is missing.
+pub(crate) fn create_missing(
     database: &Database,
     template: &Template,
     names: &Names<'_>,
-    made: &[String],
+    expected: &[String],
 ) -> Result<Vec<String>, LocalError> {
-    if let Some(gone) = made.iter().find(|name| existing(database, name).is_none()) {
-        return Err(LocalError::TableGone { table: gone.clone() });
+    if let Some(missing) = expected.iter().find(|name| describe(database, name).is_none()) {
+        return Err(LocalError::TableMissing { table: missing.clone() });
     }
-    let mut all = made.to_vec();
+    let mut all = expected.to_vec();
     let tables = template.resources().filter(|(_, resource)| resource.resource_type == TABLE);
     for (logical_id, _) in tables {
         let properties = template.resolved_properties(logical_id, names)?.unwrap_or_default();
-        let name = names.physical(logical_id);
-        match existing(database, &name) {
+        let name = names.physical_name(logical_id);
+        let result = match describe(database, &name) {
             Some(existing) => {
-                check(&existing, &properties, &name)?;
-                give_stream(database, &existing, &properties, &name).map_err(|why| {
-                    LocalError::Template { logical_id: logical_id.to_owned(), why }
-                })?;
+                check_key(&existing, &properties, &name)?;
+                add_missing_stream(database, &existing, &properties, &name)
             }
-            None => make(database, &properties, &name)
-                .map_err(|why| LocalError::Template { logical_id: logical_id.to_owned(), why })?,
-        }
+            None => create(database, &properties, &name),
+        };
+        result.map_err(|why| LocalError::Template { logical_id: logical_id.to_owned(), why })?;
         if !all.contains(&name) {
             all.push(name);
         }
@@ -42,13 +40,13 @@ pub(crate) fn create(
     Ok(all)
 }
 
-fn existing(database: &Database, name: &str) -> Option<Value> {
+fn describe(database: &Database, name: &str) -> Option<Value> {
     let request = serde_json::from_value(json!({ "TableName": name })).ok()?;
     let reply = database.describe_table(request).ok()?;
     serde_json::to_value(reply).ok()?.get("Table").cloned()
 }
 
-fn make(database: &Database, properties: &Map<String, Value>, name: &str) -> Result<(), String> {
+fn create(database: &Database, properties: &Map<String, Value>, name: &str) -> Result<(), String> {
     let mut request = Map::new();
     request.insert("TableName".to_owned(), name.into());
     for property in
@@ -58,7 +56,7 @@ fn make(database: &Database, properties: &Map<String, Value>, name: &str) -> Res
             request.insert(property.to_owned(), value.clone());
         }
     }
-    if let Some(stream) = stream(properties) {
+    if let Some(stream) = stream_specification(properties) {
         request.insert("StreamSpecification".to_owned(), stream);
     }
     let request =
@@ -66,37 +64,45 @@ fn make(database: &Database, properties: &Map<String, Value>, name: &str) -> Res
     database.create_table(request).map(drop).map_err(|error| error.to_string())
 }
 
-/// The stream that a table is to have. CloudFormation leaves out what DynamoDB wants said.
-fn stream(properties: &Map<String, Value>) -> Option<Value> {
+/// Returns the stream specification of a table, with the field that DynamoDB requires and
+/// CloudFormation omits.
+fn stream_specification(properties: &Map<String, Value>) -> Option<Value> {
     let mut stream = properties.get("StreamSpecification")?.clone();
     stream.as_object_mut()?.insert("StreamEnabled".to_owned(), true.into());
     Some(stream)
 }
 
-/// Gives a stream to a table of an earlier Cellar that had none.
-fn give_stream(
+/// Enables the stream of a table that an earlier version of Cellar created without one.
+fn add_missing_stream(
     database: &Database,
     existing: &Value,
     properties: &Map<String, Value>,
     name: &str,
 ) -> Result<(), String> {
-    let has_one = existing.get("StreamSpecification").is_some_and(|stream| !stream.is_null());
-    let (false, Some(stream)) = (has_one, stream(properties)) else { return Ok(()) };
+    let has_stream = existing.get("StreamSpecification").is_some_and(|stream| !stream.is_null());
+    if has_stream {
+        return Ok(());
+    }
+    let Some(stream) = stream_specification(properties) else { return Ok(()) };
     let request = json!({ "TableName": name, "StreamSpecification": stream });
     let request = serde_json::from_value(request).map_err(|error| error.to_string())?;
     database.update_table(request).map(drop).map_err(|error| error.to_string())
 }
 
-/// A key cannot be changed: a table with another one is another table.
-fn check(existing: &Value, properties: &Map<String, Value>, name: &str) -> Result<(), LocalError> {
-    let same = |field| sorted(existing.get(field)) == sorted(properties.get(field));
+/// Checks that an existing table has the key of the template, because a key cannot be changed.
+fn check_key(
+    existing: &Value,
+    properties: &Map<String, Value>,
+    name: &str,
+) -> Result<(), LocalError> {
+    let same = |field| sorted_items(existing.get(field)) == sorted_items(properties.get(field));
     if same("KeySchema") && same("AttributeDefinitions") {
         return Ok(());
     }
     Err(LocalError::TableDiffers { table: name.to_owned() })
 }
 
-fn sorted(value: Option<&Value>) -> Vec<String> {
+fn sorted_items(value: Option<&Value>) -> Vec<String> {
     let items = value.and_then(Value::as_array);
     let mut items: Vec<String> = items.into_iter().flatten().map(ToString::to_string).collect();
     items.sort();
@@ -110,11 +116,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_are_made_once_and_must_stay() {
+    fn creates_tables_once_and_requires_them_later() {
         let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
         let names = Names { template: &template, stack: "cellar", url: String::new() };
         let database = Database::memory().unwrap();
-        let made = create(&database, &template, &names, &[]).unwrap();
+        let made = create_missing(&database, &template, &names, &[]).unwrap();
         let all = [
             "cellar-EntryTable",
             "cellar-EventStreamTable",
@@ -124,44 +130,44 @@ mod tests {
         ];
         assert_eq!(made, all);
         assert_eq!(
-            create(&database, &template, &names, &made[..1]).unwrap(),
+            create_missing(&database, &template, &names, &made[..1]).unwrap(),
             all,
             "an older folder"
         );
-        assert_eq!(create(&database, &template, &names, &made).unwrap(), made);
+        assert_eq!(create_missing(&database, &template, &names, &made).unwrap(), made);
         for table in &made {
             let request = serde_json::from_value(json!({ "TableName": table })).unwrap();
             let refused = database.delete_table(request).unwrap_err().to_string();
             assert!(refused.contains("protected"), "{refused}");
         }
         let emptied = Database::memory().unwrap();
-        let gone = create(&emptied, &template, &names, &made);
-        assert!(matches!(gone, Err(LocalError::TableGone { .. })));
-        assert!(existing(&emptied, "cellar-SegmentTable").is_none(), "nothing is made then");
+        let gone = create_missing(&emptied, &template, &names, &made);
+        assert!(matches!(gone, Err(LocalError::TableMissing { .. })));
+        assert!(describe(&emptied, "cellar-SegmentTable").is_none(), "no table is created then");
     }
 
     #[test]
-    fn a_table_of_before_there_was_an_indexer_gets_its_stream() {
+    fn adds_a_stream_to_a_table_of_an_earlier_version() {
         let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
         let names = Names { template: &template, stack: "cellar", url: String::new() };
         let database = Database::memory().unwrap();
         let mut properties =
             template.resolved_properties("EventStreamTable", &names).unwrap().unwrap();
         properties.remove("StreamSpecification");
-        make(&database, &properties, "cellar-EventStreamTable").unwrap();
+        create(&database, &properties, "cellar-EventStreamTable").unwrap();
         let view = || {
-            let table = existing(&database, "cellar-EventStreamTable").unwrap();
+            let table = describe(&database, "cellar-EventStreamTable").unwrap();
             table["StreamSpecification"]["StreamViewType"].as_str().map(str::to_owned)
         };
         assert_eq!(view(), None);
         for _ in 0..2 {
-            create(&database, &template, &names, &[]).unwrap();
+            create_missing(&database, &template, &names, &[]).unwrap();
             assert_eq!(view().as_deref(), Some("NEW_IMAGE"));
         }
     }
 
     #[test]
-    fn a_table_with_another_key_is_another_table() {
+    fn rejects_a_table_with_another_key() {
         let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
         let names = Names { template: &template, stack: "cellar", url: String::new() };
         let database = Database::memory().unwrap();
@@ -170,8 +176,8 @@ mod tests {
             "AttributeDefinitions": [{ "AttributeName": "X", "AttributeType": "S" }],
             "BillingMode": "PAY_PER_REQUEST",
         });
-        make(&database, other.as_object().unwrap(), "cellar-EntryTable").unwrap();
-        let differs = create(&database, &template, &names, &[]);
+        create(&database, other.as_object().unwrap(), "cellar-EntryTable").unwrap();
+        let differs = create_missing(&database, &template, &names, &[]);
         assert!(matches!(differs, Err(LocalError::TableDiffers { .. })));
     }
 }

@@ -92,7 +92,7 @@ impl HttpClient {
 
     /// Returns the body at `url`, which may have at most `max_bytes` bytes.
     pub(crate) async fn get(&self, url: &str, max_bytes: usize) -> Result<Vec<u8>, HttpFault> {
-        let request = HttpRequest::get(url).map_err(|error| unreachable(&error))?;
+        let request = HttpRequest::get(url).map_err(|error| unreachable_fault(&error))?;
         self.with_timeout(self.get_body(request, max_bytes)).await
     }
 
@@ -104,11 +104,14 @@ impl HttpClient {
         headers: &[(&'static str, String)],
     ) -> Result<(), HttpFault> {
         let mut request = HttpRequest::new(SdkBody::from(body));
-        request.set_uri(url).map_err(|error| unreachable(&error))?;
-        request.set_method("POST").map_err(|error| unreachable(&error))?;
+        request.set_uri(url).map_err(|error| unreachable_fault(&error))?;
+        request.set_method("POST").map_err(|error| unreachable_fault(&error))?;
         let content_type = ("content-type", "application/json".to_owned());
         for (name, value) in headers.iter().cloned().chain([content_type]) {
-            request.headers_mut().try_insert(name, value).map_err(|error| unreachable(&error))?;
+            request
+                .headers_mut()
+                .try_insert(name, value)
+                .map_err(|error| unreachable_fault(&error))?;
         }
         self.with_timeout(self.send(request)).await.map(drop)
     }
@@ -154,7 +157,7 @@ impl HttpClient {
     }
 }
 
-fn unreachable(error: &impl ToString) -> HttpFault {
+fn unreachable_fault(error: &impl ToString) -> HttpFault {
     HttpFault::Unreachable(error.to_string())
 }
 

@@ -145,22 +145,13 @@ pub enum SettingsError {
     },
     /// The list of public keys cannot be parsed.
     #[error("{name} is not a valid list of public keys: {why}", name = environment::TOKEN_KEYS)]
-    Keys {
-        /// The reason.
-        why: String,
-    },
+    Keys { why: String },
     /// The list of OIDC issuers cannot be parsed.
     #[error("{name} is not a valid list of OIDC issuers: {why}", name = environment::TOKEN_OIDC)]
-    Issuers {
-        /// The reason.
-        why: String,
-    },
+    Issuers { why: String },
     /// The log policy cannot be parsed.
     #[error("{name} is not a valid log policy: {why}", name = environment::UPKEEP)]
-    Upkeep {
-        /// The reason.
-        why: String,
-    },
+    Upkeep { why: String },
     /// This build has no function of the given name.
     #[error("unknown function `{function}` in {name}", name = environment::FUNCTION)]
     UnknownFunction {

@@ -76,7 +76,7 @@ async fn objects_and_credentials_survive_a_restart_and_a_lost_bucket_is_named() 
     tokio::task::spawn_blocking(move || drop(cloud)).await.unwrap();
     fs::remove_dir_all(bucket).unwrap();
     let gone = start(&folder).await;
-    assert!(matches!(gone, Err(LocalError::BucketGone { .. })), "{gone:?}");
+    assert!(matches!(gone, Err(LocalError::BucketMissing { .. })), "{gone:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

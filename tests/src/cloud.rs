@@ -134,7 +134,7 @@ impl TestCloud {
         let (access_key, secret_key) = cloud.credentials();
         let credentials = (access_key.to_owned(), secret_key.to_owned());
         let (settings, meter) = (cloud.settings().clone(), Arc::clone(cloud.meter()));
-        let bodies = Arc::clone(cloud.bodies());
+        let bodies = Arc::clone(cloud.body_budget());
         let roles = Arc::clone(cloud.roles());
         let _ = meter.take();
         let (end, ended) = oneshot::channel::<()>();

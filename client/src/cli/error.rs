@@ -63,8 +63,7 @@ pub(super) enum CliError {
     #[diagnostic(
         code(cellar::no_url),
         help(
-            "start Cellar on this machine with `cargo run -p synth -- deploy --local`, or pass --url and \
-             --token"
+            "start Cellar with `cargo run -p synth -- deploy --local`, or pass --url and --token"
         )
     )]
     NoUrl,

@@ -1,4 +1,4 @@
-//! Names, sharing, links and statuses: which requests are made.
+//! The requests of the catalog calls: names, sharing, links and statuses.
 
 use cellar::ClientError;
 use cellar_api::{
@@ -11,11 +11,10 @@ use cellar_catalog::{spreadsheet::LinkRole, spreadsheet::LinkSecret};
 use serde_json::{Value, json};
 
 use super::block_on;
-use super::fake::{Fake, Fault, Seen};
+use super::fake::{Fake, Fault, ReceivedRequest};
 
-/// How many changes of the details were seen.
-const SEEN: Option<u64> = Some(3);
-/// The id of a link.
+/// The number of changes that the client expects.
+const EXPECTED_CHANGES: Option<u64> = Some(3);
 const LINK: &str = "0123456789abcdef";
 
 fn id() -> LogId {
@@ -27,60 +26,68 @@ fn details() -> DetailsReply {
     DetailsReply { name: "Budget".to_owned(), ..details }
 }
 
-/// An answer with the details of a spreadsheet.
-fn told(details: &DetailsReply) -> Fault {
+/// Returns a reply with the details of a spreadsheet.
+fn details_reply(details: &DetailsReply) -> Fault {
     Fault::Answer(200, json!(details).to_string())
 }
 
-/// Makes a call that fails once for a moment; gives both requests.
-fn twice<T>(
+/// Makes a call that fails once temporarily, and returns both requests.
+fn call_twice<T>(
     answer: Fault,
     call: impl AsyncFnOnce(cellar::Client) -> Result<T, ClientError>,
-) -> (Vec<Seen>, T) {
+) -> (Vec<ReceivedRequest>, T) {
     let fake = Fake::start();
     fake.fail([Fault::Answer(502, "gone on its way".into()), answer]);
     let reply = block_on(call(fake.client())).unwrap();
-    let seen = fake.lock().seen.clone();
-    (seen, reply)
+    let received = fake.lock().received.clone();
+    (received, reply)
 }
 
 #[track_caller]
 fn assert_sent(
-    (seen, reply): (Vec<Seen>, DetailsReply),
+    (received, reply): (Vec<ReceivedRequest>, DetailsReply),
     (method, end): (&str, &str),
     body: &Value,
 ) {
     assert_eq!(reply, details());
-    assert_eq!(seen.len(), 2, "it is repeated once");
-    for seen in seen {
-        assert_eq!(seen.method.as_str(), method);
-        let expected = seen.headers.get("if-match").map(|etag| etag.to_str().unwrap());
+    assert_eq!(received.len(), 2, "it is repeated once");
+    for received in received {
+        assert_eq!(received.method.as_str(), method);
+        let expected = received.headers.get("if-match").map(|etag| etag.to_str().unwrap());
         assert_eq!(expected, (method != "GET").then_some("\"3\""));
-        assert_eq!(seen.uri, format!("/v1/spreadsheets/{}/{end}", id()));
-        let sent = serde_json::from_slice(&seen.body).unwrap_or(Value::Null);
+        assert_eq!(received.uri, format!("/v1/spreadsheets/{}/{end}", id()));
+        let sent = serde_json::from_slice(&received.body).unwrap_or(Value::Null);
         assert_eq!(sent, *body, "{method} {end}");
     }
 }
 
 #[test]
-fn each_call_goes_to_its_place_and_is_repeated_unchanged() {
-    let told = || told(&details());
-    let seen = twice(told(), async |client| client.details(id()).await);
-    assert_sent(seen, ("GET", "details"), &Value::Null);
+fn calls_have_their_paths_and_are_retried_unchanged() {
+    let details_reply = || details_reply(&details());
+    let received = call_twice(details_reply(), async |client| client.details(id()).await);
+    assert_sent(received, ("GET", "details"), &Value::Null);
     let rename =
         UpdateDetailsRequest { name: Some("Budget".into()), ..UpdateDetailsRequest::default() };
-    let seen = twice(told(), async |client| client.update_details(id(), &rename, SEEN).await);
-    assert_sent(seen, ("PATCH", "details"), &json!({"name": "Budget"}));
+    let received = call_twice(details_reply(), async |client| {
+        client.update_details(id(), &rename, EXPECTED_CHANGES).await
+    });
+    assert_sent(received, ("PATCH", "details"), &json!({"name": "Budget"}));
     let share = ShareRequest { subject: "bob".into(), issuer: None, role: Role::Editor };
-    let seen = twice(told(), async |client| client.share(id(), &share, SEEN).await);
-    assert_sent(seen, ("POST", "members"), &json!({"subject": "bob", "role": "editor"}));
+    let received = call_twice(details_reply(), async |client| {
+        client.share(id(), &share, EXPECTED_CHANGES).await
+    });
+    assert_sent(received, ("POST", "members"), &json!({"subject": "bob", "role": "editor"}));
     let person = PersonRequest { subject: "b&b".into(), issuer: Some("https://i".into()) };
-    let seen = twice(told(), async |client| client.unshare(id(), &person, SEEN).await);
+    let received = call_twice(details_reply(), async |client| {
+        client.unshare(id(), &person, EXPECTED_CHANGES).await
+    });
     let end = "members?subject=b%26b&issuer=https%3A%2F%2Fi";
-    assert_sent(seen, ("DELETE", end), &Value::Null);
+    assert_sent(received, ("DELETE", end), &Value::Null);
     let link = LINK.parse().unwrap();
-    let seen = twice(told(), async |client| client.revoke_link(id(), link, SEEN).await);
-    assert_sent(seen, ("DELETE", &format!("links/{LINK}")), &Value::Null);
+    let received = call_twice(details_reply(), async |client| {
+        client.revoke_link(id(), link, EXPECTED_CHANGES).await
+    });
+    assert_sent(received, ("DELETE", &format!("links/{LINK}")), &Value::Null);
     let request = LinkRequest {
         secret: LinkSecret([1; 16]).to_string(),
         role: LinkRole::Viewer,
@@ -88,8 +95,9 @@ fn each_call_goes_to_its_place_and_is_repeated_unchanged() {
         expires_s: None,
     };
     let made = Fault::Answer(200, json!({"id": LINK, "token": "t"}).to_string());
-    let (seen, reply) = twice(made, async |client| client.create_link(id(), &request, SEEN).await);
+    let (received, reply) =
+        call_twice(made, async |client| client.create_link(id(), &request, EXPECTED_CHANGES).await);
     assert_eq!((reply.id.as_str(), reply.token.as_str()), (LINK, "t"));
-    assert_eq!(seen[1].uri, format!("/v1/spreadsheets/{}/links", id()));
-    assert_eq!((seen.len(), &seen[0].body), (2, &seen[1].body), "the same secret");
+    assert_eq!(received[1].uri, format!("/v1/spreadsheets/{}/links", id()));
+    assert_eq!((received.len(), &received[0].body), (2, &received[1].body), "the same secret");
 }

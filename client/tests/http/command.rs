@@ -397,7 +397,7 @@ fn an_interrupted_import_resumes() {
         .spawn()
         .unwrap();
     // The third request waits for its retry.
-    while case.fake.lock().seen.len() < 3 {
+    while case.fake.lock().received.len() < 3 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();

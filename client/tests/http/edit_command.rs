@@ -182,7 +182,7 @@ fn ranges_are_cleared_and_formatted() {
     assert_eq!(case.text(&["columns", "delete", "B:C"]), "deleted columns B:C   at 0.7\n");
     assert_eq!(case.text(&["rows", "delete", "9", "3:5"]), "deleted rows 3:5, 9   at 0.8\n");
     let (code, error) = case.error(&["rows", "insert", "C"]);
-    assert!(code == 64 && error.contains("counted from 1"), "{error}");
+    assert!(code == 64 && error.contains("is not a range of rows"), "{error}");
     assert_eq!(case.error(&["clear", "Sheet1!A1", "--sheet", "Other"]).0, 64);
 }
 

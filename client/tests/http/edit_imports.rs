@@ -1,4 +1,4 @@
-//! Imports into a sheet that is there: as edits that are interrupted, and go on.
+//! Imports into an existing sheet as edits, and their resumption.
 
 use std::path::PathBuf;
 
@@ -60,13 +60,12 @@ impl Case {
 }
 
 #[test]
-fn an_import_that_fails_at_every_step_still_sends_every_cell_once() {
+fn an_import_that_fails_at_every_step_commits_every_cell_once() {
     let case = Case::new();
     let mut runs = 0;
     let imported = loop {
         runs += 1;
-        // One request gets through, its answer included; the next is carried out but never
-        // answered, however often it is repeated.
+        // One request succeeds. The next is executed, but none of its replies arrives.
         case.fake.fail([Fault::None]);
         case.fake.fail(std::iter::repeat_n(Fault::Lost, 5));
         match case.import() {
@@ -74,7 +73,7 @@ fn an_import_that_fails_at_every_step_still_sends_every_cell_once() {
             Err(ImportError::Interrupted { .. }) => case.fake.lock().faults.clear(),
             Err(error) => panic!("{error}"),
         }
-        assert!(runs < 20, "it does not go on");
+        assert!(runs < 20, "the import does not finish");
     };
     assert!(runs > 3 && imported.resumed_cells > 0);
     assert_eq!(case.fake.texts(case.id).len(), case.plan.cells);
@@ -83,7 +82,7 @@ fn an_import_that_fails_at_every_step_still_sends_every_cell_once() {
 }
 
 #[test]
-fn a_refusal_keeps_the_journal_and_says_how_to_go_on() {
+fn an_error_keeps_the_journal_and_advises_to_resume() {
     use miette::Diagnostic as _;
     let case = Case::new();
     case.fake.fail([Fault::None, Fault::None, Fault::Refused(ProblemKind::Unauthorized)]);
@@ -100,11 +99,11 @@ fn a_refusal_keeps_the_journal_and_says_how_to_go_on() {
 }
 
 #[test]
-fn only_what_a_later_run_has_to_know_is_left_behind() {
+fn the_journal_is_kept_only_if_a_later_run_needs_it() {
     let case = Case::new();
     let imports = case.target().journal.parent().unwrap().to_owned();
     let left = || std::fs::read_dir(&imports).map_or(0, Iterator::count);
-    // Windows keeps its lock files.
+    // Lock files remain on Windows.
     let nothing = if cfg!(unix) { 0 } else { 1 };
     let import = |target: &Target| {
         block_on(run(&case.fake.client(), &case.plan, target, |_| {})).unwrap_err()
@@ -123,7 +122,7 @@ fn only_what_a_later_run_has_to_know_is_left_behind() {
     case.import().unwrap_err();
     assert_eq!(left(), nothing, "a refused first batch leaves a journal");
 
-    // It may have been appended: the next run has to send the same, however it is refused.
+    // The batch may have been committed, so the journal is kept for the next run.
     case.fake.fail([Fault::None]);
     case.fake.fail(std::iter::repeat_n(Fault::Lost, 5));
     case.import().unwrap_err();
@@ -137,7 +136,7 @@ fn only_what_a_later_run_has_to_know_is_left_behind() {
 }
 
 #[test]
-fn cells_around_those_of_the_file_stay() {
+fn cells_outside_the_imported_range_are_unchanged() {
     let case = Case::new();
     let path = case.folder.path().join("a.csv");
     std::fs::write(&path, "name,price\ntea,2.50\n").unwrap();
@@ -159,7 +158,7 @@ fn cells_around_those_of_the_file_stay() {
 }
 
 #[test]
-fn an_import_whose_sheet_is_deleted_meanwhile_says_so() {
+fn an_import_fails_if_its_sheet_is_deleted() {
     let case = Case::new();
     let target = case.target();
     let mut deleted = false;
@@ -172,7 +171,7 @@ fn an_import_whose_sheet_is_deleted_meanwhile_says_so() {
     assert!(
         matches!(error, ImportError::SheetDeleted { spreadsheet, .. } if spreadsheet == case.id)
     );
-    assert!(!target.journal.exists(), "there is nothing to go on with");
+    assert!(!target.journal.exists(), "the journal is deleted");
     let other = Target { sheet: "Other".into(), ..target };
     block_on(run(&case.fake.client(), &case.plan, &other, |_| {})).unwrap();
     assert_eq!(case.fake.texts(case.id).len(), case.plan.cells);

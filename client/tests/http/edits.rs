@@ -1,4 +1,4 @@
-//! Durable edits: each happens once, whatever is lost on the way.
+//! Durable edits: each is committed exactly once, even if requests or replies are lost.
 
 use cellar::editor::{Editor, EditorError};
 use cellar_api::wire::ProblemKind;
@@ -9,7 +9,7 @@ use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use super::block_on;
 use super::fake::{Fake, Fault};
 
-/// A spreadsheet of a fake, and a folder for a client's state.
+/// A spreadsheet of the fake API, and a folder for the state of the client.
 pub(super) struct Case {
     pub(super) fake: Fake,
     pub(super) id: LogId,
@@ -27,7 +27,7 @@ impl Case {
         Editor::new(self.fake.client(), self.id, "somebody", self.folder.path())
     }
 
-    /// Sets a cell of column A in what could be a process of its own.
+    /// Sets a cell of column A with a new editor, as another process would.
     fn set(&self, row: u32, text: &str) -> Result<cellar::editor::AppliedEdit, EditorError> {
         block_on(self.editor().apply(set(row, text)))
     }
@@ -48,7 +48,7 @@ pub(super) fn set(row: u32, text: &str) -> Operation {
 }
 
 #[test]
-fn edits_follow_each_other_and_carry_what_is_known() {
+fn edits_have_consecutive_ids_and_the_newest_base() {
     let case = Case::new();
     assert_eq!(case.set(0, "one").unwrap().position.to_string(), "0.1");
     assert_eq!(case.set(1, "two").unwrap().position.to_string(), "0.2");
@@ -60,7 +60,7 @@ fn edits_follow_each_other_and_carry_what_is_known() {
 }
 
 #[test]
-fn an_edit_whose_answer_was_lost_happens_once() {
+fn an_edit_whose_reply_was_lost_is_committed_once() {
     let case = Case::new();
     case.set(0, "before").unwrap();
     case.fake.fail([Fault::Lost]);
@@ -76,7 +76,7 @@ fn an_edit_whose_answer_was_lost_happens_once() {
 }
 
 #[test]
-fn a_refused_edit_is_taken_back_and_blocks_nothing() {
+fn a_refused_edit_is_dropped_and_blocks_nothing() {
     let case = Case::new();
     case.set(0, "before").unwrap();
     for kind in [ProblemKind::InvalidRequest, ProblemKind::Forbidden] {
@@ -89,7 +89,7 @@ fn a_refused_edit_is_taken_back_and_blocks_nothing() {
 }
 
 #[test]
-fn after_a_restore_an_edit_that_was_never_sent_is_made_on_a_new_base() {
+fn after_a_restore_an_unsent_edit_gets_a_new_base() {
     let case = Case::new();
     case.set(0, "one").unwrap();
     case.set(1, "two").unwrap();
@@ -107,7 +107,7 @@ fn after_a_restore_an_edit_that_was_never_sent_is_made_on_a_new_base() {
 }
 
 #[test]
-fn what_may_have_got_through_before_a_restore_is_never_repeated_silently() {
+fn an_edit_of_unknown_outcome_is_set_aside_after_a_restore() {
     let case = Case::new();
     case.set(0, "one").unwrap();
     case.fake.fail(std::iter::repeat_n(Fault::Lost, 5));
@@ -123,7 +123,7 @@ fn what_may_have_got_through_before_a_restore_is_never_repeated_silently() {
 }
 
 #[test]
-fn a_corrupt_state_is_named_and_left_as_it_is() {
+fn a_corrupt_state_file_is_reported_and_unchanged() {
     let case = Case::new();
     case.set(0, "one").unwrap();
     let clients = case.folder.path().join(".cellar/clients");
@@ -140,7 +140,7 @@ fn a_corrupt_state_is_named_and_left_as_it_is() {
 }
 
 #[test]
-fn editors_at_the_same_time_wait_for_each_other() {
+fn concurrent_editors_wait_for_each_other() {
     let case = Case::new();
     std::thread::scope(|scope| {
         for row in 0..8 {
@@ -154,7 +154,7 @@ fn editors_at_the_same_time_wait_for_each_other() {
 }
 
 #[test]
-fn what_was_seen_is_the_base_of_the_next_edit() {
+fn the_seen_position_is_the_base_of_the_next_edit() {
     let case = Case::new();
     assert_eq!(case.editor().seen_position().unwrap(), None);
     case.set(0, "one").unwrap();

@@ -1,4 +1,4 @@
-//! What went in comes out: through pages of the API, in every format.
+//! Exports of imported files, over several pages and in every format.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn records(path: &Path) -> Vec<csv::StringRecord> {
 }
 
 #[test]
-fn real_files_come_out_as_they_went_in_page_by_page() {
+fn imported_csv_files_are_exported_unchanged_page_by_page() {
     for name in FILES {
         let case = Case::new();
         case.text(&["import", &data(name)]);
@@ -26,21 +26,26 @@ fn real_files_come_out_as_they_went_in_page_by_page() {
         assert_eq!(records(&case.path("out.csv")), records(Path::new(&data(name))), "{name}");
         let original = std::fs::read_to_string(data(name)).unwrap().replace("\r\n", "\n");
         let exported = std::fs::read_to_string(case.path("out.csv")).unwrap();
-        // Apart from quotes that were not needed.
+        // Exports omit unnecessary quotes.
         assert!(exported == original || original.contains('"'), "{name}");
-        // Out of xlsx, too.
+        // The same for xlsx.
         case.text(&["export", "out.xlsx"]);
         case.text(&["import", "out.xlsx"]);
         case.text(&["export", "again.csv"]);
         assert_eq!(std::fs::read_to_string(case.path("again.csv")).unwrap(), exported, "{name}");
-        let pages =
-            case.fake.lock().seen.iter().filter(|seen| seen.uri.contains("cursor=")).count();
+        let pages = case
+            .fake
+            .lock()
+            .received
+            .iter()
+            .filter(|received| received.uri.contains("cursor="))
+            .count();
         assert!(pages > 5, "the pages were not followed");
     }
 }
 
 #[test]
-fn a_workbook_comes_out_as_it_went_in_and_goes_in_again() {
+fn an_imported_workbook_is_exported_unchanged_and_imported_again() {
     let case = Case::new();
     let sheets = [("Kinds", every_kind()), ("Empty", Cells::new()), ("It's", every_kind())];
     write_workbook(&case.path("in.xlsx"), &sheets);
@@ -58,7 +63,7 @@ fn a_workbook_comes_out_as_it_went_in_and_goes_in_again() {
 }
 
 #[test]
-fn one_sheet_at_one_position_in_the_format_that_is_asked_for() {
+fn exports_one_sheet_at_one_position_in_the_requested_format() {
     let case = Case::new();
     let id = case.text(&["create"]).trim().to_owned();
     case.text(&["set", "A1", "before"]);
@@ -87,7 +92,7 @@ fn one_sheet_at_one_position_in_the_format_that_is_asked_for() {
 }
 
 #[test]
-fn what_excel_cannot_hold_is_said_and_csv_can() {
+fn a_text_too_long_for_excel_is_an_error_with_advice() {
     let case = Case::new();
     case.text(&["create"]);
     case.text(&["set", "A1", &"x".repeat(40_000)]);

@@ -1,5 +1,5 @@
-//! An API in memory: one log per spreadsheet, exactly-once appends, a bucket for large entries, and
-//! faults on demand. Nothing is transformed: edits are committed as they were authored.
+//! An in-memory API: one log per spreadsheet, exactly-once appends, a bucket for large entries, and injected
+//! faults. It does not transform edits.
 
 mod imports;
 mod reads;
@@ -35,34 +35,34 @@ use cellar_snapshot::level::ChunkHash;
 use sha2::Digest as _;
 use uuid::Uuid;
 
-/// Cells of one page: small, so that every test of pages has some.
+/// The number of cells per page: small, so that tests need few cells for several pages.
 const PAGE_CELLS: usize = 1_000;
 
 /// Cells by row and column.
 pub(crate) type Cells = BTreeMap<(u32, u32), Cell>;
 
-/// What goes wrong with the next request that is not a health check.
+/// A fault of the next request. Health checks have no faults.
 #[derive(Debug, Clone)]
 pub(crate) enum Fault {
-    /// Answers with this, and does nothing.
+    /// Replies with this status and text, without an effect.
     Answer(u16, String),
-    /// Answers 503 with this `Retry-After`, and does nothing.
+    /// Replies 503 with this `Retry-After`, without an effect.
     RetryAfter(u64),
-    /// Does what it should, and then the answer is lost on its way.
+    /// Executes the request and loses the reply.
     Lost,
-    /// Refuses with this problem, and does nothing.
+    /// Replies with this problem, without an effect.
     Refused(ProblemKind),
-    /// Appends every mutation as rejected.
+    /// Commits every mutation as rejected.
     Rejected(Rejection),
-    /// Appends every mutation as what it is said to have been moved to.
+    /// Commits every mutation as transformed to these operations.
     Moved(Vec<Operation>),
-    /// Does what it should.
+    /// No fault.
     None,
 }
 
-/// One request as it arrived.
+/// A received request.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct ReceivedRequest {
     pub(crate) method: Method,
     pub(crate) uri: String,
     pub(crate) headers: HeaderMap,
@@ -74,14 +74,14 @@ pub(crate) struct Inner {
     pub(crate) logs: HashMap<LogId, Vec<Entry>>,
     pub(crate) incarnations: HashMap<LogId, u32>,
     pub(crate) faults: VecDeque<Fault>,
-    pub(crate) seen: Vec<Seen>,
-    /// What every answer of its own but "not found" is said to cost; nothing is said without it.
+    pub(crate) received: Vec<ReceivedRequest>,
+    /// The cost in the header of every reply except 404.
     pub(crate) cost: Option<&'static str>,
-    /// The bucket: what every upload that was granted has brought.
+    /// The bucket: the granted uploads, and their bodies once uploaded.
     pub(crate) objects: BTreeMap<Uuid, Option<Vec<u8>>>,
-    /// Chunks of imports in it.
+    /// The chunks of imports in the bucket.
     pub(crate) chunks: BTreeMap<ChunkHash, StoredChunk>,
-    /// A spreadsheet that is restored behind so many loads of it.
+    /// A spreadsheet to restore after this number of loads.
     restore: Option<(LogId, usize)>,
     url: String,
     rejection: Option<Rejection>,
@@ -103,7 +103,7 @@ impl Fake {
         Self { url, inner }
     }
 
-    /// The same cloud at another URL, as after a restart.
+    /// Serves the same data at another URL, as after a restart, and returns the URL.
     pub(crate) fn another_port(&self) -> String {
         Self::serve(&self.inner)
     }
@@ -136,12 +136,12 @@ impl Fake {
         self.lock().faults.extend(faults);
     }
 
-    /// A spreadsheet without edits.
+    /// Creates a spreadsheet without edits.
     pub(crate) fn spreadsheet(&self) -> LogId {
         self.lock().create("a test").id
     }
 
-    /// The texts of all cells, by row and column.
+    /// Returns the texts of all cells, by row and column.
     pub(crate) fn texts(&self, id: LogId) -> Vec<((u32, u32), String)> {
         let inner = self.lock();
         let (workbook, _) = inner.replay(id, None);
@@ -149,43 +149,42 @@ impl Fake {
         sheet.cells_in(Rectangle::EVERYTHING).map(|(key, cell)| (key, cell.text())).collect()
     }
 
-    /// The requests that arrived, as method and path, without their queries.
+    /// Returns the method and the last part of the path of each received request.
     pub(crate) fn requests(&self) -> Vec<String> {
         let inner = self.lock();
-        let line = |seen: &Seen| {
-            let path = seen.uri.split('?').next().unwrap();
-            format!("{} {}", seen.method, path.rsplit('/').next().unwrap())
+        let line = |received: &ReceivedRequest| {
+            let path = received.uri.split('?').next().unwrap();
+            format!("{} {}", received.method, path.rsplit('/').next().unwrap())
         };
-        inner.seen.iter().map(line).collect()
+        inner.received.iter().map(line).collect()
     }
 
-    /// The bodies of the appends that arrived.
+    /// Returns the bodies of the received appends.
     pub(crate) fn appends(&self) -> Vec<AppendRequest> {
         let inner = self.lock();
-        let posts = inner
-            .seen
-            .iter()
-            .filter(|seen| seen.method == Method::POST && seen.uri.ends_with("/entries"));
-        posts.map(|seen| serde_json::from_slice(&seen.body).unwrap()).collect()
+        let posts = inner.received.iter().filter(|received| {
+            received.method == Method::POST && received.uri.ends_with("/entries")
+        });
+        posts.map(|received| serde_json::from_slice(&received.body).unwrap()).collect()
     }
 }
 
 type Answer = Result<serde_json::Value, Problem>;
 
 impl Inner {
-    /// What the next mutation becomes, whatever becomes of its answer.
+    /// Rejects the next mutation, independent of faults of its reply.
     pub(crate) fn reject_next(&mut self, fault: Fault) {
         if let Fault::Rejected(rejection) = fault {
             self.rejection = Some(rejection);
         }
     }
 
-    /// As `reject_next`: the next mutation is moved to this.
+    /// Transforms the next mutation to these operations, independent of faults of its reply.
     pub(crate) fn move_next(&mut self, operations: Vec<Operation>) {
         self.moved = Some(operations);
     }
 
-    /// Somebody else adds a sheet and deletes another.
+    /// Commits an entry of another client that adds a sheet and deletes another.
     pub(crate) fn replace_sheet(&mut self, id: LogId, added: SheetId, deleted: SheetId) {
         let add = Operation::AddSheet(AddSheet { sheet: added, name: "Other".into() });
         let delete = Operation::DeleteSheet(DeleteSheet { sheet: deleted });
@@ -196,7 +195,7 @@ impl Inner {
         self.push(id, Content::Edits(Edits { client, name: None, first_id: 1, mutations }));
     }
 
-    /// Somebody else does this.
+    /// Commits an entry of another client with this operation.
     pub(crate) fn author(&mut self, id: LogId, authored: Operation) {
         let base = self.head(id).head;
         let mutations = vec![Mutation { base, authored, committed: None }];
@@ -343,7 +342,7 @@ impl Inner {
             ("GET", None) => {
                 let entries = vec![EntryView::from(&self.logs[&id][0])];
                 let next = Some(Position::FIRST);
-                self.loaded(id);
+                self.record_load(id);
                 let (source, root, root_url) = (None, None, None);
                 Ok(json(&LoadReply { head, incarnation, source, root, root_url, entries, next }))
             }
@@ -387,7 +386,7 @@ impl Inner {
     }
 }
 
-/// `Serialize` behind a reference, whatever the type.
+/// An object-safe version of `Serialize`.
 mod erased {
     pub(super) trait ToJson {
         fn to_json(&self) -> serde_json::Value;
@@ -430,7 +429,7 @@ async fn handle(
     body: Bytes,
 ) -> Response {
     let mut inner = inner.lock().unwrap();
-    // A gateway that answers in the API's place knows no cost.
+    // These replies come from a gateway, which does not report costs.
     let by_another = matches!(inner.faults.front(), Some(Fault::Lost | Fault::Answer(..)));
     let cost = inner.cost.filter(|_| !by_another);
     let mut response = respond(&mut inner, &method, &uri, &path, &query, &headers, &body);
@@ -450,8 +449,13 @@ fn respond(
     body: &Bytes,
 ) -> Response {
     let uri = uri.to_string();
-    let seen = Seen { method: method.clone(), uri, headers: headers.clone(), body: body.to_vec() };
-    inner.seen.push(seen);
+    let received = ReceivedRequest {
+        method: method.clone(),
+        uri,
+        headers: headers.clone(),
+        body: body.to_vec(),
+    };
+    inner.received.push(received);
     if path == "v1/health" {
         let health =
             Health { ok: true, build: "1".into(), stack: "fake".into(), dependencies: vec![] };

@@ -1,4 +1,4 @@
-//! Folders from others, with a profile in them that names a stranger's API.
+//! Folders from other people, with a profile that contains the URL of an untrusted API.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -7,14 +7,14 @@ use cellar::profile::Profile;
 
 use super::fake::Fake;
 
-/// A folder from a stranger, for example a repository.
-fn handed_out(url: &str) -> tempfile::TempDir {
+/// Returns a folder with a profile, such as a downloaded repository.
+fn folder_with_profile(url: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     Profile::new(url).save(folder.path()).unwrap();
     folder
 }
 
-/// `cellar list` with a token in the environment.
+/// Runs `cellar list` with a token in the environment.
 fn list(folder: &Path, url: Option<&str>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cellar"));
     for name in ["CELLAR_URL", "CELLAR_SPREADSHEET"] {
@@ -29,24 +29,24 @@ fn list(folder: &Path, url: Option<&str>) -> Output {
 fn the_token_in_the_environment_is_not_sent_to_the_url_of_a_profile() {
     let stranger = Fake::start();
     let url = stranger.url.clone();
-    let folder = handed_out(&url);
+    let folder = folder_with_profile(&url);
     let refused = list(folder.path(), None);
     let error = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(1), "{error}");
-    assert!(error.contains("token was not sent") && error.contains("--url"), "{error}");
+    assert!(error.contains("refused to send the token") && error.contains("--url"), "{error}");
     assert!(error.contains(&url) && !error.contains("my-token"), "{error}");
     assert_eq!(stranger.requests(), Vec::<String>::new());
-    // A URL that is given is meant.
+    // The token is sent to a URL of an option.
     list(folder.path(), Some(&url));
     assert_eq!(stranger.requests(), ["GET head"]);
 }
 
 #[cfg(unix)]
 #[test]
-fn a_profile_that_others_may_write_is_not_used() {
+fn a_profile_that_others_can_write_is_not_used() {
     use std::os::unix::fs::PermissionsExt as _;
     let stranger = Fake::start();
-    let folder = handed_out(&stranger.url);
+    let folder = folder_with_profile(&stranger.url);
     let open = std::fs::Permissions::from_mode(0o666);
     std::fs::set_permissions(Profile::path(folder.path()), open).unwrap();
     let refused = list(folder.path(), None);
@@ -56,9 +56,9 @@ fn a_profile_that_others_may_write_is_not_used() {
 }
 
 #[test]
-fn no_token_goes_over_the_network_in_clear_text() {
+fn no_token_is_sent_over_an_unencrypted_connection() {
     let folder = tempfile::tempdir().unwrap();
-    // An unused address: a request to it would wait long, and then fail otherwise.
+    // An unused address: a request would time out with another error.
     let refused = list(folder.path(), Some("http://192.0.2.1"));
     let error = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(1), "{error}");

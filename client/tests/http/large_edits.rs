@@ -1,4 +1,4 @@
-//! Large edits: each becomes one entry, whatever is lost, killed, expired or gone on the way.
+//! Large edits: each becomes exactly one entry, even if replies, URLs or objects are lost.
 
 use cellar::ClientError;
 use cellar::editor::{AppliedEdit, Editor, EditorError};
@@ -17,7 +17,7 @@ struct Case {
     folder: tempfile::TempDir,
 }
 
-/// Text of 20 KB that does not compress below the bound of an entry's own body.
+/// Returns a text of 20 KB that, even compressed, does not fit in the body of an entry.
 fn noise(seed: &str) -> String {
     (0..320)
         .map(|part| blake3::hash(format!("{seed} {part}").as_bytes()).to_hex().to_string())
@@ -37,14 +37,14 @@ impl Case {
         Self { fake, id, folder: tempfile::tempdir().unwrap() }
     }
 
-    /// Makes an edit in what could be a process of its own.
+    /// Makes an edit with a new editor, as another process would.
     fn set(&self, row: u32, text: &str) -> Result<AppliedEdit, EditorError> {
         let editor = Editor::new(self.fake.client(), self.id, "somebody", self.folder.path());
         block_on(editor.apply(set(row, text)))
     }
 
-    /// Fails the first request of the large edit from here on: the head, the grant, the PUT and
-    /// the completion come one after the other.
+    /// Adds faults after this number of successful requests. A large edit requests the head, the grant, the PUT
+    /// and the completion.
     fn after(&self, requests: usize, faults: impl IntoIterator<Item = Fault>) {
         self.fake.fail(std::iter::repeat_n(Fault::None, requests));
         self.fake.fail(faults);
@@ -76,7 +76,7 @@ impl Case {
 const LOST: usize = 5;
 
 #[test]
-fn a_large_edit_is_uploaded_and_the_numbering_goes_on() {
+fn a_large_edit_is_uploaded_and_the_ids_continue() {
     let case = Case::new();
     let text = noise("a");
     assert_eq!(case.set(0, &text).unwrap().position.to_string(), "0.1");
@@ -90,7 +90,7 @@ fn a_large_edit_is_uploaded_and_the_numbering_goes_on() {
 }
 
 #[test]
-fn a_reply_that_is_lost_once_at_any_step_changes_nothing() {
+fn a_reply_lost_once_at_any_step_has_no_effect() {
     for step in 1..=3 {
         let case = Case::new();
         case.after(step, [Fault::Lost]);
@@ -100,12 +100,12 @@ fn a_reply_that_is_lost_once_at_any_step_changes_nothing() {
 }
 
 #[test]
-fn what_is_never_answered_goes_on_in_the_next_run_and_happens_once() {
+fn an_edit_without_replies_is_committed_once_by_the_next_run() {
     for step in 2..=3 {
         let case = Case::new();
         case.after(step, std::iter::repeat_n(Fault::Lost, LOST));
         match case.set(0, &noise("c")) {
-            // The store was asked again, refused, and had it all the same.
+            // The retry of the PUT is refused, because the object is already stored.
             Ok(_) => assert_eq!(step, 2),
             Err(EditorError::Kept { .. }) => assert_eq!(case.bodies(), 1, "the edit is not kept"),
             Err(error) => panic!("{error}"),
@@ -120,7 +120,7 @@ fn what_is_never_answered_goes_on_in_the_next_run_and_happens_once() {
 }
 
 #[test]
-fn a_grant_that_is_never_answered_makes_no_edit_for_certain_or_keeps_it() {
+fn a_grant_without_replies_drops_or_keeps_the_edit() {
     let case = Case::new();
     case.after(1, std::iter::repeat_n(Fault::Lost, LOST));
     let error = case.set(0, &noise("d")).unwrap_err();
@@ -136,8 +136,8 @@ fn a_grant_that_is_never_answered_makes_no_edit_for_certain_or_keeps_it() {
 }
 
 #[test]
-fn a_url_that_has_ended_and_an_object_that_is_gone_are_replaced() {
-    // The store refuses the first PUT as expired; then the object of the first upload vanishes.
+fn an_expired_url_and_a_missing_object_are_replaced() {
+    // The bucket refuses the first PUT as expired. Then the object of the first upload disappears.
     let expired = Case::new();
     expired.after(2, [Fault::Answer(403, "<Code>AccessDenied</Code>".into())]);
     expired.set(0, &noise("f")).unwrap();
@@ -156,16 +156,16 @@ fn a_url_that_has_ended_and_an_object_that_is_gone_are_replaced() {
     let completions: Vec<serde_json::Value> = gone
         .fake
         .lock()
-        .seen
+        .received
         .iter()
-        .filter(|seen| seen.uri.ends_with("/complete"))
-        .map(|seen| serde_json::from_slice(&seen.body).unwrap())
+        .filter(|received| received.uri.ends_with("/complete"))
+        .map(|received| serde_json::from_slice(&received.body).unwrap())
         .collect();
     assert!(completions.len() > LOST && completions.iter().all(|one| *one == completions[0]));
 }
 
 #[test]
-fn an_upload_that_is_always_refused_ends_and_takes_the_edit_back() {
+fn an_upload_that_is_always_refused_drops_the_edit() {
     let case = Case::new();
     case.fake.fail([Fault::None]);
     for _ in 0..3 {
@@ -184,7 +184,7 @@ fn an_upload_that_is_always_refused_ends_and_takes_the_edit_back() {
 }
 
 #[test]
-fn an_object_that_was_changed_on_disk_is_named_and_not_sent() {
+fn a_body_that_was_changed_on_disk_is_reported_and_not_sent() {
     let case = Case::new();
     case.after(1, std::iter::repeat_n(Fault::Lost, LOST));
     case.set(0, &noise("i")).unwrap_err();
@@ -200,7 +200,7 @@ fn an_object_that_was_changed_on_disk_is_named_and_not_sent() {
 }
 
 #[test]
-fn what_may_have_got_through_before_a_restore_is_set_aside_whole() {
+fn a_large_edit_of_unknown_outcome_is_set_aside_after_a_restore() {
     let case = Case::new();
     case.after(3, std::iter::repeat_n(Fault::Lost, LOST));
     case.set(0, &noise("j")).unwrap_err();
@@ -213,7 +213,7 @@ fn what_may_have_got_through_before_a_restore_is_set_aside_whole() {
 }
 
 #[test]
-fn a_large_entry_is_read_back_and_anything_else_is_refused() {
+fn the_body_of_a_large_entry_is_verified() {
     let case = Case::new();
     let text = noise("k");
     case.set(4, &text).unwrap();
@@ -226,7 +226,7 @@ fn a_large_entry_is_read_back_and_anything_else_is_refused() {
         (1, &set(4, &text), &None)
     );
 
-    // Two rows were inserted before it, and its sheet has another number.
+    // The edit was transformed: two rows were inserted above it, and its sheet has another number.
     let rows = vec![(0, 0, 2), (2, 4, 100)];
     let columns = vec![(0, 0, 1)];
     let moved =
@@ -256,7 +256,7 @@ fn a_large_entry_is_read_back_and_anything_else_is_refused() {
 }
 
 #[test]
-fn a_body_costs_what_its_requests_cost() {
+fn the_cost_of_a_body_is_the_cost_of_its_requests() {
     let case = Case::new();
     case.fake.lock().cost = Some("rr=0, wr=1");
     let client = case.fake.client();

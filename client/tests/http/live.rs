@@ -1,5 +1,5 @@
-//! A live sheet whose token says nothing: it knows its own edits by the answers alone; and how many entries
-//! it keeps.
+//! Live sheets with a token without an author, which recognize their own edits by the replies alone, and the
+//! limits of stored entries.
 
 use cellar::live::{EditOutcome, LiveSheet, SyncReport};
 use cellar_api::{wire::EntryView, wire::ProblemKind};
@@ -19,7 +19,7 @@ impl Case {
         block_on(LiveSheet::open(self.fake.client(), token, self.id, self.folder.path())).unwrap()
     }
 
-    /// How often the spreadsheet was loaded.
+    /// Returns how often the spreadsheet was loaded.
     fn loads(&self) -> usize {
         let load = format!("GET {}", self.id);
         self.fake.requests().iter().filter(|request| **request == load).count()
@@ -36,12 +36,12 @@ fn shown(live: &mut LiveSheet) -> Vec<String> {
 }
 
 #[test]
-fn without_a_key_an_answer_tells_which_entries_are_its_own() {
+fn without_an_author_replies_identify_own_entries() {
     let case = Case::new();
     let mut live = case.open();
     live.edit(set(0, "a")).unwrap();
     live.edit(set(1, "b")).unwrap();
-    // The answer is lost, and so are all that are asked for again.
+    // All replies are lost.
     case.fake.fail((0..5).map(|_| Fault::Lost));
     assert!(block_on(live.sync()).unwrap_err().is_offline());
     assert_eq!((case.texts().len(), live.pending().count()), (2, 2));
@@ -55,7 +55,7 @@ fn without_a_key_an_answer_tells_which_entries_are_its_own() {
 }
 
 #[test]
-fn a_rejection_is_reported_and_what_is_refused_for_good_is_set_aside() {
+fn a_rejection_is_reported_and_a_refused_edit_is_set_aside() {
     let case = Case::new();
     let mut live = case.open();
     let rejection = Rejection::new(RejectionReason::TooFarBehind, "too far");
@@ -75,7 +75,7 @@ fn a_rejection_is_reported_and_what_is_refused_for_good_is_set_aside() {
 }
 
 #[test]
-fn a_newer_root_is_looked_for_beyond_so_many_entries_and_not_before() {
+fn a_newer_root_is_loaded_beyond_the_limit_of_entries() {
     let case = Case::new();
     let mut live = case.open();
     assert_eq!(case.loads(), 1);
@@ -91,23 +91,23 @@ fn a_newer_root_is_looked_for_beyond_so_many_entries_and_not_before() {
     sync(&mut live);
     assert_eq!(case.loads(), 2, "one more");
     assert_eq!(shown(&mut live), ["x", "mine"]);
-    // What is loaded then is as long: it is not loaded again and again.
+    // The new root is followed by as many entries, but is not loaded repeatedly.
     sync(&mut live);
     assert_eq!(case.loads(), 2);
-    // It kept the newest only, so that it is loaded when it is opened again.
+    // Only the newest entries are stored, so opening the sheet loads the root.
     drop(live);
     let mut live = case.open();
     assert_eq!((shown(&mut live), case.loads()), (vec!["x".to_owned(), "mine".to_owned()], 3));
 }
 
-/// What an entry with one edit of so many blank cells and a text weighs.
+/// Returns the size in memory of an entry with an edit of blank cells and a text.
 fn weight(blanks: usize, text: &str) -> usize {
     let case = Case::new();
     case.fake.lock().author(case.id, blanks_and(blanks, text));
     case.newest_weighs()
 }
 
-/// Blank cells in column B, which weigh more than they have bytes on their way; and a text in `A1`.
+/// Returns an edit of blank cells in column B, which are larger in memory than in requests, and of a text in `A1`.
 fn blanks_and(blanks: usize, text: &str) -> Operation {
     let Operation::SetCells(SetCells { sheet, mut cells }) = set(0, text) else { panic!() };
     let blank = |row| CellEdit { row, column: 1, value: None, formula: None, format: None };
@@ -120,7 +120,7 @@ impl Case {
         EntryView::from(self.fake.lock().logs[&self.id].last().unwrap()).weight_bytes()
     }
 
-    /// Others write entries of so many bytes in all; the live sheet, if there is one, takes each.
+    /// Commits entries of others with this total size. The live sheet syncs after each.
     fn others_write(&self, bytes: usize, mut live: Option<&mut LiveSheet>) {
         const BLANKS: usize = 9_000;
         let (empty, whole) = (weight(0, ""), weight(BLANKS, ""));
@@ -139,7 +139,7 @@ impl Case {
 }
 
 #[test]
-fn a_newer_root_is_looked_for_beyond_so_many_bytes_and_not_before() {
+fn a_newer_root_is_loaded_beyond_the_limit_of_bytes() {
     for (bytes, loads) in [(MAX_LIVE_ENTRY_BYTES, 1), (MAX_LIVE_ENTRY_BYTES + 1, 2)] {
         let case = Case::new();
         let mut live = case.open();
@@ -152,20 +152,20 @@ fn a_newer_root_is_looked_for_beyond_so_many_bytes_and_not_before() {
 }
 
 #[test]
-fn as_many_bytes_of_entries_as_may_are_kept_of_a_load_and_not_one_more() {
+fn the_stored_entries_of_a_load_are_limited_in_bytes() {
     let first = Case::new().newest_weighs();
     for (bytes, loads) in [(MAX_LIVE_ENTRY_BYTES, 1), (MAX_LIVE_ENTRY_BYTES + 1, 2)] {
         let case = Case::new();
         case.others_write(bytes - first, None);
         sync(&mut case.open());
-        // What is not whole is not kept: it is loaded again.
+        // Incomplete entries are not stored, so opening the sheet loads the root.
         drop(case.open());
         assert_eq!(case.loads(), loads, "{bytes}");
     }
 }
 
 #[test]
-fn a_state_that_cannot_be_read_is_an_error_that_names_it() {
+fn an_unreadable_state_file_is_reported() {
     let case = Case::new();
     drop(case.open());
     let folder = case.folder.path().join(".cellar/live");

@@ -1,4 +1,4 @@
-//! The client over real HTTP, against a small API in memory that fails on demand.
+//! Tests of the client over HTTP, against an in-memory API with injected faults.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -23,7 +23,6 @@ mod sheet_imports;
 mod user_files;
 mod workbook_imports;
 
-/// Runs the future of a test.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }

@@ -1,4 +1,4 @@
-//! The reader before an API that misbehaves.
+//! The reader with an API that returns errors or inconsistent replies.
 
 use cellar::ClientError;
 use cellar::editor::Editor;
@@ -47,7 +47,7 @@ fn entries_are_read_page_by_page() {
 }
 
 #[test]
-fn a_spreadsheet_that_changes_is_begun_again_as_often_as_may_be_and_not_once_more() {
+fn reading_a_changing_spreadsheet_is_retried_up_to_the_limit() {
     let too_far = || [Fault::None, Fault::Refused(ProblemKind::ReloadRequired)];
     let (fake, id) = with_edits();
     fake.fail((1..MAX_READ_BEGINNINGS).flat_map(|_| too_far()));
@@ -62,9 +62,9 @@ fn a_spreadsheet_that_changes_is_begun_again_as_often_as_may_be_and_not_once_mor
 }
 
 #[test]
-fn a_restore_while_entries_are_read_begins_again() {
+fn a_restore_during_the_read_of_entries_restarts_the_read() {
     let (fake, id) = with_edits();
-    // The first page comes from before it, the second from after it.
+    // The restore happens between the two pages.
     let before = fake.lock().incarnations[&id];
     fake.restore_after_loads(id, 1);
     let reply = read(&fake, id).unwrap();
@@ -73,7 +73,7 @@ fn a_restore_while_entries_are_read_begins_again() {
 }
 
 #[test]
-fn entries_with_a_gap_are_not_taken() {
+fn entries_with_a_gap_are_an_error() {
     let (fake, id) = with_edits();
     fake.lock().logs.get_mut(&id).unwrap().remove(2);
     let error = read(&fake, id).unwrap_err();
@@ -84,7 +84,7 @@ fn entries_with_a_gap_are_not_taken() {
 }
 
 #[test]
-fn what_the_server_refuses_is_said_as_it_is() {
+fn a_problem_of_the_server_is_returned_unchanged() {
     let (fake, id) = with_edits();
     fake.fail([Fault::Refused(ProblemKind::Forbidden)]);
     let error = read(&fake, id).unwrap_err();
@@ -93,26 +93,31 @@ fn what_the_server_refuses_is_said_as_it_is() {
 }
 
 #[test]
-fn urls_are_asked_for_up_to_their_limit_at_once() {
-    // Each text is an object of its own; besides there are a few tiles.
+fn urls_are_requested_in_batches_of_the_limit() {
+    // Each text is a separate object, in addition to a few tiles.
     let rows = MAX_CHUNK_URLS + 1;
     let line = |row: usize| format!("{row:x<width$}\n", width = MAX_TILE_TEXT_BYTES + 1);
-    let case = Case::of("long.csv", (0..rows).map(line).collect::<String>().as_bytes());
+    let case = Case::new("long.csv", (0..rows).map(line).collect::<String>().as_bytes());
     let id = case.import().unwrap().spreadsheet;
     let reply = read(&case.fake, id).unwrap();
     let texts = reply.cells.iter().map(|placed| placed.cell.text() + "\n");
     assert!(texts.eq((0..rows).map(line)));
     let asked: Vec<usize> = {
         let inner = case.fake.lock();
-        let urls = inner.seen.iter().filter(|seen| seen.uri.ends_with(&format!("{id}/chunks")));
-        urls.map(|seen| serde_json::from_slice::<ChunksRequest>(&seen.body).unwrap().hashes.len())
-            .collect()
+        let urls = inner
+            .received
+            .iter()
+            .filter(|received| received.uri.ends_with(&format!("{id}/chunks")));
+        urls.map(|received| {
+            serde_json::from_slice::<ChunksRequest>(&received.body).unwrap().hashes.len()
+        })
+        .collect()
     };
     assert_eq!(asked[asked.len() - 2..], [MAX_CHUNK_URLS, 1], "{asked:?}");
 }
 
 #[test]
-fn a_large_entry_whose_object_is_gone_is_named() {
+fn a_missing_body_of_a_large_entry_is_reported() {
     let (fake, id) = with_edits();
     let folder = tempfile::tempdir().unwrap();
     let editor = Editor::new(fake.client(), id, "somebody", folder.path());

@@ -1,4 +1,4 @@
-//! Imports of files as sheets of their own: interrupted anywhere, they happen once or not at all.
+//! Imports of files as new sheets: interrupted anywhere, they are committed at most once.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -25,7 +25,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    pub(crate) fn of(name: &str, content: &[u8]) -> Self {
+    pub(crate) fn new(name: &str, content: &[u8]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, content).unwrap();
@@ -33,9 +33,9 @@ impl Case {
         Self { fake, folder, path, options, into: None, replace: None }
     }
 
-    /// A small file: create, grant, upload, append, and a look at the names.
+    /// A small file, imported with these requests: create, grant, upload, append, and list the sheets.
     pub(crate) fn small() -> Self {
-        Self::of("prices.csv", b"name,price\ntea,2.50\nmilk,0.99\n")
+        Self::new("prices.csv", b"name,price\ntea,2.50\nmilk,0.99\n")
     }
 
     pub(crate) fn target(&self) -> Target {
@@ -66,13 +66,13 @@ impl Case {
         self.import_to(&self.target())
     }
 
-    /// Files in the folder of journals.
-    pub(crate) fn left(&self) -> usize {
+    /// Returns the number of files in the folder of journals.
+    pub(crate) fn count_journal_files(&self) -> usize {
         let target = self.target();
         std::fs::read_dir(target.journal.parent().unwrap()).map_or(0, Iterator::count)
     }
 
-    /// Entries of the one spreadsheet that there is.
+    /// Returns the number of entries of the only spreadsheet.
     pub(crate) fn entries(&self) -> usize {
         let inner = self.fake.lock();
         assert_eq!(inner.logs.len(), 1, "another spreadsheet was made");
@@ -84,12 +84,12 @@ impl Case {
     }
 }
 
-/// Windows keeps its lock files.
+/// Lock files remain on Windows.
 pub(crate) const NOTHING: usize = if cfg!(unix) { 0 } else { 1 };
 
 const TEXTS: [&str; 6] = ["name", "price", "tea", "2.50", "milk", "0.99"];
 
-/// Text that hardly compresses.
+/// Returns a text that hardly compresses.
 fn noise(seed: u64, bytes: usize) -> String {
     let mut reader = blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof();
     let mut noise = vec![0; bytes / 2];
@@ -97,10 +97,10 @@ fn noise(seed: u64, bytes: usize) -> String {
     cellar_api::wire::hexadecimal(&noise)
 }
 
-/// Bytes of a long text.
+/// The size of a long text, in bytes.
 const LONG_BYTES: usize = 32_000;
 
-/// Long texts: several batches of objects.
+/// Returns long texts that need several batches of objects.
 fn large() -> String {
     (0..280).map(|row| format!("{row},{}\n", noise(row, LONG_BYTES))).collect()
 }
@@ -121,30 +121,30 @@ fn a_file_becomes_the_first_sheet_of_a_new_spreadsheet() {
     let expected = ["POST spreadsheets", "POST uploads", &put, "POST entries", "GET sheets"]
         .map(str::to_owned);
     assert_eq!(requests, expected);
-    assert_eq!((case.left(), case.entries()), (NOTHING, 2));
+    assert_eq!((case.count_journal_files(), case.entries()), (NOTHING, 2));
     let again = case.import().unwrap();
     assert_ne!(again.spreadsheet, imported.spreadsheet, "a new import is a new spreadsheet");
 }
 
 #[test]
-fn a_lost_reply_to_any_request_doubles_nothing() {
+fn a_lost_reply_to_any_request_duplicates_nothing() {
     for lost in 0..4 {
         let case = Case::small();
         case.fake.fail(std::iter::repeat_n(Fault::None, lost));
         case.fake.fail([Fault::Lost]);
         let imported = case.import().unwrap();
         assert_eq!(case.texts(&imported), TEXTS, "{lost}");
-        assert_eq!((case.left(), case.entries()), (NOTHING, 2), "{lost}");
+        assert_eq!((case.count_journal_files(), case.entries()), (NOTHING, 2), "{lost}");
     }
 }
 
 #[test]
-fn an_import_that_ends_at_any_request_is_finished_by_the_next_run() {
+fn an_import_interrupted_at_any_request_is_finished_by_the_next_run() {
     let mut failed = 0;
     for answered in 0.. {
         let case = Case::small();
         case.fake.fail(std::iter::repeat_n(Fault::None, answered));
-        // It is carried out, but never answered, however often it is repeated.
+        // The request is executed, but none of its replies arrives.
         case.fake.fail(std::iter::repeat_n(Fault::Lost, 5));
         match case.import() {
             Ok(_) => break,
@@ -157,8 +157,8 @@ fn an_import_that_ends_at_any_request_is_finished_by_the_next_run() {
         case.fake.lock().faults.clear();
         let imported = case.import().unwrap();
         assert_eq!(case.texts(&imported), TEXTS, "{answered}");
-        assert_eq!((case.left(), case.entries()), (NOTHING, 2), "{answered}");
-        // What was sent to the end is not read again.
+        assert_eq!((case.count_journal_files(), case.entries()), (NOTHING, 2), "{answered}");
+        // A file that was uploaded completely is not read again.
         assert_eq!(imported.file.is_none(), answered == 3);
         assert_eq!(imported.sheets[0].name, "prices");
     }
@@ -166,7 +166,7 @@ fn an_import_that_ends_at_any_request_is_finished_by_the_next_run() {
 }
 
 #[test]
-fn objects_that_are_there_already_are_fine() {
+fn existing_objects_are_accepted() {
     let case = Case::small();
     case.import().unwrap();
     let imported = case.import().unwrap();
@@ -175,7 +175,7 @@ fn objects_that_are_there_already_are_fine() {
 }
 
 #[test]
-fn a_url_that_has_ended_is_asked_for_anew_but_not_for_ever() {
+fn expired_urls_are_requested_again_up_to_a_limit() {
     let ended = || Fault::Answer(403, "<Code>AccessDenied</Code>".into());
     let case = Case::small();
     case.fake.fail([Fault::None, Fault::None, ended(), Fault::None, ended()]);
@@ -194,8 +194,8 @@ fn a_url_that_has_ended_is_asked_for_anew_but_not_for_ever() {
 }
 
 #[test]
-fn a_large_file_goes_in_batches_and_its_long_texts_are_checked() {
-    let case = Case::of("large.csv", large().as_bytes());
+fn a_large_file_is_uploaded_in_batches_and_its_long_texts_are_checked() {
+    let case = Case::new("large.csv", large().as_bytes());
     case.fake.fail([Fault::None, Fault::None, Fault::RetryAfter(0), Fault::Lost]);
     let imported = case.import().unwrap();
     let texts = case.fake.texts(imported.spreadsheet);
@@ -211,27 +211,27 @@ fn a_large_file_goes_in_batches_and_its_long_texts_are_checked() {
 fn a_sheet_of_many_tiles_has_its_index_checked_before_the_append() {
     let row = |row: u32| (0..20_000).map(move |column| (row * column).to_string());
     let text: String = (1..4).map(|it| row(it).collect::<Vec<_>>().join(",") + "\n").collect();
-    let case = Case::of("wide.csv", text.as_bytes());
+    let case = Case::new("wide.csv", text.as_bytes());
     let imported = case.import().unwrap();
     assert_eq!(case.fake.texts(imported.spreadsheet).len(), 60_000);
     assert_eq!(imported.sheets[0].extent.columns, 20_000);
     let requests = case.fake.requests();
     let checks = requests.iter().filter(|line| *line == "POST checks").count();
     assert!(checks > 1, "{checks}");
-    // A lost reply to any of the last requests: to checks, and to the append.
+    // Lose a reply to each of the last requests: the checks and the append.
     for back in 2..5 {
-        let case = Case::of("wide.csv", text.as_bytes());
+        let case = Case::new("wide.csv", text.as_bytes());
         case.fake.fail(std::iter::repeat_n(Fault::None, requests.len() - back));
         case.fake.fail([Fault::Lost]);
         let imported = case.import().unwrap();
         assert_eq!(case.fake.texts(imported.spreadsheet).len(), 60_000);
-        assert_eq!((case.left(), case.entries()), (NOTHING, 2));
+        assert_eq!((case.count_journal_files(), case.entries()), (NOTHING, 2));
     }
 }
 
 #[test]
-fn an_import_that_is_dropped_half_way_leaves_nothing_in_the_log() {
-    let case = Case::of("large.csv", large().as_bytes());
+fn a_cancelled_import_leaves_nothing_in_the_log() {
+    let case = Case::new("large.csv", large().as_bytes());
     case.fake.fail(std::iter::repeat_n(Fault::None, 20));
     case.fake.fail(std::iter::repeat_n(Fault::RetryAfter(60), 500));
     let (client, watch) = (case.fake.client(), ProgressMonitor::default());
@@ -255,41 +255,45 @@ fn an_import_that_is_dropped_half_way_leaves_nothing_in_the_log() {
 }
 
 #[test]
-fn a_file_that_is_damaged_or_unwanted_makes_no_spreadsheet() {
+fn an_invalid_file_creates_no_spreadsheet() {
     for (name, content) in [
         ("a.csv", &b"a,b\n1,2\n3\n"[..]),
         ("a.csv", b""),
         ("a.xlsx", b"PK\x03\x04 and no more"),
         ("a.xlsx", b"a,b\n"),
     ] {
-        let case = Case::of(name, content);
+        let case = Case::new(name, content);
         let error = case.import().unwrap_err();
         assert!(matches!(error, ImportError::Read { .. }), "{error}");
-        assert_eq!((case.fake.requests().len(), case.left()), (0, NOTHING), "{name}");
+        assert_eq!(
+            (case.fake.requests().len(), case.count_journal_files()),
+            (0, NOTHING),
+            "{name}"
+        );
     }
 }
 
 #[test]
-fn what_is_refused_leaves_nothing_behind_but_a_spreadsheet_that_was_made() {
+fn a_refused_import_keeps_its_journal_only_if_a_spreadsheet_was_created() {
     let case = Case::small();
     case.fake.fail([Fault::Refused(ProblemKind::Unauthorized)]);
     case.import().unwrap_err();
-    assert_eq!(case.left(), NOTHING, "a refused create leaves a journal");
+    assert_eq!(case.count_journal_files(), NOTHING, "a refused create leaves a journal");
 
     case.fake.fail([Fault::None, Fault::None, Fault::None, Fault::Refused(ProblemKind::Forbidden)]);
     let error = case.import().unwrap_err();
     assert!(matches!(error, ImportError::NothingImported { .. }), "{error}");
-    assert!(case.target().journal.exists(), "the spreadsheet is forgotten");
+    assert!(case.target().journal.exists(), "the journal was deleted");
     let imported = case.import().unwrap();
     assert_eq!(case.texts(&imported), TEXTS);
-    assert_eq!((case.left(), case.entries()), (NOTHING, 2));
+    assert_eq!((case.count_journal_files(), case.entries()), (NOTHING, 2));
 
     let mut case = Case::small();
     case.into = Some(LogId::from_uuid(uuid::Uuid::from_bytes([9; 16])));
     let error = case.import().unwrap_err();
     assert!(matches!(error, ImportError::NothingImported { .. }), "{error}");
-    assert_eq!(case.left(), NOTHING, "a wrong id leaves a journal");
-    // It may have been created: the next run has to ask for the same one, however it is refused.
+    assert_eq!(case.count_journal_files(), NOTHING, "a wrong id leaves a journal");
+    // The spreadsheet may have been created, so the journal is kept for the next run.
     let case = Case::small();
     case.fake.fail(std::iter::repeat_n(Fault::Lost, 5));
     case.import().unwrap_err();
@@ -308,10 +312,10 @@ fn a_rejected_sheet_is_an_error() {
     let error = case.import().unwrap_err();
     let ImportError::Rejected { name, why } = &error else { panic!("{error}") };
     assert!(name == "prices" && why.contains("behind") && !why.contains('\u{1b}'), "{why}");
-    assert_eq!(case.left(), NOTHING);
+    assert_eq!(case.count_journal_files(), NOTHING);
 }
 
-/// An import whose append was carried out, or not, and never answered.
+/// Returns an import whose append received no reply.
 fn uncertain(faults: Fault) -> Case {
     let case = Case::small();
     case.fake.fail(std::iter::repeat_n(Fault::None, 3));
@@ -322,17 +326,17 @@ fn uncertain(faults: Fault) -> Case {
 }
 
 #[test]
-fn a_file_that_only_looks_new_is_the_same_import() {
+fn a_file_with_the_same_content_resumes_the_import() {
     let case = uncertain(Fault::Lost);
     let later = SystemTime::now() + Duration::from_secs(60);
     std::fs::File::options().write(true).open(&case.path).unwrap().set_modified(later).unwrap();
     let imported = case.import().unwrap();
     assert_eq!((case.entries(), case.texts(&imported).len()), (2, 6));
-    assert_eq!(case.left(), NOTHING);
+    assert_eq!(case.count_journal_files(), NOTHING);
 }
 
 #[test]
-fn a_file_that_has_changed_since_an_uncertain_run_is_not_taken_for_it() {
+fn a_file_that_has_changed_since_an_uncertain_run_is_an_error() {
     use miette::Diagnostic as _;
     let case = uncertain(Fault::Lost);
     std::fs::write(&case.path, "other,cells\n").unwrap();
@@ -343,7 +347,7 @@ fn a_file_that_has_changed_since_an_uncertain_run_is_not_taken_for_it() {
     assert_ne!(imported.spreadsheet, spreadsheet);
     assert_eq!(case.texts(&imported), ["other", "cells"]);
 
-    // An import that certainly got nowhere is the file as it is now.
+    // An import that was certainly not committed starts over with the changed file.
     let case = Case::small();
     case.fake.fail([Fault::None, Fault::None, Fault::None, Fault::Refused(ProblemKind::Forbidden)]);
     case.import().unwrap_err();
@@ -354,7 +358,7 @@ fn a_file_that_has_changed_since_an_uncertain_run_is_not_taken_for_it() {
 }
 
 #[test]
-fn a_run_that_was_killed_while_it_appended_is_known_to_the_next() {
+fn a_run_that_was_killed_during_the_append_is_uncertain() {
     for changed in [false, true] {
         let case = Case::small();
         case.fake.fail(std::iter::repeat_n(Fault::None, 3));
@@ -384,17 +388,17 @@ fn a_run_that_was_killed_while_it_appended_is_known_to_the_next() {
 }
 
 #[test]
-fn objects_that_were_deleted_meanwhile_are_sent_again() {
-    // 503: nothing was appended, but that is not known.
+fn deleted_objects_are_uploaded_again() {
+    // The append is not executed, but the client cannot know it.
     let case = uncertain(Fault::RetryAfter(0));
     case.fake.lock().chunks.clear();
     let imported = case.import().unwrap();
     assert_eq!(case.texts(&imported), TEXTS);
-    assert_eq!((case.left(), case.entries()), (NOTHING, 2));
+    assert_eq!((case.count_journal_files(), case.entries()), (NOTHING, 2));
 }
 
 #[test]
-fn two_runs_at_once_are_one_too_many() {
+fn concurrent_runs_of_an_import_are_an_error() {
     let case = Case::small();
     let lock = case.target().journal.with_extension("lock");
     let _held = cellar::files::FileLock::try_acquire(&lock).unwrap();
@@ -403,7 +407,7 @@ fn two_runs_at_once_are_one_too_many() {
 }
 
 #[test]
-fn an_import_that_was_killed_when_all_was_done_is_over() {
+fn an_import_that_was_killed_after_the_append_is_complete() {
     let case = uncertain(Fault::Lost);
     let journal = case.target().journal;
     let text = std::fs::read_to_string(&journal).unwrap();
@@ -412,7 +416,7 @@ fn an_import_that_was_killed_when_all_was_done_is_over() {
     let imported = case.import().unwrap();
     assert_eq!(case.fake.requests()[before..], ["GET sheets"]);
     assert!(imported.position > Position::FIRST && imported.sheets[0].name == "prices");
-    // With another file in its place, the journal is of something that is over.
+    // A changed file is imported again, because the earlier import is complete.
     std::fs::write(&journal, text.replace("\"acknowledged\": 0", "\"acknowledged\": 1")).unwrap();
     std::fs::write(&case.path, "other,cells\n").unwrap();
     let other = case.import().unwrap();

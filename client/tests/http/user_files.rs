@@ -1,4 +1,4 @@
-//! Files that a user names for an export: links, pipes and devices stay what they are.
+//! Exports to links, pipes and devices, which are kept, and imports of them, which are errors.
 #![cfg(unix)]
 
 use std::fs;
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use super::command::Case;
 
-/// How long a reader waits for a pipe that is gone.
+/// The maximum time to wait for the reader of a pipe.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A spreadsheet with one cell.
+/// Creates a spreadsheet with one cell.
 fn case() -> Case {
     let case = Case::new();
     case.text(&["create"]);
@@ -21,7 +21,7 @@ fn case() -> Case {
 }
 
 #[test]
-fn an_export_follows_a_link_and_leaves_it_there() {
+fn an_export_follows_a_link_and_keeps_it() {
     let case = case();
     let (link, file) = (case.path("link.csv"), case.path("file.csv"));
     fs::write(&file, "old").unwrap();
@@ -59,7 +59,7 @@ fn an_export_writes_through_a_pipe_and_a_device() {
 }
 
 #[test]
-fn a_pipe_is_no_file_to_import_and_nobody_waits_for_it() {
+fn importing_a_pipe_is_an_error_without_waiting() {
     let case = case();
     let pipe = case.path("pipe.csv");
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
@@ -73,7 +73,7 @@ fn a_pipe_is_no_file_to_import_and_nobody_waits_for_it() {
     ] {
         let (code, error) = case.error(arguments);
         assert!(code == 1 && error.contains("is a pipe or a device"), "{arguments:?}: {error}");
-        assert!(error.contains("write what comes out of it to a file first"), "{error}");
+        assert!(error.contains("write the data to a file first"), "{error}");
     }
     let (_, error) = case.error(&["import", "."]);
     assert!(error.contains("is a folder"), "{error}");

@@ -1,4 +1,4 @@
-//! Imports of workbooks, and into spreadsheets that are there.
+//! Imports of workbooks, and into existing spreadsheets.
 
 use std::path::Path;
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn cells(number: f64) -> Cells {
     Cells::from([((0, 0), cell(Value::Number(number)))])
 }
 
-/// Everything that a cell can be.
+/// Returns cells of every kind.
 pub(crate) fn every_kind() -> Cells {
     let formula = |value, formula: &str| Cell { formula: Some(formula.into()), ..cell(value) };
     let number =
@@ -53,13 +53,13 @@ pub(crate) fn write_workbook(path: &Path, sheets: &[(&str, Cells)]) {
 }
 
 fn workbook_case(sheets: &[(&str, Cells)]) -> Case {
-    let case = Case::of("book.xlsx", b"");
+    let case = Case::new("book.xlsx", b"");
     write_workbook(&case.path, sheets);
     case
 }
 
 #[test]
-fn a_workbook_that_was_cut_off_makes_no_spreadsheet() {
+fn a_truncated_workbook_creates_no_spreadsheet() {
     let case = workbook_case(&[("One", cells(1.0)), ("Two", cells(2.0))]);
     let bytes = std::fs::read(&case.path).unwrap();
     std::fs::write(&case.path, &bytes[..bytes.len() / 2]).unwrap();
@@ -68,7 +68,7 @@ fn a_workbook_that_was_cut_off_makes_no_spreadsheet() {
 }
 
 #[test]
-fn all_sheets_of_a_workbook_come_in_one_entry() {
+fn all_sheets_of_a_workbook_are_imported_in_one_entry() {
     let sheets = [("Kinds", every_kind()), ("Empty", Cells::new()), ("kinds 2", cells(7.0))];
     let case = workbook_case(&sheets);
     let imported = case.import().unwrap();
@@ -81,7 +81,7 @@ fn all_sheets_of_a_workbook_come_in_one_entry() {
 }
 
 #[test]
-fn sheets_go_into_a_spreadsheet_that_is_there() {
+fn sheets_are_imported_into_an_existing_spreadsheet() {
     let mut case = workbook_case(&[("Sheet1", cells(1.0)), ("Plan", cells(2.0))]);
     let id = case.fake.spreadsheet();
     case.into = Some(id);
@@ -99,14 +99,14 @@ fn sheets_go_into_a_spreadsheet_that_is_there() {
     assert_eq!(imported.sheets[0].name, "Sheet1");
     assert_eq!(names(&case), ["Sheet1", "Sheet1 (2)", "Plan"]);
     assert_eq!(case.fake.sheets(id)[0].1, cells(2.0));
-    // The next day: the sheet is found by its name again.
+    // A later import finds the sheet by its name again.
     case.import().unwrap();
     assert_eq!(case.fake.sheets(id).len(), 3);
-    assert_eq!(case.left(), NOTHING);
+    assert_eq!(case.count_journal_files(), NOTHING);
 }
 
 #[test]
-fn what_cannot_be_replaced_is_found_before_anything_is_sent() {
+fn an_invalid_target_is_an_error_before_anything_is_sent() {
     let mut case = workbook_case(&[("One", cells(1.0)), ("Two", cells(2.0))]);
     let id = case.fake.spreadsheet();
     (case.into, case.replace) = (Some(id), Some("Nope".into()));
@@ -123,11 +123,11 @@ fn what_cannot_be_replaced_is_found_before_anything_is_sent() {
 }
 
 #[test]
-fn others_may_add_sheets_and_delete_the_replaced_one_meanwhile() {
+fn others_may_add_sheets_and_delete_the_replaced_one_during_an_import() {
     let mut case = Case::small();
     let id = case.fake.spreadsheet();
     (case.into, case.replace) = (Some(id), Some("Sheet1".into()));
-    // Found at first, and gone when the file has been read.
+    // The sheet is deleted while the file is read.
     let (client, watch, target) = (case.fake.client(), ProgressMonitor::default(), case.target());
     case.fake.fail([Fault::None, Fault::RetryAfter(1)]);
     let error = block_on(async {
@@ -149,7 +149,7 @@ fn others_may_add_sheets_and_delete_the_replaced_one_meanwhile() {
 }
 
 #[test]
-fn a_spreadsheet_has_no_more_sheets_than_it_may() {
+fn the_number_of_sheets_is_limited() {
     let mut case = workbook_case(&[("One", cells(1.0)), ("Two", cells(2.0))]);
     let id = case.fake.spreadsheet();
     case.into = Some(id);
@@ -165,7 +165,7 @@ fn a_spreadsheet_has_no_more_sheets_than_it_may() {
 }
 
 #[test]
-fn a_look_sends_nothing() {
+fn a_dry_run_sends_nothing() {
     let case = workbook_case(&[("Kinds", every_kind()), ("a", cells(1.0))]);
     let watch = ProgressMonitor::default();
     let looked = block_on(examine(&case.path, &case.options, &watch)).unwrap();

@@ -1,9 +1,9 @@
-//! Names of the environment variables of the functions.
+//! Names of the functions' environment variables.
 //!
-//! `stacks` writes the variables into the template, and `runtime` reads them. `local` passes them
-//! from the template to the runtime unchanged.
+//! `stacks` writes the variables into the template, and `runtime` reads them. `local` copies them
+//! unchanged from the template to the runtime.
 
-/// Handler that the `bootstrap` binary runs: [`FUNCTION_API`], [`FUNCTION_RELAY`],
+/// Selects the handler that the `bootstrap` binary runs: [`FUNCTION_API`], [`FUNCTION_RELAY`],
 /// [`FUNCTION_INDEXER`], [`FUNCTION_WEBHOOK`] or [`FUNCTION_SNAPSHOT`].
 pub const FUNCTION: &str = "CELLAR_FUNCTION";
 /// Value of [`FUNCTION`] for the HTTP API.
@@ -26,33 +26,34 @@ pub const PENDING_SNAPSHOTS_TABLE: &str = "CELLAR_PENDING_SNAPSHOTS_TABLE";
 pub const EVENT_STREAM_TABLE: &str = "CELLAR_EVENT_STREAM_TABLE";
 /// Name of the Feed table.
 pub const FEED_TABLE: &str = "CELLAR_FEED_TABLE";
-/// Policy for Snapshot entries and new log segments, as JSON
-/// ([`LogPolicy`](cellar_log::upkeep::LogPolicy)). If absent, logs get neither.
+/// Policy for creating Snapshot entries and log segments, as JSON
+/// ([`LogPolicy`](cellar_log::upkeep::LogPolicy)). If absent, neither is created.
 pub const UPKEEP: &str = "CELLAR_LOG_POLICY";
-/// Name of the bucket for external bodies, snapshots and offloaded segments.
+/// Name of the bucket that contains external bodies, snapshots and offloaded segments.
 pub const BUCKET: &str = "CELLAR_BUCKET";
-/// Incarnation of the tables, a lower bound of the incarnation of every log; 0 if absent. See
-/// [`Entry::at_least`](cellar_log::entry::Entry::at_least).
+/// Incarnation of the tables, or 0 if absent. It is a lower bound on the incarnation of every log.
+/// See [`Entry::at_least`](cellar_log::entry::Entry::at_least).
 pub const INCARNATION: &str = "CELLAR_INCARNATION";
-/// URL of the queue of snapshot jobs.
+/// URL of the queue that contains snapshot jobs.
 pub const SNAPSHOT_QUEUE: &str = "CELLAR_SNAPSHOT_QUEUE";
-/// Name of the stack, which `GET /v1/health` reports.
+/// Name of the stack, which `GET /v1/health` returns.
 pub const STACK: &str = "CELLAR_STACK";
-/// Milliseconds after which a request is answered with status 503; less than the timeout of Lambda.
+/// Time in milliseconds after which the API responds to a request with status 503. It is less than
+/// the timeout of the Lambda function.
 pub const REQUEST_TIMEOUT_MS: &str = "CELLAR_REQUEST_TIMEOUT_MS";
-/// Issuer (claim `iss`) of tokens that are signed with the stack's own keys.
+/// Required issuer (claim `iss`) of tokens that are signed with one of the stack's own keys.
 pub const TOKEN_ISSUER: &str = "CELLAR_TOKEN_ISSUER";
 /// Required audience (claim `aud`) of tokens.
 pub const TOKEN_AUDIENCE: &str = "CELLAR_TOKEN_AUDIENCE";
 /// Public keys that verify tokens, as JSON: `[{"id":"…","public_key":"base64url of 32 bytes"}]`.
 pub const TOKEN_KEYS: &str = "CELLAR_TOKEN_KEYS";
-/// Accepted OIDC issuers in addition to the stack's own keys, as JSON: a list of
-/// [`OidcIssuer`](cellar_catalog::oidc::OidcIssuer). If absent, there are none.
+/// OIDC issuers that are accepted in addition to the stack's own keys, as a JSON list of
+/// [`OidcIssuer`](cellar_catalog::oidc::OidcIssuer). If absent, no OIDC issuer is accepted.
 pub const TOKEN_OIDC: &str = "CELLAR_TOKEN_OIDC";
-/// Tokens issued before this time (Unix seconds) are rejected. If absent, tokens are not rejected
-/// because of their issue time.
+/// Earliest accepted issue time of tokens, in Unix seconds. If absent, the issue time is not
+/// checked.
 pub const TOKEN_NOT_BEFORE_S: &str = "CELLAR_TOKEN_NOT_BEFORE_S";
 /// URL to which the webhook delivers the feed.
 pub const WEBHOOK_URL: &str = "CELLAR_WEBHOOK_URL";
-/// `true` if deliveries include event payloads. If absent, they do not.
+/// `true` if deliveries include event payloads. If absent, payloads are not included.
 pub const WEBHOOK_EVENTS: &str = "CELLAR_WEBHOOK_PAYLOADS";

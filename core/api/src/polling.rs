@@ -1,13 +1,13 @@
-//! Intervals at which a client polls for changes: short after activity, longer while nothing
-//! changes, and with a backoff while the server does not respond.
+//! Intervals at which a client polls for changes. The interval is short after activity, grows while
+//! nothing changes, and follows a backoff while the server does not respond.
 //!
-//! A poll costs half a read unit. An idle hour takes 60 polls, so 30 read units, once the interval
-//! has reached its maximum.
+//! A poll costs half a read unit. At the maximum interval, a client makes 60 polls per hour, which
+//! cost 30 read units.
 
 use cellar_base::backoff::Backoff;
 use cellar_base::limits::{POLL_MAX_MS, POLL_MIN_MS};
 
-/// The result of the last poll, or an event since then.
+/// The result of the last poll, or an edit that was made since then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PollEvent {
     /// The poll found changes, or the client made an edit.
@@ -21,18 +21,20 @@ pub enum PollEvent {
 /// Computes the intervals between polls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Polling {
-    /// Last interval in milliseconds; `POLL_MIN_MS` after activity, 0 initially.
+    /// Last interval in milliseconds: `POLL_MIN_MS` after activity, and 0 initially.
     quiet_ms: u64,
     /// Number of consecutive failures.
     failures: u32,
 }
 
-/// Backoff while the server does not respond. Uses jitter, because other clients retry as well.
+/// Backoff while the server does not respond. Jitter is used because other clients retry at the
+/// same time.
 const FAILURE_BACKOFF: Backoff = Backoff { base_ms: 2 * POLL_MIN_MS, max_ms: POLL_MAX_MS };
 
 impl Polling {
-    /// Handles an event. Returns the new state, and the milliseconds to wait before the next poll.
-    /// `random` is a fresh random number for the jitter after a failure.
+    /// Handles an event. Returns the new state and the number of milliseconds to wait before the
+    /// next poll. `random` must be a new random number, which is used for the jitter after a
+    /// failure.
     #[must_use]
     pub fn step(self, event: PollEvent, random: u64) -> (Self, u64) {
         match event {
@@ -60,7 +62,7 @@ impl Polling {
 mod tests {
     use super::*;
 
-    /// Returns the delay after each event.
+    /// Returns the delays after each of the events.
     fn delays(events: impl IntoIterator<Item = PollEvent>, random: u64) -> Vec<u64> {
         let mut polling = Polling::default();
         let step = |event| {

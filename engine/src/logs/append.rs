@@ -1,4 +1,4 @@
-//! Runs the append state machine: performs its actions and returns the resulting events.
+//! Runs the append state machine: performs its actions and passes their results back as events.
 
 use std::sync::Arc;
 
@@ -16,9 +16,10 @@ impl Logs {
     /// request is repeated.
     ///
     /// # Errors
-    /// [`LogError::Refused`] if the machine refuses the request, [`LogError::Import`] if chunks of
-    /// an import are missing or invalid, [`LogError::NotFound`] if the log does not exist,
-    /// [`LogError::Store`] if the store fails permanently.
+    /// - [`LogError::Refused`] if the state machine refuses the request.
+    /// - [`LogError::Import`] if chunks of an import are missing or invalid.
+    /// - [`LogError::NotFound`] if the log does not exist.
+    /// - [`LogError::Store`] if the store fails permanently.
     pub async fn append(&self, request: Request) -> Result<Appended, LogError> {
         match request.to_resolve() {
             Some(asked) => self.append_resolved(request, asked).await,
@@ -29,8 +30,8 @@ impl Logs {
         }
     }
 
-    /// Appends a request whose undo or revert has been resolved and whose imports have been
-    /// checked.
+    /// Appends a request. The caller has already resolved its undo or revert, if any, and checked
+    /// its imports.
     pub(super) async fn append_unchecked(&self, request: Request) -> Result<Appended, LogError> {
         let (log, from) = (request.log(), request.lowest_base());
         let tail = self.fresh_tail_from(log, from);
@@ -64,9 +65,10 @@ impl Logs {
         }
     }
 
-    /// Returns the cached entries from `from` on if an entry may be appended to them without a
-    /// read. Returns nothing if the newest of them is old: its segment may have been closed and
-    /// trimmed since, so a put at the next position would succeed in a closed segment.
+    /// Returns the cached entries from `from` on, if a new entry may be appended to them without a
+    /// read. Returns no entries if the newest cached entry is old: its segment may have been closed
+    /// and trimmed in the meantime, and a put at the next position would then succeed in a closed
+    /// segment.
     fn fresh_tail_from(&self, log: LogId, from: Position) -> Vec<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
         let cached = self.tails.entries_from(now_ms, log, from);
@@ -136,8 +138,8 @@ impl Logs {
         }
     }
 
-    /// Converts a refusal to an error. An unknown base may mean that the log does not exist, which
-    /// takes one more read to find out.
+    /// Converts a refusal to an error. If the base is unknown, one more read checks whether the log
+    /// exists.
     async fn refusal_error(
         &self,
         log: LogId,
@@ -165,7 +167,7 @@ fn read_failed(log: LogId, error: PortError, store_error: &mut Option<PortError>
     AppendEvent::ReadFailed { temporary }
 }
 
-/// Returns the entries of a page before its first gap.
+/// Returns the entries of a page up to its first gap.
 pub(super) fn contiguous(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
     let has_gap =
         |(entry, next): (&Arc<Entry>, &Arc<Entry>)| entry.next_position() != Some(next.position);

@@ -17,8 +17,8 @@ struct TailSlot {
     used_ms: u64,
 }
 
-/// Cached tails of at most `MAX_CACHED_TAILS` logs. A tail expires `CACHED_TAIL_AGE_MS` after its
-/// creation, even if it is in use, so that no process relies on old reads forever.
+/// Cached tails of up to `MAX_CACHED_TAILS` logs. A tail expires `CACHED_TAIL_AGE_MS` after its
+/// creation even if it is in use, so that no process relies on old reads indefinitely.
 #[derive(Debug, Default)]
 pub(super) struct TailCache {
     tails: Mutex<HashMap<LogId, TailSlot>>,
@@ -43,12 +43,12 @@ impl TailCache {
         entries.iter().for_each(|entry| slot.tail.add(entry));
     }
 
-    /// Returns the cached entries from `base` on.
+    /// Returns the cached entries of a log, starting at `base`.
     pub(super) fn entries_from(&self, now_ms: u64, log: LogId, base: Position) -> Vec<Arc<Entry>> {
         self.read_tail(now_ms, log, |tail| tail.entries_from(base)).unwrap_or_default()
     }
 
-    /// Returns whether the entry at `base` is cached.
+    /// Returns whether the entry at `base` is in the cache.
     pub(super) fn covers(&self, now_ms: u64, log: LogId, base: Position) -> bool {
         self.read_tail(now_ms, log, |tail| tail.covers(base)).unwrap_or(false)
     }
@@ -58,7 +58,7 @@ impl TailCache {
         self.read_tail(now_ms, log, |tail| tail.last().cloned()).flatten()
     }
 
-    /// Applies `read` to the cached tail of a log; removes the tail if it has expired.
+    /// Calls `read` with the cached tail of a log. Removes the tail if it has expired.
     fn read_tail<T>(&self, now_ms: u64, log: LogId, read: impl Fn(&CachedTail) -> T) -> Option<T> {
         let mut tails = self.lock();
         let slot = tails.get_mut(&log)?;

@@ -12,11 +12,12 @@ use cellar_snapshot::merge::Window;
 
 use super::{LogError, Logs, View};
 
-/// Approximate number of JSON bytes of a cell without its texts.
+/// Approximate JSON size of a cell in bytes, without its texts.
 const CELL_FRAME_BYTES: usize = 96;
-/// Number of cells in the first band of rows that is read for a page.
+/// Number of cells in the first band of rows that a page reads.
 const BAND_CELLS: u32 = 32 * 1024;
-/// A band with fewer cells than this is sparse: the next band has twice as many rows.
+/// A band with fewer non-blank cells than this is sparse. After a sparse band, the height of the
+/// bands is doubled.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
 
 /// Selects a sheet by number or by name.
@@ -26,7 +27,7 @@ pub enum SheetName {
     First,
     /// The sheet with this number.
     Number(SheetId),
-    /// The sheet with this name; case-insensitive.
+    /// The sheet with this name, compared without regard to case.
     Name(String),
 }
 
@@ -35,20 +36,20 @@ pub enum SheetName {
 pub struct CellsQuery {
     pub sheet: SheetName,
     pub rectangle: Rectangle,
-    /// The position in history; `None` for the newest.
+    /// The position in history to read; `None` for the newest position.
     pub at: Option<Position>,
-    /// Cells before this cell in row order were returned by earlier pages.
+    /// First cell to return, in row order. Earlier pages returned the cells before it.
     pub from: Option<CellName>,
-    /// The result is at or after this position.
+    /// Minimum position of the state that is read.
     pub min_position: Option<Position>,
 }
 
-/// The non-blank cells of a rectangle, limited to the size of one reply.
+/// The non-blank cells of a rectangle, limited to the size of one response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CellsRead {
     /// The position of the state that was read.
     pub position: Position,
-    /// Incarnation at the position.
+    /// Incarnation of the tables at `position`.
     pub incarnation: u32,
     /// Number of the sheet.
     pub sheet: SheetId,
@@ -56,13 +57,15 @@ pub struct CellsRead {
     pub name: String,
     /// The used range of the sheet.
     pub extent: Extent,
-    /// Formats of ranges that intersect the rectangle, oldest first; only on the first page.
+    /// Range formats that intersect the rectangle, oldest first. Only the first page contains
+    /// formats.
     pub formats: Vec<RangeFormat>,
-    /// Set if the oldest formats are missing because they exceed the reply size.
+    /// Set if the oldest formats were dropped because all formats together exceed the maximum
+    /// response size.
     pub formats_cut: bool,
     /// Cells in row order.
     pub cells: Vec<CellAt>,
-    /// Set if `cells` was truncated: the first cell of the next page.
+    /// First cell of the next page; `None` on the last page.
     pub next: Option<CellName>,
 }
 
@@ -70,7 +73,8 @@ impl Logs {
     /// Reads cells from the nearest snapshot and the entries after it.
     ///
     /// # Errors
-    /// [`LogError::UnknownSheet`]; otherwise as [`Logs::view`].
+    /// Returns [`LogError::UnknownSheet`] if the sheet does not exist, and the same errors as
+    /// [`Logs::view`].
     pub async fn cells(&self, log: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
         let mut view = self.view(log, query.at, query.min_position).await?;
         let tabs = &view.metadata.tabs;
@@ -105,8 +109,8 @@ impl Logs {
     }
 }
 
-/// Returns the formats for a page. Only the first page has formats, since they are the same for
-/// every page.
+/// Returns the formats for a page. Only the first page includes them, since they are the same for
+/// all pages.
 fn page_formats(formats: &FormatLayer, query: &CellsQuery) -> ReplyFormats {
     match query.from {
         None => ReplyFormats::newest_of(formats.in_rectangle(query.rectangle)),
@@ -114,9 +118,9 @@ fn page_formats(formats: &FormatLayer, query: &CellsQuery) -> ReplyFormats {
     }
 }
 
-/// Reads the cells of one page and returns the first cell of the next page. `bytes` of the reply
-/// are already in use. Reads band by band, so that few tiles are loaded for cells that do not fit
-/// the page.
+/// Reads the cells of one page, and returns them with the first cell of the next page. `bytes` is
+/// the part of the response that is already used. The cells are read in bands of rows, so that few
+/// tiles are loaded that do not fit the page.
 async fn read_page(
     view: &mut View,
     sheet: SheetId,
@@ -136,7 +140,7 @@ async fn read_page(
         let band_end = row.saturating_add(band_rows).min(end);
         let window = Window { rows: row..band_end, columns: columns.clone() };
         let found = view.cells(sheet, &window).await?;
-        // Read more rows at a time where there are few cells.
+        // In sparse regions, read more rows at a time.
         if found.len() < SPARSE_BAND_CELLS {
             band_rows = band_rows.saturating_mul(2);
         }

@@ -1,5 +1,5 @@
-//! Reads the changes that entries made. Of the earlier state, only the cells that the entries touch
-//! are read, however large the sheets are.
+//! Reads the changes that a range of entries made. From the earlier state, only the touched cells
+//! are read, so the cost does not depend on the size of the sheets.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -17,21 +17,22 @@ use cellar_snapshot::touched::{TouchedCells, touched_cells};
 use super::committed::EntryCursor;
 use super::{LogError, Logs, View};
 
-/// Cells with their rows and columns.
+/// Cells with their row and column indexes.
 type PlacedCells = Vec<((u32, u32), Cell)>;
 
-/// Committed entries, and the state before them, restricted to the cells that they touch.
+/// The operations of a range of committed entries, and the earlier values of the cells that they
+/// touch.
 pub(super) struct Changes {
-    /// The state before the entries, with only the touched cells.
+    /// State before the entries, restricted to the touched cells.
     pub(super) before: Workbook,
-    /// The operations that the entries committed.
+    /// Operations that the entries committed.
     operations: Vec<Operation>,
-    /// Sheets that the entries imported and that still exist, with all their cells.
+    /// All cells of the sheets that the entries imported, for the sheets that still exist.
     imported: BTreeMap<SheetId, PlacedCells>,
 }
 
 impl Changes {
-    /// Returns the state after the entries.
+    /// Returns the state after the entries, restricted to the touched cells.
     pub(super) fn after(&self) -> Result<Workbook, WorkbookTooLarge> {
         let mut after = self.before.clone();
         for operation in &self.operations {
@@ -53,11 +54,11 @@ impl Changes {
 }
 
 impl Logs {
-    /// Reads the entries after `from` up to `to` (inclusive), and the state at `from`.
+    /// Reads the entries after `from` up to and including `to`, and the state at `from`.
     ///
     /// # Errors
-    /// [`LogError::NoSuchPosition`], [`LogError::TooLarge`] if the entries touch too many cells;
-    /// otherwise as [`Logs::view`].
+    /// Returns [`LogError::NoSuchPosition`] if a position does not exist, [`LogError::TooLarge`] if
+    /// the entries touch too many cells, and the same errors as [`Logs::view`].
     pub(super) async fn changes(
         &self,
         log: LogId,
@@ -75,7 +76,8 @@ impl Logs {
         Ok(Changes { before, operations, imported })
     }
 
-    /// Returns the operations that the entries after `from` up to `to` (inclusive) committed.
+    /// Returns the operations that were committed by the entries after `from` up to and including
+    /// `to`.
     async fn operations(
         &self,
         log: LogId,
@@ -104,8 +106,8 @@ impl Logs {
         Ok(operations)
     }
 
-    /// Reads all cells of the sheets that the entries imported and that still exist. Later edits of these
-    /// cells are ignored, since the caller applies the operations afterwards.
+    /// Reads all cells of the imported sheets that still exist. Later edits of these cells are not
+    /// included, since the caller applies the operations afterwards.
     async fn imported_cells(
         &self,
         view: &View,

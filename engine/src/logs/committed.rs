@@ -1,5 +1,5 @@
-//! Reads entries with their committed operations, which may be stored in the entry or in an
-//! external body.
+//! Reads entries together with their committed operations. An entry's operations are stored in the
+//! entry itself or in an external body.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use super::{LogError, Logs};
 use crate::ports::{BlobKey, GetOutcome};
 use crate::sha256::sha256;
 
-/// Progress of reading the entries of a log.
+/// A cursor for reading the entries of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryCursor {
-    /// The next position to read; `None` after the last possible position of a log.
+    /// Next position to read; `None` after the last position that a log can have.
     pub(crate) next: Option<Position>,
     /// Position and incarnation of the newest entry that was read.
     pub(crate) newest: Option<(Position, u32)>,
 }
 
 impl EntryCursor {
-    /// Returns a cursor that reads from `position` (inclusive).
+    /// Creates a cursor that reads from `position` (inclusive).
     pub(crate) fn from(position: Position) -> Self {
         Self { next: Some(position), newest: None }
     }
@@ -35,9 +35,9 @@ impl EntryCursor {
 }
 
 impl Logs {
-    /// Visits each entry with the operations that each of its mutations committed, up to `at`
-    /// (inclusive) or to the newest entry, which is at or after `min_position`. Stops after an entry for
-    /// which the visitor breaks.
+    /// Calls `visit` for each entry, with the operations that each of its mutations committed.
+    /// Visits entries up to `at` (inclusive). If `at` is `None`, visits entries up to the newest
+    /// one, which is at or after `min_position`. Stops early if `visit` breaks.
     pub(crate) async fn visit_committed(
         &self,
         log: LogId,
@@ -46,7 +46,8 @@ impl Logs {
         min_position: Option<Position>,
         mut visit: impl FnMut(&Entry, &[&[Operation]]) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<(), LogError> {
-        // The first entry must always be reached: a stale read is no proof that a log is empty.
+        // Always require the first entry, since an empty result may be stale and does not prove
+        // that the log is empty.
         let must_reach = at.max(min_position).max(Some(Position::FIRST));
         while let Some(from) = cursor.next {
             let mut external: Option<Arc<Entry>> = None;
@@ -67,8 +68,7 @@ impl Logs {
                 Ok(if is_last { ControlFlow::Break(()) } else { flow })
             })
             .await?;
-            // An external body is fetched between two walks, since the visitor of a walk is
-            // synchronous.
+            // An external body is fetched between two walks, since visitors are synchronous.
             let Some(entry) = external else { break };
             let committed = self.external_operations(&entry).await?;
             let committed: Vec<&[Operation]> = committed.iter().map(Vec::as_slice).collect();
@@ -94,8 +94,8 @@ impl Logs {
         Ok(committed.collect())
     }
 
-    /// Reads the operations of an external body, as authored. Returns `None` if the object is
-    /// missing or does not match its entry.
+    /// Reads the original operations from an external body, before any transform. Returns `None` if
+    /// the object is missing or does not match its entry.
     async fn external_body(
         &self,
         external: &ExternalEdits,

@@ -12,7 +12,7 @@ use crate::ports::{CreateOutcome, PortError};
 /// Result of creating a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Created {
-    /// The log's first position.
+    /// First position of the log.
     pub head: Position,
     /// The log's incarnation.
     pub incarnation: u32,
@@ -21,10 +21,10 @@ pub struct Created {
 }
 
 impl Logs {
-    /// Creates the log, or returns the log that an earlier request of the same author created.
+    /// Creates a log. If the same request was sent before, returns the existing log.
     ///
     /// # Errors
-    /// [`LogError::Store`] if the store fails or the id is in use by another log.
+    /// Returns [`LogError::Store`] if the store fails or if another log already uses the id.
     pub async fn create(&self, log: LogId, author: Option<String>) -> Result<Created, LogError> {
         let created_s = self.clock.now_ms() / 1_000;
         let entry = Entry::first(log, author, created_s).raise_incarnation(self.incarnation);
@@ -54,8 +54,8 @@ impl Logs {
         created
     }
 
-    /// Compares the stored first entry with the requested one. Time, root and incarnation may differ:
-    /// a finished snapshot and a restore change the stored entry later.
+    /// Compares the stored first entry with the requested first entry. Ignores time, root and
+    /// incarnation: finished snapshots and table restores change them later.
     async fn find_created(&self, wanted: &Entry) -> Result<Created, LogError> {
         let stored = self.retry_read(|| self.entries.get(wanted.log, Position::FIRST)).await?;
         let Some(stored) = stored else {

@@ -14,10 +14,11 @@ pub enum LogError {
     /// The append was refused.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The client's position is too old, or not in the log.
+    /// The client's position is too old or not in the log, so the client must reload the
+    /// spreadsheet.
     #[error("the position is older than the two newest log segments; reload the spreadsheet")]
     Reload,
-    /// The position is after the newest.
+    /// The requested position is after the newest position.
     #[error("position {at} does not exist; the newest is {newest}")]
     NoSuchPosition {
         /// Requested position.
@@ -25,16 +26,16 @@ pub enum LogError {
         /// Newest position.
         newest: Position,
     },
-    /// The spreadsheet exceeds the memory limit of a read.
+    /// The spreadsheet exceeds the memory limit for reading.
     #[error(transparent)]
     TooLarge(#[from] cellar_sheet::workbook::WorkbookTooLarge),
-    /// The sheet does not exist at the position.
+    /// The sheet does not exist at the requested position.
     #[error("sheet `{sheet}` does not exist")]
     UnknownSheet {
-        /// Requested name or number.
+        /// The requested sheet number or name.
         sheet: String,
     },
-    /// The upload cannot become an entry.
+    /// The uploaded object cannot become an entry.
     #[error(transparent)]
     Upload(#[from] super::UploadFault),
     /// Chunks of the import are missing or invalid.

@@ -1,5 +1,5 @@
-//! Forks a log at any position in one transaction of four records, regardless of the log's size;
-//! lists the forks of a log.
+//! Forks logs and lists their forks. A fork can start at any position, and is created by one
+//! transaction of four records, regardless of the log's size.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS};
@@ -15,12 +15,12 @@ use crate::ports::{CreateOutcome, ForkPage, ForkRecords, PortError};
 /// A request to fork a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFork {
-    /// Id of the fork, from [`LogId::derive_fork`], so that a repeated request finds the existing
-    /// fork.
+    /// Id of the fork, derived by [`LogId::derive_fork`]. A repeated request has the same id and
+    /// thus finds the existing fork.
     pub log: LogId,
     /// The log to fork.
     pub source: LogId,
-    /// The last shared position; `None` for the newest position of the source.
+    /// Last position that the fork shares with the source; `None` for the newest position.
     pub at: Option<Position>,
     pub author: Option<String>,
 }
@@ -28,12 +28,12 @@ pub struct NewFork {
 /// Result of forking a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forked {
-    /// The log that stores the last shared entry itself: the requested source, or the log from
-    /// which the source inherits that entry.
+    /// The log in which the last shared entry is stored. This is the requested source, unless the
+    /// source inherits the entry from another log.
     pub source: LogId,
     /// Position of the last shared entry.
     pub position: Position,
-    /// Position of the fork's first own entry.
+    /// Position of the first entry that belongs to the fork itself.
     pub head: Position,
     /// Incarnation of the fork.
     pub incarnation: u32,
@@ -44,13 +44,13 @@ pub struct Forked {
 /// Reason why a log cannot be forked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ForkFault {
-    /// The source is nested too deep in forks of forks.
+    /// The source has reached the maximum nesting depth of forks.
     #[error(
         "the source is already nested {MAX_FORK_DEPTH} forks deep; fork one of its sources, or export \
          and import the source"
     )]
     TooDeep,
-    /// No log can continue after the requested position.
+    /// The requested position is one that no later entry can follow.
     #[error("no log can continue after {at}; fork an earlier position")]
     Full {
         /// The requested position.
@@ -59,16 +59,17 @@ pub enum ForkFault {
     /// The nonce was already used for another fork.
     #[error("the nonce was already used for a fork at {position}; use a new nonce")]
     OtherPosition {
-        /// Position at which the existing fork was created.
+        /// Position of the existing fork.
         position: Position,
     },
 }
 
 impl Logs {
-    /// Forks a log, or returns the fork that an earlier request created.
+    /// Forks a log. If the same request was sent before, returns the existing fork.
     ///
     /// # Errors
-    /// [`LogError::Fork`], [`LogError::NoSuchPosition`]; otherwise as [`Logs::head`].
+    /// Returns [`LogError::Fork`] if the log cannot be forked, [`LogError::NoSuchPosition`] if the
+    /// position does not exist, and the same errors as [`Logs::head`].
     pub async fn fork(&self, new: NewFork) -> Result<Forked, LogError> {
         let requested = match new.at {
             Some(at) => at,
@@ -101,7 +102,8 @@ impl Logs {
         self.write_fork(&new, lineage, header).await
     }
 
-    /// Writes the records of a fork. Each attempt uses another number in the list of forks.
+    /// Writes the records of a fork. Each attempt uses a different number in the source's list of
+    /// forks.
     async fn write_fork(
         &self,
         new: &NewFork,
@@ -110,7 +112,8 @@ impl Logs {
     ) -> Result<Forked, LogError> {
         let (mut attempt, incarnation) = (0, header.incarnation);
         loop {
-            // A number that is already taken by another fork is skipped.
+            // The fork's number is derived from the time, so a later time gives each attempt a
+            // different number.
             let now_ms = self.clock.now_ms().saturating_add(u64::from(attempt));
             let records = build_records(new, lineage, header.clone(), now_ms)?;
             let error = match self.segments.fork(&records).await {
@@ -137,8 +140,8 @@ impl Logs {
         }
     }
 
-    /// Returns the existing fork if it matches the request. A request without a position matches
-    /// any position: the first attempt decided which position was the newest.
+    /// Returns the existing fork if it matches the request. A request without a position matches a
+    /// fork at any position, since the first attempt chose the newest position at that time.
     async fn found_fork(&self, new: &NewFork, wanted: Lineage) -> Result<Option<Forked>, LogError> {
         let Some(lineage) = self.retry_read(|| self.lineage(new.log)).await? else {
             return Ok(None);
@@ -153,8 +156,8 @@ impl Logs {
         Ok(Some(Forked { source, position, head, incarnation, existed: true }))
     }
 
-    /// Returns the log that stores the entry at a position itself, with the position there. A fork
-    /// of a fork reads from that log directly.
+    /// Returns the log that stores the entry at a position, and the position in that log. For a
+    /// fork of a fork, the result may be the original source.
     async fn find_owner(&self, log: LogId, at: Position) -> Result<(LogId, Position), LogError> {
         let (mut log, mut at) = (log, at);
         while let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, at)).await? {
@@ -166,20 +169,22 @@ impl Logs {
         Ok((log, at))
     }
 
-    /// Returns the source of a fork and the last shared position; `None` if the log is not a fork.
+    /// Returns the source of a fork and the last position that they share. Returns `None` if the
+    /// log is not a fork.
     ///
     /// # Errors
-    /// [`LogError::Store`].
+    /// Returns [`LogError::Store`] if the store fails.
     pub async fn forked_from(&self, log: LogId) -> Result<Option<(LogId, Position)>, LogError> {
         let lineage = self.retry_read(|| self.lineage(log)).await?;
         Ok(lineage.map(|lineage| (lineage.source, lineage.position)))
     }
 
-    /// Returns the forks of a log, oldest first, with numbers greater than `after`; at most
-    /// `MAX_LISTED_FORKS`.
+    /// Returns at most `MAX_LISTED_FORKS` forks of a log with numbers greater than `after`, oldest
+    /// first.
     ///
     /// # Errors
-    /// [`LogError::NotFound`], [`LogError::Store`].
+    /// Returns [`LogError::NotFound`] if the log does not exist, or [`LogError::Store`] if the
+    /// store fails.
     pub async fn forks(&self, log: LogId, after: Option<u64>) -> Result<ForkPage, LogError> {
         self.head(log, None).await?;
         self.retry_read(|| self.segments.forks(log, after, MAX_LISTED_FORKS)).await

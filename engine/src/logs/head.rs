@@ -1,5 +1,5 @@
-//! Reads the newest position of a log: 0.5 read units if the current segment is cached, 1
-//! otherwise.
+//! Reads the newest position of a log. The read costs 0.5 read units if the current segment is
+//! cached, and 1 unit otherwise.
 
 use std::sync::Arc;
 
@@ -20,10 +20,11 @@ pub struct LogHead {
 }
 
 impl Logs {
-    /// Returns the newest position of a log, at or after `min_position` and every cached entry.
+    /// Returns the newest position of a log. The result is at or after `min_position` and every
+    /// cached entry.
     ///
     /// # Errors
-    /// [`LogError::NotFound`], [`LogError::Corrupt`], [`LogError::Store`].
+    /// Returns [`LogError::NotFound`], [`LogError::Corrupt`] or [`LogError::Store`].
     pub async fn head(
         &self,
         log: LogId,
@@ -43,7 +44,8 @@ impl Logs {
                 Some(entry) if matches!(entry.content, Content::EndSegment) => {
                     let next =
                         entry.next_position().ok_or(LogError::Corrupt { at: entry.position })?;
-                    // The cached segment may be many segments old: one read finds the current one.
+                    // Many newer segments may follow the cached one, so find the current segment
+                    // with a single read.
                     let newest = self.newest_segments(log, Some(next)).await?;
                     let current = newest.first().map_or(0, |segment| segment.num);
                     segment = current.max(next.segment());
@@ -54,8 +56,8 @@ impl Logs {
                         incarnation: entry.header.incarnation,
                     });
                 }
-                // A segment's record and its first entry are written in one transaction, but may
-                // become visible at different times.
+                // A segment's record and first entry are written in one transaction, but an
+                // eventually consistent read may show the record before the entry.
                 None if attempt < MAX_READ_ATTEMPTS => {
                     attempt += 1;
                     self.pause(attempt).await;
@@ -77,8 +79,8 @@ impl Logs {
         newest.first().map(|segment| segment.num).ok_or(LogError::NotFound)
     }
 
-    /// Returns the newest entry of a segment. Reads again with strong consistency if that entry is
-    /// older than `floor`.
+    /// Returns the newest entry of a segment. If that entry is older than `floor`, repeats the read
+    /// with strong consistency.
     async fn last_not_before(
         &self,
         log: LogId,
@@ -86,8 +88,8 @@ impl Logs {
         floor: Option<Position>,
     ) -> Result<Option<Arc<Entry>>, LogError> {
         let last = self.retry_read(|| self.last(log, segment, false)).await?;
-        // If `floor` is in a later segment, this segment has an End Segment that the first read
-        // missed.
+        // If `floor` is in a later segment, this segment has an End Segment that the first read did
+        // not see.
         if last.is_some() && last.as_ref().map(|entry| entry.position) >= floor {
             return Ok(last);
         }

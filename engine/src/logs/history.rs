@@ -1,4 +1,4 @@
-//! Reads entries newest first, and compares the states at two positions.
+//! Reads entries from newest to oldest, and compares the states at two positions.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,23 +13,25 @@ use cellar_sheet::workbook::WorkbookDiff;
 
 use super::{LogError, Logs};
 
-/// The future of a recursive backward read: the source of a fork may be a fork as well.
+/// Future of a backward read. The type is boxed because the read is recursive: the source of a fork
+/// may itself be a fork.
 type RecursiveRead<'a> =
     Pin<Box<dyn Future<Output = Result<Vec<Arc<Entry>>, LogError>> + Send + 'a>>;
 
-/// Entries, newest first, limited to the size of one reply.
+/// Entries from newest to oldest, limited to the size of one response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     pub entries: Vec<Arc<Entry>>,
-    /// Set if there are older entries: the newest position that is not in `entries`.
+    /// Newest position that is not in `entries`; `None` if there are no older entries.
     pub next: Option<Position>,
 }
 
 impl Logs {
-    /// Returns at most `limit` entries backward from `from` (inclusive), or from the newest entry.
+    /// Returns at most `limit` entries from newest to oldest. Starts at `from` (inclusive), or at
+    /// the newest entry if `from` is `None`.
     ///
     /// # Errors
-    /// [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::Corrupt`],
+    /// Returns [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::Corrupt`] or
     /// [`LogError::Store`].
     pub async fn history(
         &self,
@@ -51,7 +53,7 @@ impl Logs {
             let wanted = limit.saturating_sub(entries.len());
             for entry in self.page_back(log, from, wanted).await? {
                 bytes = bytes.saturating_add(entry.weight_bytes());
-                // A reply contains at least one entry, however large, so that every reply makes
+                // Return at least one entry, regardless of its size, so that every response makes
                 // progress.
                 if bytes > MAX_REPLY_BYTES && !entries.is_empty() {
                     return Ok(History { entries, next });
@@ -63,11 +65,11 @@ impl Logs {
         Ok(History { entries, next: None })
     }
 
-    /// Returns at least one entry backward from `from`. Reads the offloaded copy if the segment was
-    /// trimmed.
+    /// Returns at least one entry at or before `from`, from newest to oldest. If the segment was
+    /// trimmed, the entries are read from its offloaded copy.
     ///
     /// # Errors
-    /// [`LogError::NoSuchPosition`] if the segment ended before `from`.
+    /// Returns [`LogError::NoSuchPosition`] if the segment ends before `from`.
     async fn page_back(
         &self,
         log: LogId,
@@ -79,7 +81,7 @@ impl Logs {
         if let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, from)).await? {
             return self.inherited_back(log, lineage, from, limit).await;
         }
-        // A strongly consistent read follows if the first read misses entries.
+        // If the first read misses entries, the read is repeated with strong consistency.
         for consistent in [false, true] {
             let page =
                 self.retry_read(|| self.entries.page_back(log, from, limit, consistent)).await?;
@@ -91,15 +93,15 @@ impl Logs {
         self.offloaded_back(log, from, wanted.max(1)).await
     }
 
-    /// Returns at least one and at most `limit` entries backward from `from`, from the offloaded copy of
-    /// the segment.
+    /// Returns between one and `limit` entries at or before `from`, from newest to oldest. Reads
+    /// the offloaded copy of the segment.
     async fn offloaded_back(
         &self,
         log: LogId,
         from: Position,
         limit: usize,
     ) -> Result<Vec<Arc<Entry>>, LogError> {
-        // A trimmed segment keeps its last entry.
+        // The table still contains the last entry of a trimmed segment.
         let last = self.retry_read(|| self.entries.last(log, from.segment(), true)).await?;
         if let Some(last) = last
             && last.position < from
@@ -142,7 +144,7 @@ impl Logs {
         })
     }
 
-    /// Returns the position before `position`. For the first position of a segment, that is the End
+    /// Returns the position before `position`. Before the first position of a segment is the End
     /// Segment of the previous segment.
     pub(super) async fn before(
         &self,
@@ -159,11 +161,12 @@ impl Logs {
         }
     }
 
-    /// Returns the differences between the states at two positions. Reads only the cells that the
-    /// entries between them touched.
+    /// Returns the differences between the states at two positions. Reads only the cells that were
+    /// touched by the entries between the positions.
     ///
     /// # Errors
-    /// [`LogError::TooLarge`] if the entries touched too many cells; otherwise as [`Logs::view`].
+    /// Returns [`LogError::TooLarge`] if the entries touched too many cells, and the same errors as
+    /// [`Logs::view`].
     pub async fn diff(
         &self,
         log: LogId,
@@ -176,7 +179,7 @@ impl Logs {
     }
 }
 
-/// Returns the entries of a backward page from `from` to the first gap.
+/// Returns the entries of a backward page, starting at `from`, up to the first gap.
 fn contiguous_back(entries: &[Arc<Entry>], from: Position) -> &[Arc<Entry>] {
     let expected = (0..=from.num()).rev();
     let count = entries

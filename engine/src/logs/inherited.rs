@@ -1,8 +1,8 @@
 //! Reads the entries that a fork inherits from its source.
 //!
-//! Inherited entries are never written under the fork's id. A writer must therefore not treat an
-//! inherited position as free: reads of inherited positions are answered from the source, whose
-//! entries do not change.
+//! Inherited entries are not stored under the fork's id, but a writer must not treat their
+//! positions as free. Reads of these positions return the entries of the source, which never
+//! change.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -18,10 +18,11 @@ use cellar_log::lineage::{Inherited, Lineage, StalePage};
 use super::{LogError, Logs};
 use crate::ports::{Page, PortError};
 
-/// The future of a recursive read: the source of a fork may be a fork as well.
+/// Future of a read. The type is boxed because the read is recursive: the source of a fork may
+/// itself be a fork.
 type RecursiveRead<'a, T> = Pin<Box<dyn Future<Output = Result<T, PortError>> + Send + 'a>>;
 
-/// Cache of the lineages of logs, which never change; `None` for a log that is not a fork.
+/// Cache of the lineages of logs, which never change. A log that is not a fork is cached as `None`.
 #[derive(Default)]
 pub(super) struct LineageCache {
     lineages: Mutex<HashMap<LogId, Option<Lineage>>>,
@@ -43,8 +44,8 @@ impl LineageCache {
 }
 
 impl Logs {
-    /// Returns the lineage of a log; `None` if the log is not a fork. Costs one read unit the first
-    /// time if the id may be that of a fork; otherwise nothing.
+    /// Returns the lineage of a log, or `None` if the log is not a fork. If the id can be that of a
+    /// fork, the first call costs one read unit. All other calls are free.
     pub(super) async fn lineage(&self, log: LogId) -> Result<Option<Lineage>, PortError> {
         if !log.may_be_fork() {
             return Ok(None);
@@ -52,13 +53,14 @@ impl Logs {
         if let Some(known) = self.lineages.get(log) {
             return Ok(known);
         }
-        // Strongly consistent: a missed lineage would make inherited positions look free.
+        // The read is strongly consistent, since a missed lineage would make inherited positions
+        // look free.
         let Some(origin) = self.segments.segment(log, 0, true).await? else { return Ok(None) };
         self.lineages.insert(log, origin.lineage);
         Ok(origin.lineage)
     }
 
-    /// Returns the lineage of a log if the entry at `at` is inherited.
+    /// Returns the lineage of a log, if the log inherits the entry at `at`.
     pub(super) async fn lineage_if_inherited(
         &self,
         log: LogId,
@@ -67,21 +69,21 @@ impl Logs {
         Ok(self.lineage(log).await?.filter(|lineage| lineage.inherits(at)))
     }
 
-    /// Returns the origin of a log's family of forks. The objects of the log's snapshots are stored
-    /// under this id.
+    /// Returns the original log of a family of forks. Snapshot objects of all logs in the family
+    /// are stored under its id.
     ///
     /// # Errors
-    /// [`LogError::Store`].
+    /// Returns [`LogError::Store`] if the store fails.
     pub async fn family(&self, log: LogId) -> Result<LogId, LogError> {
         let lineage = self.retry_read(|| self.lineage(log)).await?;
         Ok(lineage.map_or(log, |lineage| lineage.family))
     }
 
-    /// Returns the first position that a log can write itself: after the inherited entries of a
-    /// fork, [`Position::FIRST`] otherwise.
+    /// Returns the first position that a log can write: the position after the inherited entries of
+    /// a fork, or [`Position::FIRST`] for any other log.
     ///
     /// # Errors
-    /// [`LogError::Store`].
+    /// Returns [`LogError::Store`] if the store fails.
     pub(crate) async fn first_own(&self, log: LogId) -> Result<Position, LogError> {
         let lineage = self.retry_read(|| self.lineage(log)).await?;
         Ok(lineage.and_then(|lineage| lineage.first_own()).unwrap_or(Position::FIRST))
@@ -99,7 +101,7 @@ impl Logs {
             if from > lineage.end() {
                 return Ok(Page { entries: Vec::new(), more: false });
             }
-            // The End Segment of a fork is derived from the last shared entry.
+            // A fork's End Segment entry is not stored. It is derived from the last shared entry.
             let read_from = from.min(lineage.position);
             for consistent in [consistent, true] {
                 let page = self.page(lineage.source, read_from, consistent).await?;
@@ -120,8 +122,8 @@ impl Logs {
         })
     }
 
-    /// Reads the entry at a position with strong consistency. Inherited entries are found even if
-    /// they were offloaded.
+    /// Returns the entry at a position, which may be inherited or offloaded. The read is strongly
+    /// consistent.
     pub(super) async fn get(
         &self,
         log: LogId,
@@ -155,8 +157,8 @@ impl Logs {
         })
     }
 
-    /// Reads the entry at a position with strong consistency, from the table or from the offloaded
-    /// copy of its segment.
+    /// Returns the entry at a position from the table, or from the offloaded copy of its segment.
+    /// The read is strongly consistent.
     pub(super) async fn get_anywhere(
         &self,
         log: LogId,
@@ -182,8 +184,8 @@ impl Logs {
             Some(lineage) if segment == lineage.position.segment() => {
                 self.inherited_entry(log, lineage, lineage.end()).await
             }
-            // An earlier segment of the source is closed, and keeps its End Segment when it is
-            // trimmed.
+            // This segment precedes the segment of the last shared entry, so it is closed. Trimming
+            // keeps its End Segment.
             Some(lineage) => self.inherited_last(log, lineage.source, segment).await,
         }
     }
@@ -200,7 +202,7 @@ impl Logs {
         })
     }
 
-    /// Returns an error if `at` is an inherited position, which a fork must not write.
+    /// Returns an error if `at` is an inherited position, because a fork must not write there.
     pub(super) async fn check_own(&self, log: LogId, at: Position) -> Result<(), PortError> {
         match self.lineage_if_inherited(log, at).await? {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! Loads a log from its newest snapshot, and reads the entries after a position.
+//! Loads a log, starting at its newest snapshot, and reads the entries after a position.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,29 +12,30 @@ use cellar_log::load::{LoadPlan, UpdatePlan, plan_load, plan_update};
 use super::walk::WalkEnd;
 use super::{LogError, LogHead, Logs};
 
-/// Number of newest segments that a read plan needs: the current segment and its predecessor.
+/// Number of newest segments that a read needs: the current segment and its predecessor.
 const NEWEST_SEGMENTS: u8 = 2;
 
-/// Entries, oldest first, limited to the size of one reply.
+/// Entries from oldest to newest, limited to the size of one response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// Key of the root of the snapshot that `entries` starts from, if the log has a snapshot.
+    /// Root key of the snapshot on which `entries` are based; `None` if the entries start at the
+    /// beginning of the log.
     pub root: Option<String>,
     pub entries: Vec<Arc<Entry>>,
     /// Position of the newest entry of the log.
     pub head: Position,
     /// Incarnation of the newest entry.
     pub incarnation: u32,
-    /// Set if `entries` was truncated: the position after which the next reply starts.
+    /// If `entries` was truncated, the position after which the next response starts.
     pub next: Option<Position>,
 }
 
 impl Logs {
-    /// Returns the entries from the newest snapshot on. The reply includes at least every entry up
-    /// to `min_position`.
+    /// Returns the entries, starting at the newest snapshot. The response includes at least every
+    /// entry up to `min_position`.
     ///
     /// # Errors
-    /// [`LogError::NotFound`], [`LogError::Corrupt`], [`LogError::Store`].
+    /// Returns [`LogError::NotFound`], [`LogError::Corrupt`] or [`LogError::Store`].
     pub async fn load(
         &self,
         log: LogId,
@@ -42,7 +43,7 @@ impl Logs {
     ) -> Result<Loaded, LogError> {
         let mut newest = self.newest_segments(log, min_position).await?;
         if matches!(plan_load(&newest), LoadPlan::Corrupt { .. }) {
-            // The read may be stale: report damage only after a strongly consistent read.
+            // The read may be stale, so report corruption only after a strongly consistent read.
             newest = self.retry_read(|| self.segments.newest(log, NEWEST_SEGMENTS, true)).await?;
         }
         let from = match plan_load(&newest) {
@@ -64,8 +65,8 @@ impl Logs {
         Ok(Loaded { root, ..loaded })
     }
 
-    /// Returns the key of the root of the finished snapshot at `at`. The root is written to an
-    /// existing entry, so neither cached entries nor an eventually consistent read are sufficient.
+    /// Returns the root key of the finished snapshot at `at`. The root is added to an entry after
+    /// the entry was written, so cached entries and eventually consistent reads may lack it.
     pub(super) async fn root(&self, log: LogId, at: Position) -> Result<String, LogError> {
         let entry = self.retry_read(|| self.get(log, at)).await?;
         match entry.as_ref().map(|entry| &entry.content) {
@@ -77,8 +78,8 @@ impl Logs {
     /// Returns the entries after `after`.
     ///
     /// # Errors
-    /// [`LogError::Reload`] if the client is too far behind or `after` is not in the log;
-    /// otherwise as [`Logs::load`].
+    /// Returns [`LogError::Reload`] if the client is too far behind or if `after` is not in the
+    /// log, and the same errors as [`Logs::load`].
     pub async fn update(&self, log: LogId, after: Position) -> Result<Loaded, LogError> {
         if !self.tails.covers(self.clock.now_ms(), log, after) {
             let newest = self.newest_segments(log, Some(after)).await?;
@@ -90,14 +91,15 @@ impl Logs {
         }
         let updated = self.collect(log, after, Some(after), false).await;
         match updated {
-            // The log has no entry at `after`: the client has read another version of the log.
+            // The log has no entry at `after`, so the client has read a different version of the
+            // log.
             Err(LogError::NoSuchPosition { .. }) => Err(LogError::Reload),
             updated => updated,
         }
     }
 
-    /// Returns the newest segments of a log. Reads again with strong consistency if they are older
-    /// than `min_position`.
+    /// Returns the newest segments of a log. If they are older than `min_position`, repeats the
+    /// read with strong consistency.
     pub(super) async fn newest_segments(
         &self,
         log: LogId,
@@ -111,8 +113,8 @@ impl Logs {
         self.retry_read(|| self.segments.newest(log, NEWEST_SEGMENTS, true)).await
     }
 
-    /// Collects entries from `from`, which is included only if `inclusive`, up to the maximum size
-    /// of a reply.
+    /// Collects the entries after `from` until the response is full. Includes the entry at `from`
+    /// if `inclusive` is set.
     async fn collect(
         &self,
         log: LogId,
@@ -126,7 +128,7 @@ impl Logs {
         self.finish_reply(log, walk_end, collector).await
     }
 
-    /// Collects the entries after `from` with strongly consistent reads.
+    /// Collects the entries after `from`, using strongly consistent reads.
     pub(super) async fn collect_consistently(
         &self,
         log: LogId,
@@ -137,7 +139,7 @@ impl Logs {
         self.finish_reply(log, walk_end, collector).await
     }
 
-    /// Builds the reply. A truncated reply needs one more read for the head of the log.
+    /// Builds the response. A truncated response needs one more read to find the head of the log.
     async fn finish_reply(
         &self,
         log: LogId,
@@ -156,7 +158,7 @@ impl Logs {
     }
 }
 
-/// Entries that are collected for one reply.
+/// Entries that were collected for one response.
 struct ReplyCollector {
     from: Position,
     inclusive: bool,
@@ -171,11 +173,11 @@ impl ReplyCollector {
         Self { from, inclusive, entries: Vec::new(), bytes: 0, newest: None }
     }
 
-    /// Adds an entry, or breaks if the reply is full.
+    /// Adds an entry; breaks if the response is full.
     fn add(&mut self, entry: &Arc<Entry>) -> ControlFlow<()> {
         if self.inclusive || entry.position > self.from {
             self.bytes = self.bytes.saturating_add(entry.weight_bytes());
-            // A reply contains at least one entry, however large, so that every reply makes
+            // Return at least one entry, regardless of its size, so that every response makes
             // progress.
             if self.bytes > MAX_REPLY_BYTES && !self.entries.is_empty() {
                 return ControlFlow::Break(());

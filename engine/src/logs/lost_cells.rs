@@ -1,4 +1,4 @@
-//! Finds cells whose long text is lost, and replaces them with `#LOST!` by an ordinary edit.
+//! Finds cells whose long text is lost, and overwrites them with `#LOST!` in an ordinary edit.
 
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::limits::{
@@ -16,11 +16,12 @@ use cellar_snapshot::merge::Window;
 use super::view::LongText;
 use super::{LogError, Logs, View};
 
-/// Number of cells in the first band of rows that is read, including blank cells.
+/// Number of cells in the first band of rows, including blank cells.
 const BAND_CELLS: u32 = 32 * 1024;
-/// A band with fewer cells than this is sparse: the next band has twice as many rows.
+/// A band with fewer non-blank cells than this is sparse. After a sparse band, the height of the
+/// bands is doubled.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
-/// Approximate size of a replaced cell in an entry, without its formula.
+/// Approximate size of a `#LOST!` cell in an entry, in bytes, without its formula.
 const CELL_BYTES: usize = 32;
 
 /// A cell whose long text is permanently unreadable.
@@ -32,7 +33,7 @@ pub struct LostCell {
     pub place: CellName,
     /// Beginning of the text.
     pub preview: String,
-    /// Key and fault of the text's object.
+    /// Key of the object that stores the text, and the reason why it is unreadable.
     pub why: String,
     /// The cell's formula.
     formula: Option<String>,
@@ -45,7 +46,7 @@ pub struct LostCells {
     pub at: Position,
     /// Cells in tab order; at most [`MAX_LOST_CELLS_AT_ONCE`].
     pub cells: Vec<LostCell>,
-    /// Set if there are more lost cells.
+    /// Set if the spreadsheet has more lost cells than `cells` contains.
     pub more: bool,
     incarnation: u32,
 }
@@ -55,7 +56,7 @@ pub struct LostCells {
 pub struct ReplacedCells {
     /// The replaced cells.
     pub cells: Vec<LostCell>,
-    /// Set if there are more lost cells, for the next call.
+    /// Set if more lost cells remain for the next call.
     pub more: bool,
     /// Positions of the entries that replaced the cells.
     pub positions: Vec<Position>,
@@ -65,7 +66,7 @@ impl Logs {
     /// Searches all cells of the newest state for lost texts.
     ///
     /// # Errors
-    /// As [`Logs::view`].
+    /// Returns the same errors as [`Logs::view`].
     pub async fn lost_cells(&self, log: LogId) -> Result<LostCells, LogError> {
         let mut view = self.view(log, None, None).await?;
         let sheets = view.metadata.tabs.order().iter().filter_map(|sheet| {
@@ -81,12 +82,13 @@ impl Logs {
         Ok(LostCells { at: view.position, cells, more, incarnation: view.incarnation })
     }
 
-    /// Writes `#LOST!` into the cells whose text is lost. Concurrent edits are not overwritten: the
-    /// search is then repeated. Idempotent, since a cell with `#LOST!` is no longer lost.
+    /// Writes `#LOST!` into the cells whose text is lost. If other clients edit the spreadsheet at
+    /// the same time, the search is repeated, so that no edit is overwritten. Idempotent, since a
+    /// cell that contains `#LOST!` is no longer lost.
     ///
     /// # Errors
-    /// As [`Logs::lost_cells`] and [`Logs::append`]; [`Refusal::Contention`] if concurrent edits
-    /// prevented every attempt.
+    /// Returns the same errors as [`Logs::lost_cells`] and [`Logs::append`], and
+    /// [`Refusal::Contention`] if every attempt conflicted with other edits.
     pub async fn replace_lost_cells(
         &self,
         log: LogId,
@@ -104,7 +106,7 @@ impl Logs {
         Err(LogError::Refused(Refusal::Contention))
     }
 
-    /// Appends one entry for each group of cells. Each entry requires that the log has not changed
+    /// Appends one entry for each group of cells, on the condition that the log has not changed
     /// since the search.
     async fn append_replacements(
         &self,
@@ -120,7 +122,8 @@ impl Logs {
             let edit = lost_cells_edit(&group);
             let request = Request::directly_after(log, client, author, incarnation, at, edit);
             let appended = self.append(request).await?;
-            // An edit of another client after this entry makes the next request stale.
+            // If another client appends an entry after this one, the next request is rejected as
+            // stale.
             at = appended.results.first().and_then(|result| result.position).unwrap_or(at);
             replaced.positions.push(at);
             replaced.cells.extend(group);
@@ -175,7 +178,7 @@ impl LostCellScan {
     }
 }
 
-/// Groups cells by sheet, such that each group fits an entry.
+/// Groups cells by sheet, so that each group fits into one entry.
 fn group_by_entry(cells: Vec<LostCell>) -> Vec<Vec<LostCell>> {
     let mut groups: Vec<Vec<LostCell>> = Vec::new();
     let mut group_bytes = 0;
@@ -199,8 +202,8 @@ fn group_by_entry(cells: Vec<LostCell>) -> Vec<Vec<LostCell>> {
     groups
 }
 
-/// Returns the edit that writes `#LOST!` into cells of one sheet, and keeps their formats and
-/// formulas.
+/// Returns the edit that writes `#LOST!` into cells of one sheet. Formats and formulas are
+/// preserved.
 fn lost_cells_edit(cells: &[LostCell]) -> Operation {
     let sheet = cells.first().map_or(SheetId::FIRST, |first| first.sheet);
     let edits = cells.iter().map(|cell| CellEdit {

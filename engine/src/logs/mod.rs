@@ -69,8 +69,8 @@ use numbering::LastIdCache;
 use pages::OffloadedCache;
 use snapshot::RootCache;
 
-/// Creates, forks, reads and appends to logs, and accepts their uploads and imports. Each process
-/// has one `Logs`, which its requests share.
+/// Creates, forks, reads and appends to logs, and accepts uploads and imports. All requests of a
+/// process share one `Logs`.
 pub struct Logs {
     entries: Arc<dyn Entries>,
     segments: Arc<dyn Segments>,
@@ -88,7 +88,7 @@ pub struct Logs {
 }
 
 impl Logs {
-    /// Returns a service over these ports, with empty caches.
+    /// Creates a service that uses these ports, with empty caches.
     #[must_use]
     pub fn new(
         entries: Arc<dyn Entries>,
@@ -119,8 +119,8 @@ impl Logs {
         }
     }
 
-    /// Sets the incarnation of the tables. New logs start with this incarnation, and entries read
-    /// from offloaded segments get at least this incarnation.
+    /// Sets the current incarnation of the tables. New logs start with this incarnation. Entries
+    /// that are read from offloaded copies of segments get at least this incarnation.
     #[must_use]
     pub fn with_incarnation(mut self, incarnation: u32) -> Self {
         self.incarnation = incarnation;
@@ -134,7 +134,7 @@ impl Logs {
         self
     }
 
-    /// Returns whether each table responds, with the table's name in the stack.
+    /// Returns the name of each table in the stack, and whether the table responds.
     pub async fn reachable(&self) -> [(&'static str, bool); 2] {
         let (entries, segments) = tokio::join!(self.entries.reachable(), self.segments.reachable());
         [("entries", entries), ("segments", segments)]
@@ -144,7 +144,7 @@ impl Logs {
         Inputs { now_s: self.clock.now_ms() / 1_000, random: self.random.next() }
     }
 
-    /// Waits with exponential backoff and full jitter before a retry; `attempt` is 1 for the first
+    /// Waits before a retry, with exponential backoff and full jitter. `attempt` is 1 for the first
     /// retry.
     async fn pause(&self, attempt: u32) {
         self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
@@ -155,7 +155,8 @@ impl Logs {
         self.tails.add(self.clock.now_ms(), entries);
     }
 
-    /// Runs a read, and retries temporary failures up to `MAX_READ_ATTEMPTS` times (I6).
+    /// Runs a read. Repeats it after a temporary failure, up to `MAX_READ_ATTEMPTS` attempts in
+    /// total (I6).
     async fn retry_read<T, F>(&self, read: impl Fn() -> F) -> Result<T, LogError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -164,7 +165,8 @@ impl Logs {
     }
 }
 
-/// Runs an idempotent request, and retries temporary failures up to `MAX_READ_ATTEMPTS` times.
+/// Runs an idempotent request. Repeats it after a temporary failure, up to `MAX_READ_ATTEMPTS`
+/// attempts in total.
 async fn retried<T, F>(
     clock: &dyn Clock,
     random: &dyn Random,

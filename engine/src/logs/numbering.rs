@@ -1,5 +1,5 @@
-//! Looks up the last mutation ids of clients of sync groups, whose requests do not state what they
-//! have acknowledged.
+//! Finds the last mutation id of each client in a sync group, since the requests of these clients
+//! do not include the last acknowledged id.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -15,15 +15,15 @@ use cellar_snapshot::view;
 
 use super::{LogError, Logs};
 
-/// Cache of the last mutation id of clients, per log. An id is never too high, since entries are
-/// never removed from a log.
+/// Cache of each client's last mutation id, per log. A cached id may be too low but never too high,
+/// since entries are never removed from a log.
 #[derive(Debug, Default)]
 pub(super) struct LastIdCache {
     last_ids: Mutex<HashMap<(LogId, ClientKey), u64>>,
 }
 
 impl LastIdCache {
-    /// Returns the id of a client's last mutation that is known to be in the log; 0 if none is cached.
+    /// Returns the cached id of a client's last mutation; 0 if no id is cached.
     pub(super) fn last_id(&self, log: LogId, client: ClientKey) -> u64 {
         let last_ids = self.last_ids.lock().unwrap_or_else(PoisonError::into_inner);
         last_ids.get(&(log, client)).copied().unwrap_or(0)
@@ -40,7 +40,7 @@ impl LastIdCache {
 }
 
 impl Logs {
-    /// Reads the id of a client's last mutation from the newest root and the entries after it.
+    /// Computes the id of a client's last mutation from the newest root and the entries after it.
     pub(super) async fn look_up_last_id(
         &self,
         log: LogId,
@@ -67,7 +67,7 @@ impl Logs {
         Ok(LookedUp { last_id, head, incarnation })
     }
 
-    /// Returns the last mutation id of each client at a root.
+    /// Returns the last mutation id of each client as stored in a root.
     pub(super) async fn root_clients(
         &self,
         log: LogId,

@@ -1,5 +1,5 @@
-//! Reads pages of a log from the table, from the offloaded copy of a trimmed segment, or from a
-//! fork's source.
+//! Reads pages of a log. A page comes from the table, from the offloaded copy of a trimmed segment,
+//! or from the source of a fork.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,8 +13,8 @@ use super::Logs;
 use super::append::contiguous;
 use crate::ports::{BlobKey, GetOutcome, Page, PortError};
 
-/// Cache of the offloaded segment that was read last, by its object key. The key contains a hash of
-/// the content.
+/// Cache of the most recently read offloaded segment, identified by its object key. The key
+/// contains a hash of the content.
 #[derive(Default)]
 pub(super) struct OffloadedCache {
     last: Mutex<Option<(String, SegmentEntries)>>,
@@ -24,9 +24,9 @@ pub(super) struct OffloadedCache {
 pub(super) type SegmentEntries = Arc<Vec<Arc<Entry>>>;
 
 impl Logs {
-    /// Returns one page forward from `from` (inclusive), within its segment. If the page in the
-    /// table has a hole and the segment has an offloaded copy, the page is read from that copy.
-    /// Inherited entries of a fork are read from its source.
+    /// Returns one page of a segment in ascending order, starting at `from` (inclusive). If the
+    /// page in the table has a gap and the segment has an offloaded copy, the page is read from the
+    /// copy. If the entries are inherited, the page is read from the fork's source.
     pub(super) async fn page(
         &self,
         log: LogId,
@@ -51,7 +51,7 @@ impl Logs {
     }
 
     /// Returns the entries of a segment from its offloaded copy. Returns `None` if the segment has
-    /// no copy, or if the copy is missing or damaged: a retry cannot recover the entries.
+    /// no copy, or if the copy is missing or damaged, since a retry cannot recover such a copy.
     pub(super) async fn offloaded_entries(
         &self,
         log: LogId,
@@ -98,14 +98,15 @@ impl OffloadedCache {
 
 /// Result of reading the offloaded copy of a segment.
 pub(crate) enum OffloadedRead {
-    /// Every entry of the segment, from the first to the End Segment.
+    /// All entries of the segment, from the first entry to the End Segment.
     Whole(Vec<Arc<Entry>>),
-    /// The copy is missing or damaged, for the given reason; a retry cannot succeed.
+    /// The copy is missing or damaged, as the text describes. A retry cannot succeed.
     Unusable(String),
 }
 
-/// Reads and verifies the offloaded copy of a segment. A copy in an unknown format version is an
-/// error and not [`OffloadedRead::Unusable`]: a newer release can still read it.
+/// Reads and verifies the offloaded copy of a segment. If the format version of the copy is
+/// unknown, returns an error instead of [`OffloadedRead::Unusable`], since a newer release can read
+/// the copy.
 pub(crate) async fn read_offloaded(
     blobs: &dyn crate::ports::Blobs,
     log: LogId,
@@ -144,8 +145,8 @@ pub(crate) async fn read_offloaded(
     }
 }
 
-/// Returns whether `entries` is a complete closed segment of `log`: from its first entry to its End
-/// Segment, without gaps.
+/// Returns whether `entries` is a complete closed segment of `log`: all entries from the first one
+/// to the End Segment, without gaps.
 pub(crate) fn is_complete_segment(entries: &[Arc<Entry>], log: LogId, segment: u32) -> bool {
     let start = Position::new(segment, 0).ok();
     let is_closed = entries.last().is_some_and(|last| matches!(last.content, Content::EndSegment));

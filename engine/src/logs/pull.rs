@@ -1,4 +1,4 @@
-//! Pull: returns the entries since a cookie and the last mutation ids of a client group.
+//! Pull: returns the entries since a cookie, and the last mutation ids of a client group.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,39 +14,39 @@ use super::{LogError, Logs};
 /// Result of a pull.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PullOutcome {
-    /// No entries since the cookie.
+    /// The log has no entries after the cookie.
     Nothing(Cookie),
-    /// The entries since the cookie.
+    /// The entries after the cookie.
     Since(PullDelta),
-    /// The entries from a snapshot on, which replace the client's state.
+    /// The newest snapshot and the entries after it. They replace the client's state.
     Reset {
-        /// Key of the snapshot's root; `None` if the log has no snapshot.
+        /// Root key of the snapshot; `None` if the log has no snapshot.
         root: Option<String>,
         news: PullDelta,
     },
-    /// The cookie does not belong to this log.
+    /// The cookie was issued for another log.
     UnknownCookie,
 }
 
-/// Entries and the next cookie of a pull.
+/// The entries of a pull and the next cookie.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PullDelta {
-    /// The cookie for the next pull.
+    /// The cookie to send with the next pull.
     pub cookie: Cookie,
     /// Entries, oldest first.
     pub entries: Vec<Arc<Entry>>,
-    /// The last mutation id of each client in the group with new mutations.
+    /// The last mutation id of each client of the group that has new mutations.
     pub last_ids: BTreeMap<String, u64>,
     /// Set if `entries` was truncated.
     pub more: bool,
 }
 
 impl Logs {
-    /// Pulls for a client group of a subject. Strongly consistent: includes every acknowledged
-    /// write.
+    /// Pulls the changes of a log for a client group of a subject. The read is strongly consistent,
+    /// so it includes every acknowledged write.
     ///
     /// # Errors
-    /// As [`Logs::load`].
+    /// Returns the same errors as [`Logs::load`].
     pub async fn pull(
         &self,
         log: LogId,
@@ -89,8 +89,8 @@ impl Logs {
         }
     }
 
-    /// Returns the newest finished snapshot, and whether a client at `after` is too far behind to
-    /// continue from entries alone.
+    /// Returns the newest finished snapshot. Also returns whether a client at `after` must reload
+    /// from the snapshot because too many entries follow `after`.
     async fn snapshot_and_distance(
         &self,
         log: LogId,
@@ -123,7 +123,7 @@ impl Logs {
     }
 }
 
-/// Builds the delta of entries after `cookie`, with the next cookie.
+/// Builds the response with the entries after `cookie` and the next cookie.
 fn pull_delta(
     cookie: Cookie,
     mut ids: ClientIds,

@@ -12,25 +12,25 @@ use super::{LogError, Logs};
 pub struct PushClient {
     /// Hash of the subject and the client id.
     pub key: ClientKey,
-    /// Names of the client and its group.
+    /// Ids of the client and its group.
     pub name: ClientName,
 }
 
-/// Target and author of a push.
+/// The target log and the author of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pushing {
     pub log: LogId,
-    /// Author of the appended entries.
+    /// Author that is stored in the appended entries.
     pub author: Option<String>,
 }
 
 impl Logs {
-    /// Appends a run of mutations. Each mutation is appended exactly once, even if it is pushed
+    /// Appends a series of mutations. Each mutation is appended exactly once, even if it is pushed
     /// repeatedly.
     ///
     /// # Errors
-    /// [`LogError`] if the failure is temporary or not caused by a mutation: the client repeats its
-    /// push.
+    /// Returns [`LogError`] if the failure is temporary or if no mutation caused it. The client
+    /// should then repeat its push.
     pub async fn push(
         &self,
         pushing: &Pushing,
@@ -58,16 +58,16 @@ impl Logs {
     }
 }
 
-/// Converts the result of an append to an event of the machine, or returns an error that ends the
-/// push.
+/// Converts the result of an append to an event of the state machine. Returns an error if the push
+/// must end.
 fn to_push_event(
     appended: Result<cellar_log::append::Appended, LogError>,
 ) -> Result<PushEvent, LogError> {
     match appended {
         Ok(appended) => PushEvent::of(Ok(appended)).map_err(LogError::Refused),
         Err(LogError::Refused(refusal)) => PushEvent::of(Err(refusal)).map_err(LogError::Refused),
-        // Reject the mutation: an error would make the client retry forever and block its later
-        // mutations.
+        // Reject the mutation instead of returning an error. After an error, the client would retry
+        // forever and never send its later mutations.
         Err(LogError::Import(fault)) => {
             Ok(PushEvent::Unfit(Rejection::new(RejectionReason::Invalid, fault.to_string())))
         }

@@ -1,5 +1,5 @@
-//! Appends undo and revert requests: their operations are computed from the state that directly
-//! precedes their entry.
+//! Appends undo and revert requests. Their operations are computed from the state immediately
+//! before their entry.
 
 use std::ops::ControlFlow;
 
@@ -11,23 +11,23 @@ use cellar_log::append::{Appended, Refusal, Request, ResolutionRequest, Resolved
 use super::undo::UndoStates;
 use super::{LogError, Logs};
 
-/// An undo or revert that is resolved again for each attempt.
+/// The data for resolving an undo or revert again for each attempt.
 enum Resolver {
     Undo(Box<UndoStates>),
     Revert(Position),
 }
 
 impl Logs {
-    /// Appends an undo or a revert. If other entries are appended meanwhile, reads them, resolves
-    /// the request again and retries.
+    /// Appends an undo or revert. If another entry is appended concurrently, reads that entry,
+    /// resolves the request again and retries.
     pub(super) async fn append_resolved(
         &self,
         request: Request,
         asked: ResolutionRequest,
     ) -> Result<Appended, LogError> {
         let log = request.log();
-        // A repeated request is already in the log, even if the current state no longer allows the
-        // mutation.
+        // If this request is a repetition, the log already contains its mutation, even if the
+        // current state no longer allows that mutation.
         if self.has_mutation(log, asked).await? {
             return self.append_unchecked(request).await;
         }
@@ -66,8 +66,9 @@ impl Logs {
         }
     }
 
-    /// Returns whether the mutation is in the log after its base, as far as an eventually
-    /// consistent read shows. This avoids resolving a repeated request again.
+    /// Returns whether the log contains the mutation after its base. The read is eventually
+    /// consistent and may miss the mutation; its only purpose is to avoid resolving a repeated
+    /// request again.
     async fn has_mutation(&self, log: LogId, asked: ResolutionRequest) -> Result<bool, LogError> {
         let mut found = false;
         let walk = self.walk(log, asked.base, None, |entry| {
@@ -78,15 +79,16 @@ impl Logs {
             Ok(if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         });
         match walk.await {
-            // The append detects a repeated mutation by itself.
+            // The read may miss a repeated mutation, but the append detects it.
             Ok(_) | Err(LogError::Corrupt { .. }) => Ok(found),
             Err(error) => Err(error),
         }
     }
 }
 
-/// Returns whether a state is permanently unreadable. An undo or revert that needs the state is
-/// then rejected: an error would make its client retry forever and block its later mutations.
+/// Returns whether an error means that a state is permanently unreadable. An undo or revert that
+/// needs the state is then rejected. After an error, the client would retry forever and never send
+/// its later mutations.
 fn is_unreadable(error: &LogError) -> bool {
     matches!(error, LogError::TooLarge(_) | LogError::Corrupt { .. } | LogError::Snapshot(_))
 }

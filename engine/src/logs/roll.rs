@@ -9,12 +9,12 @@ use super::{LogError, Logs};
 use crate::ports::{CreateOutcome, PortError};
 
 impl Logs {
-    /// Closes the segment of `tail`, the newest known entry, and opens the next segment.
-    /// Idempotent, and safe to run on several workers concurrently.
+    /// Closes the segment of `tail`, which is the newest known entry, and opens the next segment.
+    /// The operation is idempotent, and several workers may run it concurrently.
     ///
     /// # Errors
-    /// [`LogError::Roll`] if the machine refuses, [`LogError::Store`] if the store fails
-    /// permanently.
+    /// Returns [`LogError::Roll`] if the state machine refuses, or [`LogError::Store`] if the store
+    /// fails permanently.
     pub async fn roll(&self, tail: Arc<Entry>) -> Result<Rolled, LogError> {
         let log = tail.log;
         let (mut roll, mut action) = Roll::begin(tail);
@@ -50,7 +50,7 @@ impl Logs {
 }
 
 impl Logs {
-    /// Writes the End Segment and the first entry of the next segment in one transaction.
+    /// Writes the End Segment entry and the first entry of the next segment in one transaction.
     async fn transact_roll(
         &self,
         transaction: Box<Transaction>,

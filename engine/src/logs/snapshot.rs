@@ -1,4 +1,4 @@
-//! Finds the finished snapshot from which a read starts.
+//! Finds the finished snapshot on which a read is based.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,12 +12,12 @@ use cellar_snapshot::root::Root;
 
 use super::{LogError, Logs};
 
-/// Number of Snapshot entries to search backward for a root in one segment. If none has a root, the
-/// read starts from an earlier segment, which is slower but correct.
+/// Maximum number of Snapshot entries in one segment that are searched backward for a root. If none
+/// of them has a root, the read is based on an earlier segment, which is slower but correct.
 const MAX_UNFINISHED_SNAPSHOTS: usize = 8;
 
-/// Cache of the newest root of each log, with the position of its Snapshot entry. The root of an
-/// entry changes only if a rebuild replaces it by an equivalent root.
+/// Cache of the newest root of each log, together with the position of its Snapshot entry. A cached
+/// root stays valid: an entry's root changes only if a rebuild replaces it with an equivalent root.
 #[derive(Default)]
 pub(super) struct RootCache {
     roots: Mutex<HashMap<LogId, (Position, Arc<Root>)>>,
@@ -41,8 +41,8 @@ impl RootCache {
         roots.insert(log, (at, Arc::clone(root)));
     }
 
-    /// Returns `result` unchanged. Drops the cached root if an object of its snapshot is missing or
-    /// damaged, so that the next read finds a rebuilt root.
+    /// Returns `result` unchanged. If an object of the snapshot is missing or damaged, removes the
+    /// root from the cache, so that the next read finds the rebuilt root.
     pub(super) fn invalidate_on_error<T>(
         &self,
         log: LogId,
@@ -56,8 +56,9 @@ impl RootCache {
 }
 
 impl Logs {
-    /// Returns the root from which a read at `at` starts, or a read of the newest state, which is
-    /// at or after `min_position`. Returns `None` if the read starts with the first entry of the log.
+    /// Returns the root on which a read at `at` is based. If `at` is `None`, the read is for the
+    /// newest state, which is at or after `min_position`. Returns `None` if no snapshot is usable,
+    /// so that the read starts at the first entry of the log.
     pub(super) async fn root_for(
         &self,
         log: LogId,
@@ -65,7 +66,8 @@ impl Logs {
         min_position: Option<Position>,
     ) -> Result<Option<Arc<Root>>, LogError> {
         let newest = self.newest_segments(log, min_position).await?;
-        // The entries decide whether the log exists.
+        // The segment records may be missing although the log exists, so its existence is checked
+        // with the entries.
         let Some(current) = newest.first() else { return Ok(None) };
         let last = newest.iter().find_map(Segment::newest_snapshot);
         // The state at a log's first entry is empty, so its root is not worth a read.
@@ -94,8 +96,8 @@ impl Logs {
         Ok(Some(root))
     }
 
-    /// Returns the newest finished snapshot at or before `at`, with the key of its root. Returns
-    /// `None` if the log must be read from its first entry.
+    /// Returns the newest finished snapshot at or before `at`, with its root key. Returns `None` if
+    /// no such snapshot exists and the log must be read from its first entry.
     pub(crate) async fn snapshot_before(
         &self,
         log: LogId,
@@ -103,7 +105,7 @@ impl Logs {
     ) -> Result<Option<(Position, String)>, LogError> {
         let (mut log, mut at) = (log, at);
         loop {
-            // The snapshots of inherited entries belong to the source.
+            // The snapshots of inherited entries are stored in the source.
             while let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, at)).await?
             {
                 (log, at) = (lineage.source, at.min(lineage.position));
@@ -126,7 +128,7 @@ impl Logs {
         let segment = self.retry_read(|| self.segments.segment(log, at.segment(), false)).await?;
         let last = segment.and_then(|segment| segment.last_snapshot);
         let last = last.and_then(|num| Position::new(at.segment(), num).ok());
-        // No snapshot of this segment is known to be finished.
+        // The segment's record contains no finished snapshot.
         let Some(last) = last else { return Ok(None) };
         let mut candidate =
             if last <= at { Some(last) } else { self.snapshot_entry_before(log, at).await? };
@@ -138,7 +140,7 @@ impl Logs {
                     return Ok(Some((position, root.clone())));
                 }
                 Some(Content::Snapshot { .. }) => {}
-                // Trimmed and without an offloaded copy: no entry of this segment can be read.
+                // The segment was trimmed and has no offloaded copy, so its entries cannot be read.
                 None => return Ok(None),
                 Some(_) => return Err(LogError::Corrupt { at: position }),
             }
@@ -153,8 +155,8 @@ impl Logs {
         Ok(None)
     }
 
-    /// Returns the last Snapshot entry at or before `at` in its segment, from the header of the
-    /// entry at `at`.
+    /// Returns the last Snapshot entry of the segment at or before `at`. The header of the entry at
+    /// `at` contains its position.
     async fn snapshot_entry_before(
         &self,
         log: LogId,

@@ -1,4 +1,4 @@
-//! Statistics of a spreadsheet: its size, its snapshot, and the cost of opening it.
+//! Statistics of a spreadsheet: its size, its newest snapshot, and the cost of opening it.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::snapshots::ObjectStore;
 const FIRST_VIEW: Window = Window { rows: 0..50, columns: 0..20 };
 
 impl Logs {
-    /// Returns the statistics of the newest state, which is at or after `min_position`.
+    /// Returns the statistics of the newest state. The state is at or after `min_position`.
     ///
     /// # Errors
-    /// As [`Logs::view`].
+    /// Returns the same errors as [`Logs::view`].
     pub async fn stats(
         &self,
         log: LogId,
@@ -40,7 +40,7 @@ impl Logs {
         })
         .await?;
         let (head, _) = cursor.newest.ok_or(LogError::NotFound)?;
-        // A store without the shared cache, so that the cost of a cold read is measured.
+        // Use a store that bypasses the shared cache, to measure the cost of a cold read.
         let store = ObjectStore::new(Arc::clone(&self.blobs));
         let family = self.family(log).await?;
         let (snapshot, open) = match &root {
@@ -91,7 +91,7 @@ async fn level_stats(
     Ok(LevelStats { last: level.last, cells: level.cells, bytes: level.bytes, chunks, in_root })
 }
 
-/// Reads the first view and counts the requests and bytes.
+/// Reads the first window that a client shows, and counts the requests and bytes.
 async fn measure_open(
     store: &ObjectStore,
     family: LogId,

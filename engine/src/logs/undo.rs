@@ -12,7 +12,7 @@ use cellar_sheet::workbook::{Workbook, undo};
 use super::workbook::Replay;
 use super::{LogError, Logs};
 
-/// An effective undo or revert in the log.
+/// An undo or revert in the log that was not rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reversal {
     /// Position of the entry that contains the undo or revert.
@@ -20,21 +20,22 @@ struct Reversal {
     reversed: ReversedEdits,
 }
 
-/// The edits that an undo or revert reverses.
+/// The edits that are reversed by an undo or revert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReversedEdits {
     /// The edits of one entry.
     Entry(Position),
-    /// All edits after a position.
+    /// All edits after this position.
     After(Position),
 }
 
-/// The states that an undo compares: before the target entry, after it, and the newest.
+/// The states that an undo compares: the state before the target entry, the state after it, and the
+/// newest state.
 pub(super) struct UndoStates {
     target: Position,
     before: Option<Workbook>,
     after: Option<Workbook>,
-    /// Effective undos and reverts after the target, oldest first.
+    /// Undos and reverts after the target that were not rejected, oldest first.
     reversals: Vec<Reversal>,
     now: Replay,
 }
@@ -44,9 +45,9 @@ impl UndoStates {
         Self { target, before: None, after: None, reversals: Vec::new(), now }
     }
 
-    /// Returns the operations that reverse the target. There are none if nothing of the target is
-    /// left, if it was already reversed, or if it does not exist. Returns `None` before any entry
-    /// was read.
+    /// Returns the operations that reverse the target. Returns no operations if later edits
+    /// replaced everything that the target changed, if the target was already reversed, or if it
+    /// does not exist. Returns `None` if no entry has been read yet.
     fn resolve(&self) -> Option<Resolved> {
         let (at, _) = self.now.cursor.newest?;
         let nothing = Some(Resolved { at, operations: Vec::new() });
@@ -61,11 +62,11 @@ impl UndoStates {
 }
 
 impl Logs {
-    /// Reads the state before `target`. If `target` does not exist, returns an empty state at
+    /// Reads the state before `target`. If `target` does not exist, the result is an empty state at
     /// `base`.
     ///
     /// # Errors
-    /// As [`Logs::changes`].
+    /// Returns the same errors as [`Logs::changes`].
     pub(super) async fn states_before(
         &self,
         log: LogId,
@@ -85,11 +86,12 @@ impl Logs {
         }
     }
 
-    /// Reads to the newest entry, which is at or after `must_reach`, and computes the undo. Later
-    /// edits of other authors are preserved.
+    /// Reads up to the newest entry, which is at or after `must_reach`, and computes the undo.
+    /// Later edits of other authors are preserved.
     ///
     /// # Errors
-    /// [`LogError::TooLarge`], [`LogError::NotFound`]; otherwise as reading entries.
+    /// Returns [`LogError::TooLarge`] if the state exceeds the memory limit, [`LogError::NotFound`]
+    /// if the log does not exist, and the errors of reading entries.
     pub(super) async fn resolve_undo(
         &self,
         log: LogId,
@@ -110,7 +112,7 @@ impl Logs {
     }
 }
 
-/// Returns the effective undos and reverts of an entry.
+/// Returns the undos and reverts of an entry that were not rejected.
 fn reversals_in(entry: &Entry) -> impl Iterator<Item = Reversal> + '_ {
     let mutations = entry.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
     let effective = mutations.iter().filter(|mutation| mutation.rejection().is_none());
@@ -124,11 +126,11 @@ fn reversals_in(entry: &Entry) -> impl Iterator<Item = Reversal> + '_ {
     })
 }
 
-/// Returns whether `target` was reversed by an undo or revert that was not reversed itself.
-/// `reversals` is sorted, oldest first.
+/// Returns whether `target` was reversed by an undo or revert that is still in effect. `reversals`
+/// must be sorted from oldest to newest.
 fn is_reversed(reversals: &[Reversal], target: Position) -> bool {
     let mut effective = EffectiveReversals::default();
-    // A reversal can be reversed by a later one only, so the newest is decided first.
+    // Only a later reversal can reverse a reversal, so iterate from newest to oldest.
     for reversal in reversals.iter().rev() {
         if !effective.reverses(reversal.at) {
             effective.add(reversal);
@@ -137,11 +139,11 @@ fn is_reversed(reversals: &[Reversal], target: Position) -> bool {
     effective.reverses(target)
 }
 
-/// Undos and reverts that were not reversed themselves.
+/// Undos and reverts that are in effect, because no later one reversed them.
 #[derive(Default)]
 struct EffectiveReversals {
     undone: BTreeSet<Position>,
-    /// Ranges of reverted entries: after the first and before the second position.
+    /// Ranges of reverted entries as pairs of positions. Both bounds are exclusive.
     reverted: Vec<(Position, Position)>,
 }
 

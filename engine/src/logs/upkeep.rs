@@ -16,7 +16,7 @@ use crate::ports::PutOutcome;
 /// Result of maintaining a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpkeepOutcome {
-    /// Nothing was due, or another process did it first.
+    /// No maintenance was due, or another process performed it first.
     Nothing,
     /// A Snapshot entry was appended at this position.
     Snapshot(Position),
@@ -28,14 +28,16 @@ pub enum UpkeepOutcome {
 }
 
 impl Logs {
-    /// Performs the maintenance that is due after the newest cached entry: usually nothing, and
-    /// without a read. Call it after an append. Idempotent; a lost call does no harm.
+    /// Performs the maintenance that is due after the newest cached entry. In most cases nothing is
+    /// due and no read is needed. Call this after each append. The call is idempotent, and skipping
+    /// it does no harm.
     ///
     /// # Errors
-    /// [`LogError::Store`] if the store fails, [`LogError::Roll`] as [`Logs::roll`].
+    /// Returns [`LogError::Store`] if the store fails, or [`LogError::Roll`] under the conditions
+    /// of [`Logs::roll`].
     pub async fn upkeep(&self, log: LogId, policy: &LogPolicy) -> Result<UpkeepOutcome, LogError> {
         let Some(tail) = self.fresh_tail(log) else { return Ok(UpkeepOutcome::Nothing) };
-        // Inherited entries are maintained in the source.
+        // Inherited entries are maintained by the source.
         if self.retry_read(|| self.lineage_if_inherited(log, tail.position)).await?.is_some() {
             return Ok(UpkeepOutcome::Nothing);
         }
@@ -55,8 +57,8 @@ impl Logs {
         if is_fresh(&tail, now_ms) { Some(tail) } else { None }
     }
 
-    /// Appends a Snapshot entry with a conditional put. If another entry was first, tries again
-    /// after that entry if a snapshot is still due.
+    /// Appends a Snapshot entry with a conditional put. If another entry was appended first and a
+    /// snapshot is still due after it, tries again.
     async fn put_snapshot_entry(
         &self,
         mut tail: Arc<Entry>,

@@ -1,4 +1,5 @@
-//! Large entries: grants uploads of external bodies and appends entries that reference them.
+//! Large entries: grants uploads of external bodies, and appends entries that reference the
+//! uploaded objects.
 
 use std::sync::Arc;
 
@@ -23,13 +24,13 @@ pub struct Completion {
     pub bytes: u64,
     /// SHA-256 of the object.
     pub sha256: [u8; 32],
-    /// The client of the mutations.
+    /// Client that authored the mutations.
     pub client: ClientKey,
     /// Author of the entry.
     pub author: Option<String>,
     /// Incarnation of the base.
     pub incarnation: u32,
-    /// Newest mutation id that the client knows to be in the log.
+    /// Newest mutation id that is in the log, as far as the client knows.
     pub acknowledged: u64,
     /// Id of the first mutation.
     pub first_id: u64,
@@ -46,11 +47,11 @@ pub enum UploadFault {
         /// Length in bytes.
         bytes: u64,
     },
-    /// The object was never uploaded, or has expired: incomplete uploads are deleted after three
-    /// days.
+    /// The object does not exist: it was never uploaded, or it has expired. Incomplete uploads are
+    /// deleted after three days.
     #[error("the upload has no object; create a new upload and send the body again")]
     Absent,
-    /// The object differs from the announced one.
+    /// The length or checksum of the object differs from the announced values.
     #[error("the length or SHA-256 of the object differs from the announced one")]
     Other,
     /// The upload is too old.
@@ -61,10 +62,10 @@ pub enum UploadFault {
     Unreadable(String),
 }
 
-/// Media type of uploads; browsers do not render it.
+/// Media type of uploads. It was chosen so that browsers do not render the content.
 const CONTENT_TYPE: &str = "application/octet-stream";
 
-/// Returns the object key of an upload.
+/// Returns the object key of an upload of a client.
 fn upload_key(log: LogId, upload: Uuid) -> Result<BlobKey, LogError> {
     let key = BlobKey::new(format!("{}{log}/{upload}", cellar_base::schema::UPLOADS_PREFIX));
     key.map_err(|error| LogError::Store(PortError::permanent(error.to_string())))
@@ -74,7 +75,8 @@ impl Logs {
     /// Returns a presigned request to upload one object to an existing log.
     ///
     /// # Errors
-    /// [`LogError::Upload`] if it is too long, [`LogError::NotFound`], [`LogError::Store`].
+    /// Returns [`LogError::Upload`] if the object is too long, [`LogError::NotFound`] if the log
+    /// does not exist, or [`LogError::Store`] if the store fails.
     pub async fn grant_upload(
         &self,
         log: LogId,
@@ -99,13 +101,16 @@ impl Logs {
         self.blobs.presign_put(&grant, now_s).await.map_err(LogError::Store)
     }
 
-    /// Appends an uploaded object as an entry, exactly once, even if the request is repeated.
+    /// Appends an uploaded object as an entry. The entry is appended exactly once, even if the
+    /// request is repeated.
     ///
-    /// The object is read and checked first, since every reader would stop at an entry with an
-    /// unreadable body. The `pending` tag is removed last; if that fails, the relay removes it.
+    /// The object is read and checked before the append, since an entry with an unreadable body
+    /// would stop every reader. The `pending` tag is removed last. If its removal fails, the relay
+    /// removes the tag.
     ///
     /// # Errors
-    /// [`LogError::Upload`] with what is wrong with it; otherwise as [`Logs::append`].
+    /// Returns [`LogError::Upload`] with the reason if the object cannot become an entry, and the
+    /// same errors as [`Logs::append`].
     pub async fn complete_upload(
         &self,
         log: LogId,
@@ -131,7 +136,7 @@ impl Logs {
         Ok(appended)
     }
 
-    /// Reads and checks the uploaded object; returns its operations.
+    /// Reads and checks the uploaded object, and returns its operations.
     async fn check_upload(
         &self,
         key: &BlobKey,
@@ -150,8 +155,8 @@ impl Logs {
         }
         let now_s = self.clock.now_ms() / 1_000;
         let too_old = now_s > head.modified_s.saturating_add(MAX_UPLOAD_AGE_S);
-        // An old upload without the `pending` tag was completed in time: this is a repeated
-        // request.
+        // If an old upload has no `pending` tag, an earlier request completed it in time, and this
+        // request is a repetition.
         if too_old && self.retry_read(|| self.blobs.pending(key)).await? != Some(false) {
             return fault(UploadFault::TooOld);
         }
@@ -164,8 +169,8 @@ impl Logs {
         Ok(operations.into())
     }
 
-    /// Returns whether the entry that contains the mutations references this upload. The mutations
-    /// may also have been appended by another request, or rejected.
+    /// Returns whether the entry with the mutations references this upload. It does not if the
+    /// mutations were rejected, or if another request appended them.
     async fn entry_references(
         &self,
         log: LogId,

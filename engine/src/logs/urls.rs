@@ -1,4 +1,4 @@
-//! Presigned URLs for clients to read objects directly, valid for a few minutes.
+//! Presigned URLs with which clients read objects directly. They are valid for a few minutes.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_PRESIGNED_S;
@@ -10,18 +10,19 @@ use super::{LogError, Logs};
 use crate::ports::{BlobKey, PortError};
 
 impl Logs {
-    /// Returns a presigned URL of the body of a large entry.
+    /// Returns a presigned URL for reading the body of a large entry.
     ///
     /// # Errors
-    /// [`LogError::Store`] if the URL cannot be signed.
+    /// Returns [`LogError::Store`] if the URL cannot be signed.
     pub async fn external_url(&self, external: &ExternalEdits) -> Result<String, LogError> {
         Ok(self.object_url(&external.object).await?.0)
     }
 
-    /// Returns a presigned URL of an object, and its expiry in Unix seconds.
+    /// Returns a presigned URL for reading an object, and the time in Unix seconds at which the URL
+    /// expires.
     ///
     /// # Errors
-    /// As [`Logs::external_url`].
+    /// Returns the same errors as [`Logs::external_url`].
     pub async fn object_url(&self, key: &str) -> Result<(String, u64), LogError> {
         let key = BlobKey::new(key)
             .map_err(|error| LogError::Store(PortError::permanent(error.to_string())))?;
@@ -31,11 +32,12 @@ impl Logs {
         Ok((signed.url, signed.expires_s))
     }
 
-    /// Returns presigned URLs of chunks of a log's snapshots, in the order of `hashes`, and their
-    /// expiry in Unix seconds. Sends no request, so it does not check that the chunks exist.
+    /// Returns presigned URLs for reading snapshot chunks of a log, in the order of `hashes`, and
+    /// the time in Unix seconds at which the URLs expire. The method sends no request, so it does
+    /// not check that the chunks exist.
     ///
     /// # Errors
-    /// As [`Logs::external_url`].
+    /// Returns the same errors as [`Logs::external_url`].
     pub async fn chunk_urls(
         &self,
         log: LogId,

@@ -1,5 +1,5 @@
 //! Reads the state of a spreadsheet at a position from the nearest snapshot and the entries after
-//! it. Only the chunks of the requested cells are loaded.
+//! it. Loads only the chunks that contain requested cells.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -26,15 +26,15 @@ use super::committed::EntryCursor;
 use super::{LogError, Logs};
 use crate::snapshots::{ObjectFault, ObjectStore};
 
-/// Number of decoded tiles that a view keeps before it drops all of them.
+/// Number of decoded tiles above which a view drops all its decoded tiles.
 const MAX_VIEW_TILES: usize = 64;
 
-/// The state of a spreadsheet at a position; cells are loaded on demand.
+/// The state of a spreadsheet at a position. Its cells are loaded on demand.
 pub struct View {
-    /// The log under whose id the snapshot objects are stored.
+    /// Id of the log under which the snapshot objects of the family are stored.
     family: LogId,
     pub position: Position,
-    /// Incarnation at the position.
+    /// Incarnation of the tables at `position`.
     pub incarnation: u32,
     /// The state without cells.
     pub metadata: WorkbookMetadata,
@@ -44,7 +44,7 @@ pub struct View {
     store: ObjectStore,
 }
 
-/// A text that is stored in an object of its own.
+/// Result of reading a text that is stored in a separate object.
 pub(super) enum LongText {
     /// The complete text.
     Whole(String),
@@ -53,12 +53,15 @@ pub(super) enum LongText {
 }
 
 impl Logs {
-    /// Reads the state at `at`, or the newest state, which is at or after `min_position`.
+    /// Reads the state at `at`. If `at` is `None`, reads the newest state, which is at or after
+    /// `min_position`.
     ///
     /// # Errors
-    /// [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::TooLarge`] if the entries
-    /// after the last snapshot are too large, [`LogError::Snapshot`], [`LogError::Corrupt`],
-    /// [`LogError::Store`].
+    /// - [`LogError::NotFound`] if the log does not exist.
+    /// - [`LogError::NoSuchPosition`] if the log has no entry at `at`.
+    /// - [`LogError::TooLarge`] if the entries after the last snapshot are too large.
+    /// - [`LogError::Snapshot`] if an object of a snapshot is missing or damaged.
+    /// - [`LogError::Corrupt`] or [`LogError::Store`] if an entry cannot be read.
     pub async fn view(
         &self,
         log: LogId,
@@ -104,11 +107,11 @@ impl Logs {
 }
 
 impl View {
-    /// Returns the non-blank cells of a window by row and column, with their complete texts. A cell
-    /// whose text is lost has the value `#LOST!`.
+    /// Returns the non-blank cells of a window, each with its row, its column and its complete
+    /// text. If the text of a cell is lost, the value of the cell is `#LOST!`.
     ///
     /// # Errors
-    /// [`LogError::Snapshot`], [`LogError::Store`].
+    /// Returns [`LogError::Snapshot`] or [`LogError::Store`].
     pub async fn cells(
         &mut self,
         sheet: SheetId,
@@ -120,7 +123,7 @@ impl View {
         self.with_long_texts(found).await
     }
 
-    /// Returns the cells of a window as stored, each with its own format only.
+    /// Returns the cells of a window as they are stored. Range formats are not applied to them.
     pub(super) async fn stored_cells(
         &mut self,
         sheet: SheetId,
@@ -131,7 +134,7 @@ impl View {
         Ok(found.into_iter().map(|placed| ((placed.row, placed.column), placed.cell)).collect())
     }
 
-    /// Returns the state with only the touched cells.
+    /// Returns the state of the workbook, restricted to the touched cells.
     pub(super) async fn touched_state(
         &mut self,
         touched: &BTreeMap<SheetId, TouchedCells>,
@@ -149,7 +152,8 @@ impl View {
         Ok(workbook)
     }
 
-    /// Returns a view of only this level, without the snapshot.
+    /// Returns a view of the same sheets that contains only the cells of `level`, without the
+    /// snapshot.
     pub(super) fn with_only_level(&self, level: FoldedLevel) -> Self {
         Self {
             family: self.family,
@@ -168,7 +172,7 @@ impl View {
         self.tail.imported.sheet(sheet).is_some()
     }
 
-    /// Returns the merged tile of a window.
+    /// Returns the tile of a window, merged from all levels.
     pub(super) async fn tile(&mut self, sheet: SheetId, window: &Window) -> Result<Tile, LogError> {
         if self.objects.tile_count() > MAX_VIEW_TILES {
             self.objects.drop_tiles();
@@ -194,8 +198,8 @@ impl View {
         Ok(cells)
     }
 
-    /// Reads a long text from its object, or from an entry after the snapshot. A lost text is not
-    /// an error: it affects one cell, and all others remain readable.
+    /// Returns a long text from its object or from an entry after the snapshot. A lost text is not
+    /// returned as an error, since it affects only one cell and the other cells remain readable.
     pub(super) async fn long_text(&self, hash: [u8; 32]) -> Result<LongText, LogError> {
         if let Some(text) = self.tail.long_texts.iter().find(|text| text.hash == hash) {
             return Ok(LongText::Whole(text.text.clone()));
@@ -205,7 +209,7 @@ impl View {
             Err(fault @ (ObjectFault::Missing { .. } | ObjectFault::Damaged { .. })) => {
                 Ok(LongText::Lost(fault))
             }
-            // Not lost: a later read may succeed.
+            // The text is not lost: a later read may succeed.
             Err(fault @ ObjectFault::Store(_)) => Err(fault.into()),
         }
     }

@@ -1,4 +1,4 @@
-//! Reads a log forward: cached entries first, then pages from the store.
+//! Reads a log forward: first the cached entries, then pages from the store.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -21,8 +21,9 @@ pub(super) enum WalkEnd {
 }
 
 impl Logs {
-    /// Visits every entry from `from` (inclusive), until the visitor breaks or the log ends. If the
-    /// log seems to end before `must_reach`, the end is read again with strong consistency.
+    /// Visits every entry, starting at `from` (inclusive), until the visitor breaks or the log
+    /// ends. If the log appears to end before `must_reach`, the last read is repeated with strong
+    /// consistency.
     pub(super) async fn walk(
         &self,
         log: LogId,
@@ -33,7 +34,7 @@ impl Logs {
         self.run_walk(log, from, ForwardRead::begin(from, must_reach), visit).await
     }
 
-    /// Like [`Logs::walk`], but strongly consistent: visits every acknowledged entry.
+    /// Like [`Logs::walk`], but strongly consistent, so that every acknowledged entry is visited.
     pub(super) async fn walk_consistently(
         &self,
         log: LogId,

@@ -1,5 +1,5 @@
-//! Reads the state at a position by replaying the whole log. This is the reference implementation
-//! for tests of faster reads.
+//! Reads the state at a position by replaying the whole log. Tests use this as the reference
+//! implementation for faster reads.
 
 use std::ops::ControlFlow;
 
@@ -11,13 +11,13 @@ use cellar_sheet::workbook::Workbook;
 use super::committed::EntryCursor;
 use super::{LogError, Logs};
 
-/// A state and its position.
+/// A workbook and the position of its state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkbookRead {
     pub workbook: Workbook,
     /// Position of the state.
     pub position: Position,
-    /// Incarnation at the position.
+    /// Incarnation of the tables at `position`.
     pub incarnation: u32,
 }
 
@@ -29,19 +29,20 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    /// Resumes from a state with the entries from `next` on.
+    /// Resumes a replay from a state. The next entry to replay is at `next`.
     pub(super) fn resume(workbook: Workbook, next: Position) -> Self {
         Self { workbook, cursor: EntryCursor::from(next) }
     }
 }
 
 impl Logs {
-    /// Returns the state at `at`, or the newest state, which is at or after `min_position`. The cells of
-    /// imported sheets are missing, since the log does not contain them.
+    /// Returns the state at `at`. If `at` is `None`, returns the newest state, which is at or after
+    /// `min_position`. The cells of imported sheets are missing, since the log does not contain
+    /// them.
     ///
     /// # Errors
-    /// [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::TooLarge`],
-    /// [`LogError::Corrupt`], [`LogError::Store`].
+    /// Returns [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::TooLarge`],
+    /// [`LogError::Corrupt`] or [`LogError::Store`].
     pub async fn workbook(
         &self,
         log: LogId,
@@ -52,15 +53,15 @@ impl Logs {
         self.continue_replay(log, &mut replay, at, min_position, |_, _| {}).await?;
         let (position, incarnation) = replay.cursor.newest.ok_or(LogError::NotFound)?;
         match at {
-            // The position is after the newest entry, or between the end of a segment and the next
-            // segment.
+            // `at` is after the newest entry, or in the gap between the End Segment of a segment
+            // and the next segment.
             Some(at) if position < at => Err(LogError::NoSuchPosition { at, newest: position }),
             _ => Ok(WorkbookRead { workbook: replay.workbook, position, incarnation }),
         }
     }
 
-    /// Continues a replay up to `at`, or to the newest entry, which is at or after `min_position`. Calls
-    /// `visit` with the state before each entry.
+    /// Continues a replay up to `at`. If `at` is `None`, continues to the newest entry, which is at
+    /// or after `min_position`. Calls `visit` for each entry, with the state before that entry.
     pub(super) async fn continue_replay(
         &self,
         log: LogId,

@@ -2,13 +2,13 @@ use std::fmt;
 
 use cellar_base::limits::MAX_BLOB_KEY_BYTES;
 
-/// Key of an object that Cellar writes: segments of letters, digits, `-`, `_`, `=` and `.`,
-/// separated by `/`. Such a key needs no escapes in URLs and signatures, and no client resolves
-/// `..` as a parent folder.
+/// The key of an object that Cellar writes. A key consists of segments of letters, digits, `-`,
+/// `_`, `=` and `.`, separated by `/`. URLs and signatures can therefore contain the key without
+/// escaping, and no client resolves `..` as a parent folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobKey(String);
 
-/// Error of an invalid object key.
+/// Reason why an object key is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BlobKeyError {
     /// The key is too long.
@@ -32,7 +32,7 @@ impl BlobKey {
     /// Checks a key.
     ///
     /// # Errors
-    /// [`BlobKeyError`] if the key is too long or malformed.
+    /// Returns [`BlobKeyError`] if the key is too long or malformed.
     pub fn new(key: impl Into<String>) -> Result<Self, BlobKeyError> {
         let key = key.into();
         if key.len() > MAX_BLOB_KEY_BYTES {

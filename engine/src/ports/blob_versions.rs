@@ -1,4 +1,4 @@
-//! Port of object versions, which only operators delete.
+//! Port for listing and deleting object versions. Only operators delete versions.
 
 use async_trait::async_trait;
 
@@ -7,17 +7,18 @@ use super::{BlobKey, PortError};
 /// One listed version of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedVersion {
-    /// Key of the object. Not a [`BlobKey`], since the bucket may contain objects of other writers.
+    /// Key of the object. The type is not [`BlobKey`], since other writers may store objects in the
+    /// bucket.
     pub key: String,
-    /// Version id, assigned by the store.
+    /// Version id that the store assigned.
     pub version: String,
     /// Length in bytes; 0 for a delete marker.
     pub length: u64,
-    /// Time of the write, Unix seconds.
+    /// Time of the write in Unix seconds.
     pub modified_s: u64,
 }
 
-/// End of a page of versions.
+/// The last version on a page, after which the next page starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionMarker {
     /// Key of the last version on the page.
@@ -29,31 +30,33 @@ pub struct VersionMarker {
 /// One page of versions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VersionPage {
-    /// Versions sorted by the bytes of their keys; versions of one key newest first.
+    /// Versions sorted by the bytes of their keys. The versions of one key are sorted from newest
+    /// to oldest.
     pub versions: Vec<ListedVersion>,
-    /// The `after` of the next page; `None` on the last page.
+    /// Value of `after` for the next page; `None` on the last page.
     pub next: Option<VersionMarker>,
 }
 
-/// A store with versioned objects: each write creates a version. A store that keeps only the newest
-/// version also qualifies. All methods are idempotent, and none retries.
+/// An object store in which each write creates a version. A store that keeps only the newest
+/// version may also implement this trait. All methods are idempotent, and no method retries.
 #[async_trait]
 pub trait BlobVersions: Send + Sync {
-    /// Returns one page of all versions of objects whose keys start with `prefix`, after `after`;
-    /// at most [`MAX_LISTED_BLOBS`](cellar_base::limits::MAX_LISTED_BLOBS). One request.
+    /// Returns a page of versions that follow `after`, for all objects whose keys start with
+    /// `prefix`. A page contains at most
+    /// [`MAX_LISTED_BLOBS`](cellar_base::limits::MAX_LISTED_BLOBS) versions. Sends one request.
     ///
     /// # Errors
-    /// [`PortError`] if the request fails.
+    /// Returns [`PortError`] if the request fails.
     async fn list_versions(
         &self,
         prefix: &str,
         after: Option<&VersionMarker>,
     ) -> Result<VersionPage, PortError>;
 
-    /// Permanently deletes one version of an object, if it exists; other versions stay. One
-    /// request.
+    /// Permanently deletes one version of an object, if the version exists. Other versions are
+    /// kept. Sends one request.
     ///
     /// # Errors
-    /// As [`BlobVersions::list_versions`].
+    /// Returns the same errors as [`BlobVersions::list_versions`].
     async fn delete_version(&self, key: &BlobKey, version: &str) -> Result<(), PortError>;
 }

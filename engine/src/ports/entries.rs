@@ -12,8 +12,8 @@ use super::PortError;
 /// One page of entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// Entries of one segment in ascending order. An eventually consistent page may have gaps,
-    /// which the caller detects.
+    /// Entries of one segment in ascending order. An eventually consistent page may have gaps; the
+    /// caller must detect them.
     pub entries: Vec<Arc<Entry>>,
     /// Set if the segment may have more entries after `entries`.
     pub more: bool,
@@ -24,7 +24,7 @@ pub struct Page {
 pub enum PutOutcome {
     /// The entry was written durably.
     Accepted,
-    /// The position was taken by another entry.
+    /// Another entry already occupies the position; nothing was written.
     Refused {
         /// The entry at the position.
         winner: Arc<Entry>,
@@ -35,20 +35,20 @@ pub enum PutOutcome {
     Failed(PortError),
 }
 
-/// The Entry table. Adapters do not retry.
+/// The Entry table, which stores the entries of all logs. Adapters do not retry requests.
 #[async_trait]
 pub trait Entries: Send + Sync {
-    /// Returns one page forward from `from` (inclusive), within its segment.
+    /// Returns one page of a segment in ascending order, starting at `from` (inclusive).
     ///
     /// # Errors
-    /// [`PortError`] if the request fails or a record is unreadable.
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError>;
 
-    /// Returns one page backward from `from` (inclusive), within its segment: at most `limit`
-    /// entries in descending order.
+    /// Returns one page of a segment in descending order, starting at `from` (inclusive). The page
+    /// contains at most `limit` entries.
     ///
     /// # Errors
-    /// As [`Entries::page`].
+    /// Returns the same errors as [`Entries::page`].
     async fn page_back(
         &self,
         log: LogId,
@@ -60,7 +60,7 @@ pub trait Entries: Send + Sync {
     /// Returns the newest entry of a segment.
     ///
     /// # Errors
-    /// As [`Entries::page`].
+    /// Returns the same errors as [`Entries::page`].
     async fn last(
         &self,
         log: LogId,
@@ -68,22 +68,22 @@ pub trait Entries: Send + Sync {
         consistent: bool,
     ) -> Result<Option<Arc<Entry>>, PortError>;
 
-    /// Reads the entry at a position with strong consistency.
+    /// Returns the entry at a position. The read is strongly consistent.
     ///
     /// # Errors
-    /// As [`Entries::page`].
+    /// Returns the same errors as [`Entries::page`].
     async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError>;
 
-    /// Writes an entry if its position is free. Must not be retried by the adapter: the append
-    /// machine decides what an unknown outcome allows.
+    /// Writes an entry if its position is free. The adapter must not retry this request: the append
+    /// state machine decides how to continue after an unknown outcome.
     async fn put(&self, entry: &Entry) -> PutOutcome;
 
-    /// Sets the root of a Snapshot entry that has none, and returns the root that is stored
-    /// afterwards. Besides [`Entries::replace_root`], this is the only change of an existing entry
-    /// (I12).
+    /// Sets the root of a Snapshot entry if the entry has no root, and returns the stored root.
+    /// Only this method and [`Entries::replace_root`] change an existing entry (I12).
     ///
     /// # Errors
-    /// As [`Entries::page`]; permanent if there is no Snapshot entry at the position.
+    /// Returns the same errors as [`Entries::page`]. The error is permanent if there is no Snapshot
+    /// entry at the position.
     async fn set_root(
         &self,
         log: LogId,
@@ -91,12 +91,12 @@ pub trait Entries: Send + Sync {
         root: &str,
     ) -> Result<String, PortError>;
 
-    /// Sets the root of a Snapshot entry if its current root is `replaces` (`None`: no root), and
-    /// returns the root that is stored afterwards. Returns `None` if the entry has no root or is
-    /// not a Snapshot entry.
+    /// Sets the root of a Snapshot entry if its current root equals `replaces`, where `None` means
+    /// no root. Returns the root that is stored afterwards, or `None` if the entry has no root or
+    /// is not a Snapshot entry.
     ///
     /// # Errors
-    /// As [`Entries::page`].
+    /// Returns the same errors as [`Entries::page`].
     async fn replace_root(
         &self,
         log: LogId,

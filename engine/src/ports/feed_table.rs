@@ -13,39 +13,41 @@ pub enum FeedWriteOutcome {
     Done,
     /// A record with the same key exists; nothing was written.
     Exists,
-    /// The record may or may not have been written, or may still be written.
+    /// The write may have happened, or may still happen later.
     Unknown(PortError),
     /// The record was not written, and a retry cannot succeed.
     Failed(PortError),
 }
 
-/// The Feed table. Items and partitions never change. Adapters must not retry writes: the indexing
-/// machine decides what an unknown outcome allows.
+/// The Feed table. Its items and partitions are immutable. Adapters must not retry writes: the
+/// indexing state machine decides how to continue after an unknown outcome.
 #[async_trait]
 pub trait FeedTable: Send + Sync {
-    /// Returns the newest partition and its feed; `None` before the first partition.
+    /// Returns the newest partition and the feed that it belongs to; `None` if the table has no
+    /// partition.
     ///
     /// # Errors
-    /// [`PortError`] if the request fails or a record is unreadable.
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError>;
 
     /// Creates a partition if it does not exist.
     async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome;
 
-    /// Reads the last item of a partition and its offset with strong consistency.
+    /// Returns the last item of a partition with its offset. The read is strongly consistent.
     ///
     /// # Errors
-    /// As [`FeedTable::newest_partition`].
+    /// Returns the same errors as [`FeedTable::newest_partition`].
     async fn last_item(&self, partition: u64) -> Result<Option<(u64, Item)>, PortError>;
 
-    /// Writes an item if its place is free.
+    /// Writes an item if no item exists at its offset.
     async fn put_item(&self, at: Checkpoint, item: &Item) -> FeedWriteOutcome;
 
-    /// Returns items of a partition from `from` on, in order, at most `limit`. Empty only if there
-    /// are no more items. An eventually consistent read may have gaps.
+    /// Returns at most `limit` items of a partition in ascending order, starting at `from`. The
+    /// result is empty only if there are no more items. An eventually consistent read may have
+    /// gaps.
     ///
     /// # Errors
-    /// As [`FeedTable::newest_partition`].
+    /// Returns the same errors as [`FeedTable::newest_partition`].
     async fn items(
         &self,
         from: Checkpoint,
@@ -53,17 +55,17 @@ pub trait FeedTable: Send + Sync {
         consistent: bool,
     ) -> Result<Vec<(u64, Item)>, PortError>;
 
-    /// Reads with strong consistency how far a stream is indexed; `None` if the stream was never
-    /// indexed.
+    /// Returns the stored mark of a stream, up to which the stream is indexed; `None` if the stream
+    /// was never indexed. The read is strongly consistent.
     ///
     /// # Errors
-    /// As [`FeedTable::newest_partition`].
+    /// Returns the same errors as [`FeedTable::newest_partition`].
     async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError>;
 
-    /// Raises the mark of a stream, unless the stored mark is as high or belongs to a later feed.
-    /// Idempotent.
+    /// Raises the mark of a stream. Keeps the stored mark if it is at least as high, or if it
+    /// belongs to a later feed. Idempotent.
     ///
     /// # Errors
-    /// As [`FeedTable::newest_partition`].
+    /// Returns the same errors as [`FeedTable::newest_partition`].
     async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError>;
 }

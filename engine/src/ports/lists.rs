@@ -1,4 +1,4 @@
-//! Port of the spreadsheet lists of people.
+//! Port of the spreadsheet lists, one for each person.
 
 use async_trait::async_trait;
 use cellar_base::identity::LogId;
@@ -9,28 +9,28 @@ use super::PortError;
 /// One page of a person's spreadsheet list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPage {
-    /// Entries in the order of spreadsheet ids, including entries of spreadsheets that are no
-    /// longer shared with the person.
+    /// Entries sorted by spreadsheet id. Spreadsheets that are no longer shared with the person are
+    /// included.
     pub entries: Vec<ListEntry>,
-    /// Set if there may be more entries after `entries`.
+    /// Set if the list may contain more entries after `entries`.
     pub more: bool,
 }
 
-/// Spreadsheet lists of people, stored in the Feed table.
+/// The spreadsheet lists of all people, stored in the Feed table.
 #[async_trait]
 pub trait Lists: Send + Sync {
-    /// Writes an entry of a person's list, unless the stored entry is derived from more events.
-    /// Idempotent.
+    /// Writes an entry of a person's list. Keeps the stored entry if it was derived from more
+    /// events than the new entry. Idempotent.
     ///
     /// # Errors
-    /// [`PortError`] if the request fails.
+    /// Returns [`PortError`] if the request fails.
     async fn put_listed(&self, person: &Person, entry: &ListEntry) -> Result<(), PortError>;
 
-    /// Returns entries of a person's list after a spreadsheet, at most `limit`. Eventually
-    /// consistent.
+    /// Returns at most `limit` entries that follow a spreadsheet in a person's list. The read is
+    /// eventually consistent.
     ///
     /// # Errors
-    /// [`PortError`] if the request fails or a record is unreadable.
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn listed(
         &self,
         person: &Person,

@@ -1,4 +1,4 @@
-//! Ports: the interfaces of the engine to tables, objects, queues and clocks.
+//! Ports: the traits through which the engine uses tables, objects, queues and clocks.
 
 mod blob_key;
 mod blob_versions;
@@ -45,18 +45,20 @@ use cellar_base::record::RecordError;
 pub struct PortError {
     /// Set if a retry may succeed.
     pub temporary: bool,
-    /// The cause, for operators; not shown to users of the API.
+    /// Cause of the error, for operators. The API does not show it to users.
     pub message: String,
 }
 
 impl PortError {
-    /// Returns an error that may pass: a timeout, a throttled request, a lost connection.
+    /// Returns an error that a retry may resolve, such as a timeout, a throttled request or a lost
+    /// connection.
     #[must_use]
     pub fn temporary(message: impl Into<String>) -> Self {
         Self { temporary: true, message: message.into() }
     }
 
-    /// Returns an error that will not pass: access denied, a missing table, an unreadable record.
+    /// Returns an error that a retry cannot resolve, such as a denied permission, a missing table
+    /// or an unreadable record.
     #[must_use]
     pub fn permanent(message: impl Into<String>) -> Self {
         Self { temporary: false, message: message.into() }

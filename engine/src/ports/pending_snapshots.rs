@@ -22,29 +22,30 @@ pub enum WriteOutcome {
 /// The PendingSnapshots table. Adapters do not retry writes.
 #[async_trait]
 pub trait PendingSnapshots: Send + Sync {
-    /// Reads the first pending snapshot of the job's log at or before the job's position, strongly
-    /// consistent.
+    /// Returns the first pending snapshot of the job's log that is at or before the job's position.
+    /// The read is strongly consistent.
     ///
     /// # Errors
-    /// [`PortError`] if the request fails or a record is unreadable.
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn first_up_to(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError>;
 
-    /// Reads the first pending snapshot of the job's log after the job's position, strongly
-    /// consistent.
+    /// Returns the first pending snapshot of the job's log that is after the job's position. The
+    /// read is strongly consistent.
     ///
     /// # Errors
-    /// As [`PendingSnapshots::first_up_to`].
+    /// Returns the same errors as [`PendingSnapshots::first_up_to`].
     async fn first_after(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError>;
 
-    /// Writes a record if none exists.
+    /// Writes a record if no record with its key exists.
     async fn create(&self, record: &PendingSnapshot) -> WriteOutcome;
 
-    /// Replaces the record that has this increment.
+    /// Replaces the stored record if its increment equals `increment`.
     async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome;
 
-    /// Deletes a job's record if its rebuild run is `run`; keeps any other record. Idempotent.
+    /// Deletes the record of a job if the record belongs to the rebuild run `run`. Any other record
+    /// is kept. Idempotent.
     ///
     /// # Errors
-    /// As [`PendingSnapshots::first_up_to`].
+    /// Returns the same errors as [`PendingSnapshots::first_up_to`].
     async fn delete(&self, job: SnapshotJob, run: Option<u64>) -> Result<(), PortError>;
 }

@@ -1,4 +1,4 @@
-//! Port of the `pending` tags of uploads.
+//! Port for the `state=pending` tag of uploaded objects.
 
 use std::sync::Arc;
 
@@ -6,14 +6,15 @@ use async_trait::async_trait;
 
 use super::{BlobKey, Blobs, KeepOutcome, PortError};
 
-/// Tags of uploaded objects. The bucket's lifecycle rule deletes an object while it has the tag.
+/// Removes the pending tag of uploaded objects. The bucket's lifecycle rule deletes objects that
+/// keep the tag.
 #[async_trait]
 pub trait PendingTags: Send + Sync {
-    /// Removes the `state=pending` tag of an object; returns `false` if the object does not exist.
-    /// Idempotent: an object without the tag is a success.
+    /// Removes the `state=pending` tag of an object. Succeeds if the object has no tag, so the
+    /// method is idempotent. Returns `false` if the object does not exist.
     ///
     /// # Errors
-    /// [`PortError`] if the request fails.
+    /// Returns [`PortError`] if the request fails.
     async fn remove_pending_tag(&self, key: &str) -> Result<bool, PortError>;
 }
 

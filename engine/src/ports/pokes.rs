@@ -1,5 +1,5 @@
-//! Pokes: notify the followers of a spreadsheet that it has grown. Optional: followers without
-//! pokes poll.
+//! Pokes notify the followers of a spreadsheet that its log has grown. They are optional: a client
+//! that receives no pokes polls the head instead.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use tokio::sync::watch;
 /// A subscription to the pokes of a log.
 #[derive(Debug, Clone)]
 pub struct Subscription {
-    /// The newest position that was poked; intermediate positions are skipped.
+    /// The newest position that was announced. Intermediate positions may be skipped.
     pub newest: watch::Receiver<Position>,
-    /// Keeps the subscription counted for its subject until it is dropped.
+    /// Counts the subscription for its subject; dropping this value ends the count.
     pub slot: Arc<()>,
 }
 
 /// Reason why a log cannot be followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FollowError {
-    /// The server does not push.
+    /// The server does not push changes.
     #[error("this server does not push changes; poll the head instead")]
     NoPokes,
     /// The server has too many followers.
@@ -36,21 +36,21 @@ pub enum FollowError {
     },
 }
 
-/// Notifies followers of a log that it has grown. A poke is a hint and may be lost.
+/// Notifies the followers of a log when it has grown. A poke is only a hint and may be lost.
 pub trait Pokes: Send + Sync {
-    /// Announces an entry at `head`.
+    /// Announces that the log has an entry at `head`.
     fn poke(&self, log: LogId, head: Position);
 
-    /// Subscribes a subject to a log. Earlier pokes are not repeated. The subscription ends when
-    /// its sender is dropped.
+    /// Subscribes a subject to a log. Pokes that were sent before the subscription are not
+    /// repeated. The subscription ends when its sender is dropped.
     ///
     /// # Errors
-    /// [`FollowError`].
+    /// Returns [`FollowError`] if the server does not push or a connection limit is reached.
     fn follow(&self, log: LogId, subject: SubjectKey) -> Result<Subscription, FollowError>;
 }
 
-/// Pokes nobody. A serverless function is not notified between requests without a component that
-/// runs, and costs, while idle.
+/// An implementation that never sends pokes. A serverless function cannot be notified between
+/// requests without a permanently running component, which would cost money while idle.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoPokes;
 

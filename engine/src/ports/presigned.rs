@@ -1,4 +1,4 @@
-//! Presigned requests, which need no credentials.
+//! Presigned requests: the recipient needs no credentials to send them.
 
 use cellar_base::limits::{MAX_BLOB_BYTES, MAX_PRESIGNED_S};
 
@@ -9,36 +9,37 @@ use super::{BlobKey, PortError, Sha256};
 pub struct UploadGrant {
     /// Key of the object.
     pub key: BlobKey,
-    /// Exact length of the object in bytes.
+    /// Required length of the object in bytes.
     pub length: u64,
     /// SHA-256 of the object.
     pub sha256: Sha256,
-    /// Required media type; not signed if `None`, so that the uploader may choose one.
+    /// Required media type. If `None`, the media type is not signed and the uploader may choose it.
     pub content_type: Option<String>,
-    /// Required content encoding, for example `zstd`; not signed if `None`.
+    /// Required content encoding, for example `zstd`. If `None`, the content encoding is not
+    /// signed.
     pub content_encoding: Option<String>,
     /// Validity in seconds.
     pub valid_s: u64,
 }
 
-/// A signed request that anyone who has it can send.
+/// A signed request. Anyone who knows it can send it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresignedRequest {
     pub method: String,
-    /// The URL, which is secret while it is valid.
+    /// URL of the request. It must be kept secret while it is valid.
     pub url: String,
-    /// Headers that must be sent unchanged, sorted by their lower-case names. `host` is missing,
-    /// since an HTTP client derives it from the URL.
+    /// Headers that the sender must send unchanged, sorted by their lower-case names. `host` is not
+    /// included, since an HTTP client derives it from the URL.
     pub headers: Vec<(String, String)>,
     /// Expiry, Unix seconds.
     pub expires_s: u64,
 }
 
 impl UploadGrant {
-    /// Checks the validity and length of the grant.
+    /// Checks the validity period and the object length of the grant.
     ///
     /// # Errors
-    /// A permanent [`PortError`] with the exceeded bound.
+    /// Returns a permanent [`PortError`] that describes the exceeded bound.
     pub fn check(&self) -> Result<(), PortError> {
         check_valid_s(self.valid_s)?;
         if self.length > MAX_BLOB_BYTES {
@@ -52,10 +53,10 @@ impl UploadGrant {
     }
 }
 
-/// Checks the validity of a presigned URL.
+/// Checks the validity period of a presigned URL.
 ///
 /// # Errors
-/// A permanent [`PortError`] if it is zero or exceeds [`MAX_PRESIGNED_S`].
+/// Returns a permanent [`PortError`] if the period is zero or exceeds [`MAX_PRESIGNED_S`].
 pub fn check_valid_s(valid_s: u64) -> Result<(), PortError> {
     if (1..=MAX_PRESIGNED_S).contains(&valid_s) {
         return Ok(());

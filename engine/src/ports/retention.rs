@@ -1,4 +1,5 @@
-//! Port for offloading and trimming segments; functions of the API have no permission for it.
+//! Port for offloading and trimming segments. The functions that serve the API lack the permissions
+//! for it.
 
 use async_trait::async_trait;
 use cellar_base::identity::LogId;
@@ -7,7 +8,7 @@ use cellar_log::segment::Segment;
 
 use super::PortError;
 
-/// The place from which a scan of the Segment table continues: the key of the last scanned record.
+/// Place in a scan of the Segment table: the key of the last scanned record.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ScanKey {
     pub partition: Vec<u8>,
@@ -17,51 +18,56 @@ pub struct ScanKey {
 /// One page of the segments of all logs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SegmentPage {
-    /// Segments, with the segments of one log in ascending order. Logs are in no particular order.
+    /// Segments on the page. The segments of one log are in ascending order; the logs are in no
+    /// particular order.
     pub segments: Vec<Segment>,
-    /// Start of the next page, not necessarily the key of a listed segment; `None` on the last
-    /// page.
+    /// Scan key after which the next page starts; `None` on the last page. It may be the key of a
+    /// segment that is not in `segments`.
     pub next: Option<ScanKey>,
 }
 
-/// Offloads and trims segments, and deletes the records of purged spreadsheets.
+/// Writes that offload and trim segments, and that delete the records of purged spreadsheets.
 #[async_trait]
 pub trait Retention: Send + Sync {
-    /// Returns one page of the segments of all logs, after `after`. A page may be empty although
-    /// there are more.
+    /// Returns a page of the segments of all logs, starting after `after`. A page may be empty even
+    /// if more pages follow.
     ///
     /// # Errors
-    /// [`PortError`] if the request fails or a record is unreadable.
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError>;
 
-    /// Records the key of a segment's offloaded copy. Idempotent.
+    /// Stores the key of a segment's offloaded copy in the segment's record. Idempotent.
     ///
     /// # Errors
-    /// As [`Retention::all_segments`]; permanent if the segment does not exist.
+    /// Returns the same errors as [`Retention::all_segments`]. The error is permanent if the
+    /// segment does not exist.
     async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError>;
 
-    /// Marks the first entry of a segment as trimmed; an earlier mark is kept.
+    /// Sets the trim mark on the first entry of a segment. An earlier mark is kept.
     ///
     /// # Errors
-    /// As [`Retention::all_segments`]; permanent if the entry does not exist.
+    /// Returns the same errors as [`Retention::all_segments`]. The error is permanent if the entry
+    /// does not exist.
     async fn mark_trimmed(&self, log: LogId, segment: u32, trimmed_s: u64)
     -> Result<(), PortError>;
 
     /// Deletes entries of one segment. Idempotent.
     ///
     /// # Errors
-    /// As [`Retention::all_segments`]; some entries may have been deleted.
+    /// Returns the same errors as [`Retention::all_segments`]. After an error, some of the entries
+    /// may have been deleted.
     async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError>;
 
     /// Deletes the record of a segment. Idempotent.
     ///
     /// # Errors
-    /// As [`Retention::all_segments`].
+    /// Returns the same errors as [`Retention::all_segments`].
     async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError>;
 
-    /// Deletes a fork from the list of its source, by its number in that list. Idempotent.
+    /// Deletes the record of a fork from its source's list of forks. The fork is identified by its
+    /// number in the list. Idempotent.
     ///
     /// # Errors
-    /// As [`Retention::all_segments`].
+    /// Returns the same errors as [`Retention::all_segments`].
     async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError>;
 }

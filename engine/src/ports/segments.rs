@@ -1,4 +1,4 @@
-//! Port of the Segment table, and of the transactions that open segments.
+//! Port of the Segment table. Its transactions open logs and segments.
 
 use async_trait::async_trait;
 use cellar_base::identity::LogId;
@@ -23,16 +23,16 @@ pub enum CreateOutcome {
     Failed(PortError),
 }
 
-/// The records of a new fork.
+/// The records that the creation of a fork writes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForkRecords {
-    /// Segment 0 of the fork, with its lineage.
+    /// Segment 0 of the fork, which contains the fork's lineage.
     pub origin: Segment,
-    /// The fork's first own segment.
+    /// The first segment that belongs to the fork itself.
     pub segment: Segment,
-    /// The fork's first own entry.
+    /// The first entry that belongs to the fork itself.
     pub first: Entry,
-    /// The fork's record in the list of its source.
+    /// The fork's record in its source's list of forks.
     pub listed: ListedFork,
 }
 
@@ -41,17 +41,17 @@ pub struct ForkRecords {
 pub struct ForkPage {
     /// Forks, oldest first.
     pub forks: Vec<ListedFork>,
-    /// Number after which the next page starts; `None` on the last page.
+    /// Fork number after which the next page starts; `None` on the last page.
     pub next: Option<u64>,
 }
 
 /// The Segment table.
 #[async_trait]
 pub trait Segments: Send + Sync {
-    /// Returns the newest segments of a log, newest first, at most `limit`.
+    /// Returns at most `limit` segments of a log, from newest to oldest.
     ///
     /// # Errors
-    /// [`PortError`] if the request fails or a record is unreadable.
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn newest(
         &self,
         log: LogId,
@@ -62,7 +62,7 @@ pub trait Segments: Send + Sync {
     /// Returns the record of one segment.
     ///
     /// # Errors
-    /// As [`Segments::newest`].
+    /// Returns the same errors as [`Segments::newest`].
     async fn segment(
         &self,
         log: LogId,
@@ -70,27 +70,30 @@ pub trait Segments: Send + Sync {
         consistent: bool,
     ) -> Result<Option<Segment>, PortError>;
 
-    /// Closes a segment and opens the next in one transaction, if none of the records exists.
+    /// Closes a segment and opens the next segment in one transaction. Writes nothing if any of the
+    /// records exists.
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome;
 
-    /// Records the newest entry of a segment with a finished snapshot; a later recorded entry is
-    /// kept (I9).
+    /// Records an entry as the newest entry of its segment that has a finished snapshot. If a later
+    /// entry is already recorded, that entry is kept (I9).
     ///
     /// # Errors
-    /// As [`Segments::newest`]; permanent if the segment does not exist.
+    /// Returns the same errors as [`Segments::newest`]. The error is permanent if the segment does
+    /// not exist.
     async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError>;
 
-    /// Writes a log's first segment and first entry in one transaction, if neither exists.
+    /// Writes a log's first segment and first entry in one transaction. Writes nothing if either
+    /// record exists.
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome;
 
-    /// Writes the records of a fork in one transaction, if none of them exists.
+    /// Writes the records of a fork in one transaction. Writes nothing if any record exists.
     async fn fork(&self, records: &ForkRecords) -> CreateOutcome;
 
-    /// Returns one page of the forks of a log with numbers greater than `after`, oldest first, at
-    /// most `limit`. Eventually consistent.
+    /// Returns a page of at most `limit` forks of a log, oldest first, starting after the number
+    /// `after`. The read is eventually consistent.
     ///
     /// # Errors
-    /// As [`Segments::newest`].
+    /// Returns the same errors as [`Segments::newest`].
     async fn forks(
         &self,
         source: LogId,

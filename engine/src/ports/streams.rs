@@ -10,17 +10,17 @@ use super::PortError;
 /// Outcome of a conditional write to an event stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamOutcome {
-    /// The write succeeded durably.
+    /// The write was stored durably.
     Done,
     /// The condition on the tip failed; nothing was written.
     Refused {
-        /// The current tip, if the response included it.
+        /// The current tip, if the response included the tip.
         tip: Option<Arc<Tip>>,
     },
-    /// An event batch with the same index exists, and the response did not report a failed
-    /// condition on the tip; nothing was written.
+    /// An event batch with the same index exists, so nothing was written. The response did not
+    /// report a failed condition on the tip.
     BatchExists,
-    /// The write may or may not have happened, or may still happen.
+    /// The write may have happened, or may still happen later.
     Unknown(PortError),
     /// The request was throttled; nothing was written.
     Throttled(PortError),
@@ -28,22 +28,22 @@ pub enum StreamOutcome {
     Failed(PortError),
 }
 
-/// The EventStream table. Items are never deleted. Adapters must not retry writes: the append
-/// machine decides what an unknown outcome allows.
+/// The EventStream table. Its items are never deleted. Adapters must not retry writes: the append
+/// state machine decides how to continue after an unknown outcome.
 #[async_trait]
 pub trait Streams: Send + Sync {
     /// Returns the tip of a stream; `None` if the stream does not exist.
     ///
     /// # Errors
-    /// [`PortError`] if the request fails or a record is unreadable.
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn tip(&self, name: &StreamName, consistent: bool)
     -> Result<Option<Arc<Tip>>, PortError>;
 
-    /// Returns one page of the event batches with an index less than `below`, newest first. Empty
-    /// only if there are none.
+    /// Returns a page of event batches with indexes less than `below`, newest first. The page is
+    /// empty only if no such batches exist.
     ///
     /// # Errors
-    /// As [`Streams::tip`].
+    /// Returns the same errors as [`Streams::tip`].
     async fn batches_before(
         &self,
         name: &StreamName,
@@ -54,25 +54,25 @@ pub trait Streams: Send + Sync {
     /// Writes the first tip of a stream if the stream does not exist.
     async fn put_first(&self, tip: &Tip) -> StreamOutcome;
 
-    /// Appends to the tip that has the expected etag.
+    /// Appends events to the tip if the tip's etag is the expected etag.
     async fn update(&self, update: &Update) -> StreamOutcome;
 
-    /// Writes an event batch if its index is free, and updates the tip if it has the expected etag,
-    /// in one transaction. An identical request within ten minutes after a success may also
-    /// succeed.
+    /// Writes an event batch and updates the tip in one transaction. The transaction succeeds if no
+    /// batch exists at the index and the tip has the expected etag. If an identical request is sent
+    /// again within ten minutes after a success, the repeated request may also succeed.
     async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome;
 }
 
 /// One page of the streams of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamPage {
-    /// Each stream with the index of its next event. A stream may be on several pages.
+    /// Pairs of a stream and the index of its next event. The same stream may be on several pages.
     pub streams: Vec<(StreamName, u64)>,
-    /// Start of the next page; `None` on the last page.
+    /// Scan key after which the next page starts; `None` on the last page.
     pub next: Option<StreamScanKey>,
 }
 
-/// A place in a scan of the EventStream table: the key of the last scanned item.
+/// Place in a scan of the EventStream table: the key of the last scanned item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamScanKey {
     /// Name of the stream.
@@ -81,12 +81,12 @@ pub struct StreamScanKey {
     pub index: u64,
 }
 
-/// All streams of a table. For operators, since a scan reads the whole table.
+/// Lists all streams of a table. Intended for operators, since a scan reads the whole table.
 #[async_trait]
 pub trait AllStreams: Send + Sync {
-    /// Returns one page of streams, unordered and strongly consistent.
+    /// Returns a page of streams in no particular order. The read is strongly consistent.
     ///
     /// # Errors
-    /// [`PortError`] if the request fails or a record is unreadable.
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn all_streams(&self, after: Option<StreamScanKey>) -> Result<StreamPage, PortError>;
 }

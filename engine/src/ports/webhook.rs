@@ -1,4 +1,4 @@
-//! Ports of the webhook: its stored progress and its receiver.
+//! Ports of the webhook: its stored progress, and the sender of its deliveries.
 
 use async_trait::async_trait;
 use cellar_api::wire::WebhookDelivery;
@@ -6,20 +6,22 @@ use cellar_catalog::webhook::WebhookProgress;
 
 use super::PortError;
 
-/// The progress of the webhook, stored in one record.
+/// Stores the progress of the webhook in one record.
 #[async_trait]
 pub trait WebhookProgresses: Send + Sync {
-    /// Reads the progress with strong consistency; `None` before the first delivery.
+    /// Returns the stored progress; `None` before the first delivery. The read is strongly
+    /// consistent.
     ///
     /// # Errors
-    /// [`PortError`] if the request fails or a record is unreadable.
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn progress(&self) -> Result<Option<WebhookProgress>, PortError>;
 
-    /// Replaces the progress `from` by `to`; returns whether the stored progress was `from`. After
-    /// an error the progress may have been stored nevertheless: a retry then returns `false`.
+    /// Replaces the stored progress by `to` if it equals `from`. Returns whether the progress was
+    /// replaced. If the request fails with an error, the new progress may still have been stored; a
+    /// retry returns `false` in that case.
     ///
     /// # Errors
-    /// As [`WebhookProgresses::progress`].
+    /// Returns the same errors as [`WebhookProgresses::progress`].
     async fn advance(
         &self,
         from: Option<WebhookProgress>,
@@ -27,20 +29,21 @@ pub trait WebhookProgresses: Send + Sync {
     ) -> Result<bool, PortError>;
 }
 
-/// The receiver rejected a delivery, which is retried later.
+/// Error of a delivery that the receiver did not accept. The delivery is retried later.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct DeliveryRejected {
-    /// Response of the receiver, or the reason why there was none.
+    /// Response of the receiver, or the reason why no response arrived.
     pub reason: String,
 }
 
-/// Sends deliveries to the receiver.
+/// Sends deliveries to the receiver of the webhook.
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
-    /// Sends a delivery; `Ok` means that the receiver accepted it.
+    /// Sends a delivery. `Ok` means that the receiver accepted the delivery.
     ///
     /// # Errors
-    /// [`DeliveryRejected`]; the delivery may have arrived nevertheless.
+    /// Returns [`DeliveryRejected`]. The receiver may have processed the delivery despite the
+    /// error.
     async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected>;
 }

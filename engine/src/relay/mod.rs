@@ -1,4 +1,4 @@
-//! The relay: turns changes of the Entry table into snapshot jobs and removed pending tags.
+//! The relay: for each change of the Entry table, sends a snapshot job or removes a pending tag.
 
 #[cfg(test)]
 mod tests;
@@ -13,11 +13,11 @@ use crate::ports::{Jobs, PendingTags, PortError};
 /// One record of the Entry table's change stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntryChange {
-    /// Position in the change stream, reported if the record fails.
+    /// Sequence number in the change stream; reported if relaying the record fails.
     pub sequence_number: String,
-    /// Kind of the change as named by DynamoDB, such as `INSERT`.
+    /// DynamoDB's name for the kind of change, such as `INSERT`.
     pub name: String,
-    /// The entry's attributes; at least [`cellar_snapshot::relay::ATTRIBUTES`].
+    /// Attributes of the entry. They include at least [`cellar_snapshot::relay::ATTRIBUTES`].
     pub image: Item,
 }
 
@@ -27,10 +27,10 @@ pub enum RelayFailure {
     /// The record is invalid.
     #[error(transparent)]
     Record(#[from] RelayError),
-    /// The queue or bucket failed.
+    /// A request to the queue or the bucket failed.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// The external body of an entry does not exist: its data is lost.
+    /// The external body of an entry does not exist, so its data is lost.
     #[error(
         "the external body `{key}` is missing, but an entry references it; restore an older version \
          of the object"
@@ -45,7 +45,7 @@ impl RelayFailure {
     }
 }
 
-/// Relays records of the Entry table. Every operation is short and idempotent.
+/// Relays change records of the Entry table. Every operation is short and idempotent.
 #[derive(Clone)]
 pub struct Relay {
     jobs: Arc<dyn Jobs>,
@@ -53,18 +53,18 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Returns a relay to a queue and to the uploaded objects.
+    /// Creates a relay that sends jobs to `queue` and removes the pending tag of uploaded objects.
     #[must_use]
     pub fn new(jobs: Arc<dyn Jobs>, pending_tags: Arc<dyn PendingTags>) -> Self {
         Self { jobs, pending_tags }
     }
 
-    /// Relays a batch in order. Returns the sequence number of the first failed record, from which
-    /// the change stream retries.
+    /// Relays a batch of records in order. Returns the sequence number of the first record that
+    /// failed; the change stream retries from there.
     ///
-    /// After a permanent failure the batch continues, so that at most that record is lost if the
-    /// batch is abandoned. After a temporary failure the batch stops, since the next record would
-    /// fail as well.
+    /// After a permanent failure, the remaining records are still relayed. If the change stream
+    /// gives up on the batch, only the failed records are lost. After a temporary failure the batch
+    /// stops, since the next record would probably fail as well.
     pub async fn relay_batch(&self, changes: &[EntryChange]) -> Option<String> {
         let mut first_failed = None;
         for change in changes {

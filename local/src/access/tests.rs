@@ -1,9 +1,9 @@
-//! Signatures, and whose they are.
+//! Tests of signatures and their keys.
 
 use super::*;
 
 const SERVICE: Service =
-    Service { name: "dynamodb", asks: |_, _| Ok(vec![]), denied: StatusCode::BAD_REQUEST };
+    Service { name: "dynamodb", parse: |_, _| Ok(vec![]), denied_status: StatusCode::BAD_REQUEST };
 
 fn access() -> Access {
     let roles = Roles::of_operator(("key", "secret"));
@@ -12,7 +12,7 @@ fn access() -> Access {
 
 const SIGNED: [&str; 3] = ["host", "x-amz-date", "x-amz-target"];
 
-/// A request of 8 o'clock whose signature covers these headers.
+/// A request of 8 o'clock whose signature covers the given headers.
 fn request(signed: &[&str]) -> Parts {
     let request = Request::post("/")
         .header("host", "localhost:80")
@@ -20,11 +20,11 @@ fn request(signed: &[&str]) -> Parts {
         .header("x-amz-target", "DynamoDB_20120810.GetItem")
         .body(Body::empty());
     let mut parts = request.unwrap().into_parts().0;
-    let time = read_time("20261121T080000Z").unwrap();
+    let time = parse_time("20261121T080000Z").unwrap();
     let access = access();
     let (_, credentials) = access.roles.signer("key").unwrap();
-    let by = Signer { credentials, region: "region", time };
-    let signature = access.sign(&parts, b"{}", signed, &by).unwrap();
+    let signer = Signer { credentials, region: "region", time };
+    let signature = access.sign(&parts, b"{}", signed, &signer).unwrap();
     let authorization = format!(
         "AWS4-HMAC-SHA256 Credential=key/20261121/region/dynamodb/aws4_request, \
          SignedHeaders={}, Signature={signature}",
@@ -34,12 +34,12 @@ fn request(signed: &[&str]) -> Parts {
     parts
 }
 
-fn check(parts: &Parts, now: &str) -> Result<Caller, Refused> {
-    access().check_signature(parts, b"{}", read_time(now).unwrap())
+fn check(parts: &Parts, now: &str) -> Result<Caller, AuthError> {
+    access().check_signature(parts, b"{}", parse_time(now).unwrap())
 }
 
 #[test]
-fn a_signature_is_good_for_a_quarter_of_an_hour() {
+fn a_signature_is_valid_for_fifteen_minutes() {
     let signed = request(&SIGNED);
     for now in ["20261121T074500Z", "20261121T080000Z", "20261121T081500Z"] {
         assert_eq!(check(&signed, now), Ok(Caller::Operator), "{now}");
@@ -50,7 +50,7 @@ fn a_signature_is_good_for_a_quarter_of_an_hour() {
 }
 
 #[test]
-fn a_signature_covers_what_the_request_asks_for() {
+fn a_signature_must_cover_the_required_headers() {
     for left_out in SIGNED {
         let signed: Vec<&str> = SIGNED.into_iter().filter(|name| *name != left_out).collect();
         let checked = check(&request(&signed), "20261121T080000Z");
@@ -59,14 +59,14 @@ fn a_signature_covers_what_the_request_asks_for() {
 }
 
 #[test]
-fn a_signature_for_one_service_is_good_for_no_other() {
+fn rejects_a_signature_for_another_service() {
     let sqs = Access { service: Service { name: "sqs", ..SERVICE }, ..access() };
-    let now = read_time("20261121T080000Z").unwrap();
+    let now = parse_time("20261121T080000Z").unwrap();
     assert_eq!(sqs.check_signature(&request(&SIGNED), b"{}", now), Err(WRONG_SIGNATURE));
 }
 
 #[test]
-fn what_is_no_signature_is_refused() {
+fn rejects_malformed_signatures() {
     for text in [
         "",
         "AWS4-HMAC-SHA256 ",
@@ -84,7 +84,7 @@ fn what_is_no_signature_is_refused() {
 }
 
 #[test]
-fn a_time_that_is_none_is_refused() {
+fn rejects_malformed_times() {
     for time in ["", "T", "20261121", "20261121T080000", "2026112éT080000Z", "99999999T999999Z"] {
         let mut parts = request(&SIGNED);
         let time = axum::http::HeaderValue::from_bytes(time.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! Lists of objects, page by page.
+//! Lists objects, in pages.
 
 use std::sync::Arc;
 
@@ -7,14 +7,13 @@ use s3s::dto::{
 };
 
 use super::record::Record;
-use super::requests::{length, time};
 use super::store::Bucket;
 
-/// Objects and common prefixes of a page, as in S3.
+/// Maximum number of objects and common prefixes per page, as in S3.
 pub(super) const MAX_KEYS: i32 = 1_000;
 
-/// One page; its token is the last key, or common prefix, of the page before.
-pub(super) fn page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjectsV2Output {
+/// Returns a page of a list. Its token is the last key or common prefix of the previous page.
+pub(super) fn list_page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjectsV2Output {
     let prefix = input.prefix.clone().unwrap_or_default();
     let max_keys = input.max_keys.unwrap_or(MAX_KEYS).clamp(0, MAX_KEYS);
     let after = input.continuation_token.clone().or_else(|| input.start_after.clone());
@@ -24,8 +23,8 @@ pub(super) fn page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjectsV2O
         after: after.clone().unwrap_or_default(),
         ..Page::default()
     };
-    bucket.scan_below(&prefix, after.as_deref(), |record| page.take(&prefix, record));
-    let next = page.more.then(|| page.last.clone());
+    bucket.scan_prefix(&prefix, after.as_deref(), |record| page.try_add(&prefix, record));
+    let next = if page.is_truncated { Some(page.last.clone()) } else { None };
     ListObjectsV2Output {
         name: Some(input.bucket),
         prefix: input.prefix,
@@ -34,7 +33,7 @@ pub(super) fn page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjectsV2O
         continuation_token: input.continuation_token,
         max_keys: Some(max_keys),
         key_count: i32::try_from(page.count()).ok(),
-        is_truncated: Some(page.more),
+        is_truncated: Some(page.is_truncated),
         next_continuation_token: next,
         contents: Some(page.objects),
         common_prefixes: Some(page.prefixes),
@@ -46,12 +45,12 @@ pub(super) fn page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjectsV2O
 struct Page {
     delimiter: Option<String>,
     limit: usize,
-    /// Where the page begins: a key, or a common prefix that was listed already.
+    /// Key or common prefix that the page starts after.
     after: String,
     objects: Vec<Object>,
     prefixes: Vec<CommonPrefix>,
     last: String,
-    more: bool,
+    is_truncated: bool,
 }
 
 impl Page {
@@ -59,25 +58,26 @@ impl Page {
         self.objects.len() + self.prefixes.len()
     }
 
-    /// Takes an object; says whether there may be room for another.
-    fn take(&mut self, prefix: &str, record: &Arc<Record>) -> bool {
-        let common = self.common_prefix(prefix, &record.key);
-        if common.as_ref().is_some_and(|common| *common == self.last || *common == self.after) {
+    /// Adds an object or its common prefix. Returns false if the page is full.
+    fn try_add(&mut self, prefix: &str, record: &Arc<Record>) -> bool {
+        let common_prefix = self.common_prefix(prefix, &record.key);
+        let is_listed = |common: &String| *common == self.last || *common == self.after;
+        if common_prefix.as_ref().is_some_and(is_listed) {
             return true;
         }
         if self.count() >= self.limit {
-            self.more = self.limit > 0;
+            self.is_truncated = self.limit > 0;
             return false;
         }
-        self.last = common.clone().unwrap_or_else(|| record.key.clone());
-        match common {
+        self.last = common_prefix.clone().unwrap_or_else(|| record.key.clone());
+        match common_prefix {
             Some(prefix) => self.prefixes.push(CommonPrefix { prefix: Some(prefix) }),
-            None => self.objects.push(object(record)),
+            None => self.objects.push(to_list_object(record)),
         }
         true
     }
 
-    /// The key up to the first delimiter after the prefix.
+    /// Returns the key up to the first delimiter after `prefix`, including the delimiter.
     fn common_prefix(&self, prefix: &str, key: &str) -> Option<String> {
         let delimiter = self.delimiter.as_deref()?;
         let (within, _) = key.strip_prefix(prefix)?.split_once(delimiter)?;
@@ -85,11 +85,11 @@ impl Page {
     }
 }
 
-fn object(record: &Record) -> Object {
+fn to_list_object(record: &Record) -> Object {
     Object {
         key: Some(record.key.clone()),
-        size: Some(length(record)),
-        last_modified: Some(time(record)),
+        size: Some(record.signed_length()),
+        last_modified: Some(record.modified()),
         e_tag: Some(ETag::Strong(record.etag.clone())),
         storage_class: Some(ObjectStorageClass::from_static(ObjectStorageClass::STANDARD)),
         ..Object::default()
@@ -112,12 +112,12 @@ mod tests {
                 continuation_token: token,
                 ..ListObjectsV2Input::default()
             };
-            let page = page(bucket, input);
+            let page = list_page(bucket, input);
             assert!(page.key_count.unwrap() <= max_keys);
             all.extend(page.contents.unwrap().into_iter().filter_map(|object| object.key));
             all.extend(page.common_prefixes.unwrap().into_iter().filter_map(|it| it.prefix));
             token = page.next_continuation_token;
-            assert!(all.len() <= 8, "a page does not go on: {all:?}");
+            assert!(all.len() <= 8, "a page repeats objects: {all:?}");
             assert_eq!(token.is_some(), page.is_truncated.unwrap());
             if token.is_none() {
                 all.sort();
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_any_size_give_the_same() {
+    fn pages_of_any_size_list_the_same_objects() {
         let folder = tempfile::tempdir().unwrap();
         let bucket = Bucket::open(folder.path().to_owned()).unwrap();
         for key in ["a", "d/1", "d/2", "d/e/1", "d/e/2", "d/f", "e/1", "f"] {
@@ -140,7 +140,7 @@ mod tests {
             assert_eq!(walk(&bucket, "", None, max_keys).len(), 8);
         }
         let none = ListObjectsV2Input { max_keys: Some(0), ..ListObjectsV2Input::default() };
-        let none = page(&bucket, none);
+        let none = list_page(&bucket, none);
         assert_eq!((none.key_count, none.is_truncated), (Some(0), Some(false)));
     }
 }

@@ -1,6 +1,7 @@
-//! The template's buckets: an S3 over HTTP, with its objects in files.
+//! The template's buckets: an S3 server that stores objects in files.
 
 mod access;
+mod blocking;
 mod lifecycle;
 mod list;
 mod record;
@@ -15,7 +16,7 @@ use std::fs;
 use std::io;
 use std::ops::Bound;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use axum::Router;
 use axum::error_handling::HandleError;
@@ -40,12 +41,12 @@ use requests::Requests;
 use store::Bucket;
 
 const BUCKET: &str = "AWS::S3::Bucket";
-/// How often objects whose time is up are looked for.
+/// Time between two searches for expired objects.
 const SWEEP_PERIOD: Duration = Duration::from_secs(60 * 60);
-/// Bytes of a request's XML, such as a list of tags.
+/// Maximum length of an XML body, such as a list of tags.
 const MAX_XML_BYTES: usize = 64 * 1024;
 
-/// The buckets of a template, and what it says of them.
+/// The buckets of a template.
 #[derive(Default)]
 pub(crate) struct Buckets {
     by_name: BTreeMap<String, TemplateBucket>,
@@ -58,29 +59,29 @@ struct TemplateBucket {
 }
 
 impl Buckets {
-    /// Makes the folders of the template's buckets, or takes them over as they were left; `made`
-    /// are those that must be there.
+    /// Opens the template's buckets, and creates the folders of new ones. Fails if a bucket of
+    /// `expected` is missing.
     pub(crate) fn open(
         folder: &StateFolder,
         template: &Template,
         names: &Names<'_>,
-        made: &[String],
+        expected: &[String],
     ) -> Result<Self, LocalError> {
         let mut buckets = Self::default();
         for (logical_id, resource) in template.resources() {
             if resource.resource_type != BUCKET {
                 continue;
             }
-            let name = names.physical(logical_id);
+            let name = names.physical_name(logical_id);
             let path = folder.buckets().join(&name);
-            if made.contains(&name) && !path.exists() {
-                return Err(LocalError::BucketGone { bucket: name });
+            if expected.contains(&name) && !path.exists() {
+                return Err(LocalError::BucketMissing { bucket: name });
             }
             let fault = |why| LocalError::Template { logical_id: logical_id.to_owned(), why };
             let properties = template.resolved_properties(logical_id, names)?.unwrap_or_default();
             let rules = properties.get("LifecycleConfiguration");
-            let lifecycle = Lifecycle::read(rules).map_err(fault)?;
-            let cors = one_rule(properties.get("CorsConfiguration")).map_err(fault)?;
+            let lifecycle = Lifecycle::parse(rules).map_err(fault)?;
+            let cors = single_cors_rule(properties.get("CorsConfiguration")).map_err(fault)?;
             let create = |source| LocalError::File { what: "create", path: path.clone(), source };
             fs::create_dir_all(&path).map_err(create)?;
             let objects = Arc::new(Bucket::open(path)?);
@@ -89,24 +90,24 @@ impl Buckets {
         Ok(buckets)
     }
 
-    /// The names of all.
+    /// Returns the names of all buckets.
     pub(crate) fn names(&self) -> Vec<String> {
         self.by_name.keys().cloned().collect()
     }
 
-    /// Deletes the objects whose time was up at `now_s`, Unix seconds.
-    pub(crate) fn sweep(&self, now_s: u64) {
+    /// Deletes the objects that have expired at `now_s` (Unix seconds).
+    pub(crate) fn delete_expired(&self, now_s: u64) {
         for (name, bucket) in &self.by_name {
-            match sweep(&bucket.objects, &bucket.lifecycle, now_s) {
+            match delete_expired_in(&bucket.objects, &bucket.lifecycle, now_s) {
                 Ok(0) => {}
-                Ok(deleted) => tracing::info!(name, deleted, "objects expired"),
-                Err(error) => tracing::error!(name, %error, "objects could not be deleted"),
+                Ok(deleted) => tracing::info!(name, deleted, "deleted expired objects"),
+                Err(error) => tracing::error!(name, %error, "cannot delete expired objects"),
             }
         }
     }
 
-    /// Serves the buckets on a free port until what is returned is dropped; deletes what has
-    /// expired, at the start and every hour.
+    /// Serves the buckets on a free port until the returned server is dropped. Deletes expired
+    /// objects at the start and then periodically.
     pub(crate) async fn serve(
         self,
         roles: &Arc<Roles>,
@@ -115,7 +116,7 @@ impl Buckets {
         let router = self.router(roles);
         let (buckets, clock) = (Arc::new(self), Arc::clone(clock));
         ServerThread::start("the local S3", async move |listener, stopped: Stopped| {
-            let sweeper = tokio::spawn(sweep_for_ever(buckets, clock));
+            let sweeper = tokio::spawn(delete_expired_periodically(buckets, clock));
             serving::serve(listener, router, async { drop(stopped.await) }).await;
             sweeper.abort();
             Ok(())
@@ -125,7 +126,7 @@ impl Buckets {
 
     fn router(&self, roles: &Arc<Roles>) -> Router {
         let service = HandleError::new(self.service(roles), |error: s3s::HttpError| async move {
-            tracing::error!(?error, "the local S3 could not answer");
+            tracing::error!(?error, "a request to the local S3 failed");
             StatusCode::INTERNAL_SERVER_ERROR
         });
         let mut router = Router::new();
@@ -146,7 +147,7 @@ impl Buckets {
         let objects = objects.map(|(name, bucket)| (name.clone(), Arc::clone(&bucket.objects)));
         let requests = Requests::new(objects.collect(), Arc::clone(roles));
         let mut builder = S3ServiceBuilder::new(requests);
-        builder.set_auth(access::keys(roles));
+        builder.set_auth(access::known_credentials(roles));
         builder.set_access(SignedOnly { roles: Arc::clone(roles) });
         builder.set_validation(AnyName);
         let mut config = S3Config::default();
@@ -156,45 +157,41 @@ impl Buckets {
     }
 }
 
-/// The one rule of a `CorsConfiguration`.
-fn one_rule(property: Option<&Value>) -> Result<Option<Value>, String> {
+/// Returns the only rule of a `CorsConfiguration`.
+fn single_cors_rule(property: Option<&Value>) -> Result<Option<Value>, String> {
     let Some(property) = property else { return Ok(None) };
     match property.get("CorsRules").and_then(Value::as_array).map(Vec::as_slice) {
         Some([rule]) => Ok(Some(rule.clone())),
-        _ => Err("exactly one CORS rule is understood here".to_owned()),
+        _ => Err("CorsConfiguration must have exactly one rule".to_owned()),
     }
 }
 
-/// Deletes the objects of a bucket whose time was up at `now_s`, Unix seconds; says how many.
-fn sweep(bucket: &Bucket, lifecycle: &Lifecycle, now_s: u64) -> io::Result<u64> {
-    let mut due = vec![];
+/// Deletes the objects of a bucket that have expired at `now_s` (Unix seconds). Returns the number
+/// of deleted objects.
+fn delete_expired_in(bucket: &Bucket, lifecycle: &Lifecycle, now_s: u64) -> io::Result<u64> {
+    let mut expired_keys = vec![];
     bucket.scan(Bound::Unbounded, |record| {
-        if lifecycle.is_due(record, now_s) {
-            due.push(record.key.clone());
+        if lifecycle.is_expired(record, now_s) {
+            expired_keys.push(record.key.clone());
         }
         true
     });
     let mut deleted = 0;
-    for key in due {
-        // It may have lost its tag meanwhile: the rule is asked again where nothing can come between.
-        if bucket.delete(&key, |record| lifecycle.is_due(record, now_s))? {
+    for key in expired_keys {
+        // Check again under the bucket's lock, because the object's tags may have changed.
+        if bucket.delete(&key, |record| lifecycle.is_expired(record, now_s))? {
             deleted += 1;
         }
     }
     Ok(deleted)
 }
 
-async fn sweep_for_ever(buckets: Arc<Buckets>, clock: Arc<dyn Clock>) {
-    let mut hours = tokio::time::interval(SWEEP_PERIOD);
+async fn delete_expired_periodically(buckets: Arc<Buckets>, clock: Arc<dyn Clock>) {
+    let mut interval = tokio::time::interval(SWEEP_PERIOD);
     loop {
-        hours.tick().await;
+        interval.tick().await;
         let (buckets, now_s) = (Arc::clone(&buckets), clock.now_ms() / 1_000);
-        // A sweep that panics has said so; the next may do better.
-        let _ = tokio::task::spawn_blocking(move || buckets.sweep(now_s)).await;
+        // A panic is already logged; the next run tries again.
+        let _ = tokio::task::spawn_blocking(move || buckets.delete_expired(now_s)).await;
     }
-}
-
-/// Unix seconds, for when an object was written.
-fn now_s() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }

@@ -1,33 +1,34 @@
-//! What is recorded of an object: one file of JSON, beside the file with its bytes.
+//! The record of an object: a JSON file with the object's metadata and the name of its data file.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, UNIX_EPOCH};
 
 use s3s::crypto::{Checksum as _, Sha256};
+use s3s::dto::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// An object but for its bytes.
+/// Metadata of an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
-    /// Its key; the file's name is [`file_name`] of it.
+    /// Key of the object. [`file_name`] derives the name of the record's file from it.
     pub(super) key: String,
-    /// Name of the file with its bytes; no two records ever have the same.
+    /// Name of the data file, unique among all records.
     pub(super) data: String,
-    /// Its bytes.
+    /// Length of the object in bytes.
     pub(super) length: u64,
-    /// When it was written, Unix seconds.
+    /// Time of the write, Unix seconds.
     pub(super) modified_s: u64,
-    /// Hexadecimal MD5, which S3 calls the entity tag.
+    /// Entity tag: the MD5 hash in hexadecimal.
     pub(super) etag: String,
-    /// Base64, if whoever stored it sent it.
+    /// SHA-256 in Base64, if the client sent it.
     pub(super) sha256: Option<String>,
-    /// Headers that come back as they were sent.
+    /// Headers that are returned as they were sent.
     pub(super) headers: Headers,
-    /// Its tags.
     pub(super) tags: BTreeMap<String, String>,
 }
 
-/// Headers of an object that mean nothing to the store.
+/// Headers of an object that the store returns without interpreting them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Headers {
@@ -36,17 +37,29 @@ pub(super) struct Headers {
     pub(super) content_disposition: Option<String>,
     pub(super) content_language: Option<String>,
     pub(super) cache_control: Option<String>,
-    /// `x-amz-meta-…`.
+    /// The `x-amz-meta-…` headers.
     pub(super) metadata: BTreeMap<String, String>,
 }
 
-/// The name of a record's file: a hash of the key, so that no key can name a file elsewhere, be
-/// too long for a file's name, or differ from another only in capitals.
+impl Record {
+    /// Returns the length as the signed integer that the S3 API expects.
+    pub(super) fn signed_length(&self) -> i64 {
+        i64::try_from(self.length).unwrap_or(i64::MAX)
+    }
+
+    /// Returns the time of the write as the type that the S3 API expects.
+    pub(super) fn modified(&self) -> Timestamp {
+        Timestamp::from(UNIX_EPOCH + Duration::from_secs(self.modified_s))
+    }
+}
+/// Returns the name of a record's file: a hash of the key. A key can therefore not name a file
+/// outside the folder, be too long for a file name, or collide with a key that differs only in
+/// case.
 pub(super) fn file_name(key: &str) -> String {
     format!("{}.json", hex(&Sha256::checksum(key.as_bytes())))
 }
 
-/// Bytes in hexadecimal.
+/// Encodes bytes in hexadecimal.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -56,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_files_are_plain_and_apart() {
+    fn file_names_are_safe_and_unique() {
         let keys = ["a", "A", "", "../../etc/passwd", "/etc/passwd", "a/../b", "\0", "ä"];
         let long = "k".repeat(1_024);
         let names: std::collections::BTreeSet<String> =

@@ -1,10 +1,10 @@
-//! The requests of S3 that Cellar and its clients use, over files. Others are answered "not
-//! implemented", in S3's own words.
+//! The S3 operations that Cellar and its clients use, over files. Other operations return S3's
+//! error `NotImplemented`.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use cellar_base::limits::MAX_BLOB_KEY_BYTES;
 use s3s::auth::Credentials;
@@ -14,32 +14,33 @@ use s3s::dto::{
     GetObjectTaggingInput, GetObjectTaggingOutput, HeadBucketInput, HeadBucketOutput,
     HeadObjectInput, HeadObjectOutput, ListObjectVersionsInput, ListObjectVersionsOutput,
     ListObjectsV2Input, ListObjectsV2Output, PutObjectInput, PutObjectOutput,
-    PutObjectTaggingInput, PutObjectTaggingOutput, StreamingBlob, Timestamp,
+    PutObjectTaggingInput, PutObjectTaggingOutput, StreamingBlob,
 };
 use s3s::{S3, S3Error, S3Request, S3Response, S3Result, s3_error};
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 use tokio_util::io::ReaderStream;
 
 use super::access;
+use super::blocking::{run_blocking, to_s3_error};
 use super::record::{Headers, Record};
-use super::store::{Bucket, Stored};
+use super::store::{Bucket, StoreOutcome};
 use super::upload::Upload;
-use super::{list, now_s, tags, versions};
+use super::{list, tags, versions};
 use crate::roles::{Roles, objects};
 
-/// Bytes of an object that are read at a time.
+/// Read size of response bodies.
 const CHUNK_BYTES: usize = 64 * 1024;
-/// What S3 calls the version of an object that was written without versions.
+/// Version id that S3 gives to objects in buckets without versioning.
 const NO_VERSION: &str = "null";
 
-/// The object of a request, and who asks for it.
-struct Object<'a> {
+/// The object of a request, and the signer of the request.
+struct RequestedObject<'a> {
     bucket: &'a str,
     key: &'a str,
-    asked_by: Option<&'a Credentials>,
+    signer: Option<&'a Credentials>,
 }
 
-/// Answers requests to these buckets.
+/// Implements the S3 operations for the buckets of a template.
 pub(super) struct Requests {
     buckets: BTreeMap<String, Arc<Bucket>>,
     roles: Arc<Roles>,
@@ -54,74 +55,59 @@ impl Requests {
         self.buckets.get(name).ok_or_else(|| s3_error!(NoSuchBucket))
     }
 
-    fn record(&self, object: &Object<'_>, version: Option<&str>) -> S3Result<Arc<Record>> {
-        no_version(version)?;
+    fn record(&self, object: &RequestedObject<'_>, version: Option<&str>) -> S3Result<Arc<Record>> {
+        check_version(version)?;
         let found = self.bucket(object.bucket)?.record(object.key);
-        found.ok_or_else(|| self.missing(object))
+        found.ok_or_else(|| self.missing_error(object))
     }
 
-    /// Only who could list an object is told that there is none.
-    fn missing(&self, object: &Object<'_>) -> S3Error {
-        let ask = objects::to_know_it_is_missing(object.bucket, object.key);
-        let told = access::check(&self.roles, object.asked_by, &ask);
-        told.err().unwrap_or_else(|| s3_error!(NoSuchKey))
+    /// Returns the error for a missing object. A signer who may not list the object gets a denial, so
+    /// that the error does not reveal whether the object exists.
+    fn missing_error(&self, object: &RequestedObject<'_>) -> S3Error {
+        let list_request = objects::list_request(object.bucket, object.key);
+        match access::check(&self.roles, object.signer, &list_request) {
+            Ok(()) => s3_error!(NoSuchKey),
+            Err(denied) => denied,
+        }
     }
 
-    async fn set_tags(&self, object: &Object<'_>, tags: BTreeMap<String, String>) -> S3Result<()> {
+    async fn set_tags(
+        &self,
+        object: &RequestedObject<'_>,
+        tags: BTreeMap<String, String>,
+    ) -> S3Result<()> {
         let (bucket, key) = (Arc::clone(self.bucket(object.bucket)?), object.key.to_owned());
-        let found = blocking(move || bucket.set_tags(&key, tags)).await?;
-        if found { Ok(()) } else { Err(self.missing(object)) }
+        let is_found = run_blocking(move || bucket.set_tags(&key, tags)).await?;
+        if is_found { Ok(()) } else { Err(self.missing_error(object)) }
     }
 }
-
-/// Runs what waits for the disk.
-pub(super) async fn blocking<T, F>(work: F) -> S3Result<T>
-where
-    F: FnOnce() -> io::Result<T> + Send + 'static,
-    T: Send + 'static,
-{
-    tokio::task::spawn_blocking(work).await.map_err(S3Error::internal_error)?.map_err(failed)
-}
-
-/// A disk that cannot be read or written.
-pub(super) fn failed(error: io::Error) -> S3Error {
-    tracing::error!(%error, "the local S3 cannot use its files");
-    S3Error::internal_error(error)
-}
-
-/// An object's length, for S3's signed numbers.
-pub(super) fn length(record: &Record) -> i64 {
-    i64::try_from(record.length).unwrap_or(i64::MAX)
-}
-
-/// When an object was written.
-pub(super) fn time(record: &Record) -> Timestamp {
-    Timestamp::from(UNIX_EPOCH + Duration::from_secs(record.modified_s))
-}
-
-fn no_version(version: Option<&str>) -> S3Result<()> {
+fn check_version(version: Option<&str>) -> S3Result<()> {
     match version {
         None | Some(NO_VERSION) => Ok(()),
-        Some(_) => Err(s3_error!(NotImplemented, "Only the newest version is kept here")),
+        Some(_) => Err(s3_error!(NotImplemented, "Only the newest version is stored")),
     }
 }
 
-fn no_condition(conditions: [bool; 2]) -> S3Result<()> {
-    if conditions.contains(&true) {
-        return Err(s3_error!(NotImplemented, "This condition is not implemented here"));
+fn reject_conditions(has_conditions: [bool; 2]) -> S3Result<()> {
+    if has_conditions.contains(&true) {
+        return Err(s3_error!(NotImplemented, "This condition is not supported"));
     }
     Ok(())
 }
 
-/// The whole object's checksum, if it is asked for.
-fn checksum(record: &Record, mode: Option<&ChecksumMode>) -> Option<String> {
-    let asked = mode.is_some_and(|mode| mode.as_str() == ChecksumMode::ENABLED);
-    record.sha256.clone().filter(|_| asked)
+/// Returns the checksum of the whole object, if the request asks for checksums.
+fn requested_checksum(record: &Record, mode: Option<&ChecksumMode>) -> Option<String> {
+    let is_requested = mode.is_some_and(|mode| mode.as_str() == ChecksumMode::ENABLED);
+    if is_requested { record.sha256.clone() } else { None }
+}
+
+fn now_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
 fn metadata(record: &Record) -> Option<s3s::dto::Metadata> {
     let metadata = &record.headers.metadata;
-    (!metadata.is_empty()).then(|| metadata.clone().into_iter().collect())
+    if metadata.is_empty() { None } else { Some(metadata.clone().into_iter().collect()) }
 }
 
 fn new_record(input: PutObjectInput, upload: Upload) -> S3Result<Record> {
@@ -140,7 +126,7 @@ fn new_record(input: PutObjectInput, upload: Upload) -> S3Result<Record> {
             cache_control: input.cache_control,
             metadata: input.metadata.unwrap_or_default().into_iter().collect(),
         },
-        data: upload.take(),
+        data: upload.into_data(),
     })
 }
 
@@ -166,28 +152,29 @@ impl S3 for Requests {
         let only_new = match &input.if_none_match {
             None => false,
             Some(ETagCondition::Any) => true,
-            Some(_) => return Err(s3_error!(NotImplemented, "Only `*` is a condition here")),
+            Some(_) => return Err(s3_error!(NotImplemented, "If-None-Match supports only `*`")),
         };
-        no_condition([input.if_match.is_some(), input.write_offset_bytes.is_some()])?;
-        // The body is read to its end even if the answer is no: it would break the connection.
+        reject_conditions([input.if_match.is_some(), input.write_offset_bytes.is_some()])?;
+        // Read the whole body even if the request fails later: an early response would break the
+        // connection.
         let trailers = request.trailing_headers.as_ref();
         let upload = Upload::receive(&bucket, &mut input, trailers).await?;
         let record = new_record(input, upload)?;
         let (etag, sha256) = (record.etag.clone(), record.sha256.clone());
-        let stored = blocking(move || {
+        let stored = run_blocking(move || {
             let data = record.data.clone();
-            let stored = bucket.store(record, only_new);
-            if matches!(stored, Ok(Stored::Exists)) {
-                bucket.drop_data(&data);
+            let outcome = bucket.store(record, only_new);
+            if matches!(outcome, Ok(StoreOutcome::Exists)) {
+                bucket.delete_data(&data);
             }
-            stored
+            outcome
         });
         match stored.await? {
-            Stored::Exists => Err(s3_error!(
+            StoreOutcome::Exists => Err(s3_error!(
                 PreconditionFailed,
                 "At least one of the pre-conditions you specified did not hold"
             )),
-            Stored::Stored => Ok(S3Response::new(PutObjectOutput {
+            StoreOutcome::Stored => Ok(S3Response::new(PutObjectOutput {
                 e_tag: Some(ETag::Strong(etag)),
                 checksum_sha256: sha256,
                 ..PutObjectOutput::default()
@@ -200,14 +187,14 @@ impl S3 for Requests {
         request: S3Request<GetObjectInput>,
     ) -> S3Result<S3Response<GetObjectOutput>> {
         let input = request.input;
-        no_version(input.version_id.as_deref())?;
-        no_condition([input.if_match.is_some(), input.if_unmodified_since.is_some()])?;
+        check_version(input.version_id.as_deref())?;
+        reject_conditions([input.if_match.is_some(), input.if_unmodified_since.is_some()])?;
         let bucket = Arc::clone(self.bucket(&input.bucket)?);
         let key = input.key.clone();
-        let found = blocking(move || bucket.read(&key)).await?;
-        let asked_by = request.credentials.as_ref();
-        let object = Object { bucket: &input.bucket, key: &input.key, asked_by };
-        let (record, file) = found.ok_or_else(|| self.missing(&object))?;
+        let found = run_blocking(move || bucket.read(&key)).await?;
+        let signer = request.credentials.as_ref();
+        let object = RequestedObject { bucket: &input.bucket, key: &input.key, signer };
+        let (record, file) = found.ok_or_else(|| self.missing_error(&object))?;
         let mut file = tokio::fs::File::from_std(file);
         let range = match input.range {
             None => None,
@@ -215,11 +202,12 @@ impl S3 for Requests {
                 Some(range.check(record.length).map_err(|error| s3_error!(error, InvalidRange))?)
             }
         };
-        let read = range.clone().unwrap_or(0..record.length);
-        file.seek(io::SeekFrom::Start(read.start)).await.map_err(failed)?;
-        let read_bytes = read.end.saturating_sub(read.start);
-        let stream = ReaderStream::with_capacity(file.take(read_bytes), CHUNK_BYTES);
-        let whole = input.checksum_mode.as_ref().filter(|_| range.is_none());
+        let bytes = range.clone().unwrap_or(0..record.length);
+        file.seek(io::SeekFrom::Start(bytes.start)).await.map_err(to_s3_error)?;
+        let body_length = bytes.end.saturating_sub(bytes.start);
+        let stream = ReaderStream::with_capacity(file.take(body_length), CHUNK_BYTES);
+        // The checksum covers the whole object, not a range of it.
+        let checksum_mode = if range.is_none() { input.checksum_mode.as_ref() } else { None };
         let content_range = range.map(|range| {
             format!("bytes {}-{}/{}", range.start, range.end.saturating_sub(1), record.length)
         });
@@ -227,11 +215,11 @@ impl S3 for Requests {
         Ok(S3Response::new(GetObjectOutput {
             body: Some(StreamingBlob::wrap(stream)),
             accept_ranges: Some("bytes".to_owned()),
-            content_length: i64::try_from(read_bytes).ok(),
+            content_length: i64::try_from(body_length).ok(),
             content_range,
             e_tag: Some(ETag::Strong(record.etag.clone())),
-            last_modified: Some(time(&record)),
-            checksum_sha256: checksum(&record, whole),
+            last_modified: Some(record.modified()),
+            checksum_sha256: requested_checksum(&record, checksum_mode),
             content_type: headers.content_type.clone(),
             content_encoding: headers.content_encoding.clone(),
             content_disposition: headers.content_disposition.clone(),
@@ -248,17 +236,17 @@ impl S3 for Requests {
         request: S3Request<HeadObjectInput>,
     ) -> S3Result<S3Response<HeadObjectOutput>> {
         let input = request.input;
-        no_condition([input.if_match.is_some(), input.if_unmodified_since.is_some()])?;
-        let asked_by = request.credentials.as_ref();
-        let object = Object { bucket: &input.bucket, key: &input.key, asked_by };
+        reject_conditions([input.if_match.is_some(), input.if_unmodified_since.is_some()])?;
+        let signer = request.credentials.as_ref();
+        let object = RequestedObject { bucket: &input.bucket, key: &input.key, signer };
         let record = self.record(&object, input.version_id.as_deref())?;
         let headers = &record.headers;
         Ok(S3Response::new(HeadObjectOutput {
             accept_ranges: Some("bytes".to_owned()),
-            content_length: Some(length(&record)),
+            content_length: Some(record.signed_length()),
             e_tag: Some(ETag::Strong(record.etag.clone())),
-            last_modified: Some(time(&record)),
-            checksum_sha256: checksum(&record, input.checksum_mode.as_ref()),
+            last_modified: Some(record.modified()),
+            checksum_sha256: requested_checksum(&record, input.checksum_mode.as_ref()),
             content_type: headers.content_type.clone(),
             content_encoding: headers.content_encoding.clone(),
             content_disposition: headers.content_disposition.clone(),
@@ -275,11 +263,11 @@ impl S3 for Requests {
     ) -> S3Result<S3Response<DeleteObjectOutput>> {
         let input = request.input;
         let bucket = Arc::clone(self.bucket(&input.bucket)?);
-        let named = input.version_id.filter(|version| version != NO_VERSION);
-        let is_named = move |record: &Record| {
-            named.as_ref().is_none_or(|named| *named == versions::version(record))
+        let version = input.version_id.filter(|version| version != NO_VERSION);
+        let is_requested = move |record: &Record| {
+            version.as_ref().is_none_or(|version| *version == versions::version_id(record))
         };
-        blocking(move || bucket.delete(&input.key, is_named)).await?;
+        run_blocking(move || bucket.delete(&input.key, is_requested)).await?;
         Ok(S3Response::new(DeleteObjectOutput::default()))
     }
 
@@ -288,7 +276,7 @@ impl S3 for Requests {
         request: S3Request<ListObjectVersionsInput>,
     ) -> S3Result<S3Response<ListObjectVersionsOutput>> {
         let bucket = self.bucket(&request.input.bucket)?;
-        Ok(S3Response::new(versions::page(bucket, request.input)?))
+        Ok(S3Response::new(versions::list_page(bucket, request.input)?))
     }
 
     async fn list_objects_v2(
@@ -296,7 +284,7 @@ impl S3 for Requests {
         request: S3Request<ListObjectsV2Input>,
     ) -> S3Result<S3Response<ListObjectsV2Output>> {
         let bucket = self.bucket(&request.input.bucket)?;
-        Ok(S3Response::new(list::page(bucket, request.input)))
+        Ok(S3Response::new(list::list_page(bucket, request.input)))
     }
 
     async fn get_object_tagging(
@@ -304,8 +292,8 @@ impl S3 for Requests {
         request: S3Request<GetObjectTaggingInput>,
     ) -> S3Result<S3Response<GetObjectTaggingOutput>> {
         let input = request.input;
-        let asked_by = request.credentials.as_ref();
-        let object = Object { bucket: &input.bucket, key: &input.key, asked_by };
+        let signer = request.credentials.as_ref();
+        let object = RequestedObject { bucket: &input.bucket, key: &input.key, signer };
         let record = self.record(&object, input.version_id.as_deref())?;
         let tag_set = tags::to_xml(&record.tags);
         Ok(S3Response::new(GetObjectTaggingOutput { tag_set, ..Default::default() }))
@@ -316,10 +304,10 @@ impl S3 for Requests {
         request: S3Request<PutObjectTaggingInput>,
     ) -> S3Result<S3Response<PutObjectTaggingOutput>> {
         let input = request.input;
-        no_version(input.version_id.as_deref())?;
+        check_version(input.version_id.as_deref())?;
         let tags = tags::from_xml(input.tagging.tag_set)?;
-        let asked_by = request.credentials.as_ref();
-        let object = Object { bucket: &input.bucket, key: &input.key, asked_by };
+        let signer = request.credentials.as_ref();
+        let object = RequestedObject { bucket: &input.bucket, key: &input.key, signer };
         self.set_tags(&object, tags).await?;
         Ok(S3Response::new(PutObjectTaggingOutput::default()))
     }
@@ -329,9 +317,9 @@ impl S3 for Requests {
         request: S3Request<DeleteObjectTaggingInput>,
     ) -> S3Result<S3Response<DeleteObjectTaggingOutput>> {
         let input = request.input;
-        no_version(input.version_id.as_deref())?;
-        let asked_by = request.credentials.as_ref();
-        let object = Object { bucket: &input.bucket, key: &input.key, asked_by };
+        check_version(input.version_id.as_deref())?;
+        let signer = request.credentials.as_ref();
+        let object = RequestedObject { bucket: &input.bucket, key: &input.key, signer };
         self.set_tags(&object, BTreeMap::new()).await?;
         Ok(S3Response::new(DeleteObjectTaggingOutput::default()))
     }

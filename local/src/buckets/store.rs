@@ -1,9 +1,9 @@
-//! One bucket, as a folder: a file for each object's bytes, and a record that names it.
+//! A bucket stored as a folder: each object has a data file with its bytes and a record file with
+//! its metadata and the name of the data file.
 //!
-//! The record is the object: it is written last, whole and durably, so that a process that is
-//! killed leaves the old object or the new one, and never half of one. What no record names is
-//! removed at the next start. Replaced and deleted objects are gone at once: there are no versions
-//! but the newest.
+//! The record is written last, atomically and durably. A crash therefore leaves the old object or
+//! the new one, and never a part of one. Data files that no record names are deleted at the next
+//! start. Replaced and deleted objects are removed immediately; there are no old versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -19,28 +19,27 @@ const RECORDS: &str = "objects";
 const DATA: &str = "data";
 const INCOMING: &str = "incoming";
 
-/// A bucket; the index in memory says the same as the records on the disk.
+/// A bucket, with an index of its records in memory.
 #[derive(Debug)]
 pub(super) struct Bucket {
     folder: PathBuf,
     index: Mutex<BTreeMap<String, Arc<Record>>>,
 }
 
-/// What came of storing an object.
+/// The result of storing an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stored {
-    /// It is there, durably.
+pub(super) enum StoreOutcome {
+    /// The object is stored durably.
     Stored,
-    /// It was only to be stored where no object is.
+    /// The object exists, and the request was to store only a new object.
     Exists,
 }
 
 impl Bucket {
-    /// Makes the folder if it is not there, or checks what is in it and clears away what an ended
-    /// process has not finished.
+    /// Opens the folder, or creates it. Deletes the unfinished files of earlier processes.
     ///
     /// # Errors
-    /// [`LocalError::Damaged`] for a record that cannot be read or whose bytes are gone.
+    /// [`LocalError::Damaged`] if a record cannot be read or its data file is missing.
     pub(super) fn open(folder: PathBuf) -> Result<Self, LocalError> {
         let fault = |what, source| LocalError::File { what, path: folder.clone(), source };
         for name in [RECORDS, DATA, INCOMING] {
@@ -48,9 +47,9 @@ impl Bucket {
         }
         let index = read_records(&folder)?;
         let named: BTreeSet<&str> = index.values().map(|record| record.data.as_str()).collect();
-        let unfinished = |name: &str| !named.contains(name);
-        clear(&folder.join(INCOMING), |_| true).map_err(|error| fault("clear", error))?;
-        clear(&folder.join(DATA), unfinished).map_err(|error| fault("clear", error))?;
+        let is_unnamed = |name: &str| !named.contains(name);
+        delete_files(&folder.join(INCOMING), |_| true).map_err(|error| fault("clear", error))?;
+        delete_files(&folder.join(DATA), is_unnamed).map_err(|error| fault("clear", error))?;
         Ok(Self { index: Mutex::new(index), folder })
     }
 
@@ -58,114 +57,122 @@ impl Bucket {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new file for bytes, and its name; it counts for nothing until a record names it.
-    pub(super) fn new_data(&self) -> io::Result<(File, String)> {
+    /// Creates an empty data file and returns it with its name. The file is part of no object until
+    /// a record names it.
+    pub(super) fn create_data(&self) -> io::Result<(File, String)> {
         let name = uuid::Uuid::new_v4().simple().to_string();
-        Ok((File::create_new(self.data(&name))?, name))
+        Ok((File::create_new(self.data_path(&name))?, name))
     }
 
-    fn data(&self, name: &str) -> PathBuf {
+    fn data_path(&self, name: &str) -> PathBuf {
         self.folder.join(DATA).join(name)
     }
 
-    /// Removes bytes that no record names.
-    pub(super) fn drop_data(&self, name: &str) {
-        // What stays is removed at the next start.
-        let _ = fs::remove_file(self.data(name));
+    /// Deletes a data file that no record names.
+    pub(super) fn delete_data(&self, name: &str) {
+        // On an error, the next start deletes the file.
+        let _ = fs::remove_file(self.data_path(name));
     }
 
-    /// The record of an object.
+    /// Returns the record of an object.
     pub(super) fn record(&self, key: &str) -> Option<Arc<Record>> {
         self.lock().get(key).cloned()
     }
 
-    /// The record of an object and its bytes: those that belong to it, whatever comes after.
+    /// Returns the record of an object and its open data file. Later writes do not affect the file.
     pub(super) fn read(&self, key: &str) -> io::Result<Option<(Arc<Record>, File)>> {
         let index = self.lock();
         let Some(record) = index.get(key) else { return Ok(None) };
-        Ok(Some((Arc::clone(record), File::open(self.data(&record.data))?)))
+        Ok(Some((Arc::clone(record), File::open(self.data_path(&record.data))?)))
     }
 
-    /// Makes a record the object of its key. Its bytes are in their file, and durable.
-    pub(super) fn store(&self, record: Record, only_new: bool) -> io::Result<Stored> {
-        sync(&self.folder.join(DATA))?;
+    /// Stores the record of an object whose data file is complete and durable.
+    pub(super) fn store(&self, record: Record, only_new: bool) -> io::Result<StoreOutcome> {
+        sync_folder(&self.folder.join(DATA))?;
         let mut index = self.lock();
         if only_new && index.contains_key(&record.key) {
-            return Ok(Stored::Exists);
+            return Ok(StoreOutcome::Exists);
         }
-        self.write(&record)?;
+        self.write_record(&record)?;
         if let Some(replaced) = index.insert(record.key.clone(), Arc::new(record)) {
-            self.drop_data(&replaced.data);
+            self.delete_data(&replaced.data);
         }
-        Ok(Stored::Stored)
+        Ok(StoreOutcome::Stored)
     }
 
-    /// Changes the tags of an object; says whether there is one.
+    /// Replaces the tags of an object. Returns whether the object exists.
     pub(super) fn set_tags(&self, key: &str, tags: BTreeMap<String, String>) -> io::Result<bool> {
         let mut index = self.lock();
         let Some(record) = index.get(key) else { return Ok(false) };
         let changed = Record { tags, ..Record::clone(record) };
-        self.write(&changed)?;
+        self.write_record(&changed)?;
         index.insert(key.to_owned(), Arc::new(changed));
         Ok(true)
     }
 
-    fn write(&self, record: &Record) -> io::Result<()> {
+    fn write_record(&self, record: &Record) -> io::Result<()> {
         let records = self.folder.join(RECORDS);
         let mut file = tempfile::NamedTempFile::new_in(self.folder.join(INCOMING))?;
         file.write_all(&serde_json::to_vec(record)?)?;
         file.as_file().sync_all()?;
         file.persist(records.join(file_name(&record.key)))?;
-        sync(&records)
+        sync_folder(&records)
     }
 
-    /// Deletes an object, if it is there and `due` says so of it.
-    pub(super) fn delete(&self, key: &str, due: impl Fn(&Record) -> bool) -> io::Result<bool> {
+    /// Deletes an object if it exists and `condition` holds. Returns whether the object was
+    /// deleted.
+    pub(super) fn delete(
+        &self,
+        key: &str,
+        condition: impl Fn(&Record) -> bool,
+    ) -> io::Result<bool> {
         let mut index = self.lock();
-        let Some(record) = index.get(key).filter(|record| due(record)).cloned() else {
+        let Some(record) = index.get(key).filter(|record| condition(record)).cloned() else {
             return Ok(false);
         };
         let records = self.folder.join(RECORDS);
         fs::remove_file(records.join(file_name(key)))?;
         index.remove(key);
-        sync(&records)?;
-        self.drop_data(&record.data);
+        sync_folder(&records)?;
+        self.delete_data(&record.data);
         Ok(true)
     }
 
-    /// Objects whose keys begin with `prefix`, in their order, behind `after`; `take` says when it has enough.
-    pub(super) fn scan_below(
+    /// Visits the objects whose keys start with `prefix` and are greater than `after`, in order of
+    /// the keys, until `visit` returns false.
+    pub(super) fn scan_prefix(
         &self,
         prefix: &str,
         after: Option<&str>,
-        mut take: impl FnMut(&Arc<Record>) -> bool,
+        mut visit: impl FnMut(&Arc<Record>) -> bool,
     ) {
-        let from = match after {
+        let start = match after {
             Some(after) if after >= prefix => Bound::Excluded(after),
             _ => Bound::Included(prefix),
         };
-        self.scan(from, |record| record.key.starts_with(prefix) && take(record));
+        self.scan(start, |record| record.key.starts_with(prefix) && visit(record));
     }
 
-    /// Objects in the order of their keys, from a key on; `take` says when it has enough.
-    pub(super) fn scan(&self, from: Bound<&str>, mut take: impl FnMut(&Arc<Record>) -> bool) {
-        for record in self.lock().range::<str, _>((from, Bound::Unbounded)).map(|(_, it)| it) {
-            if !take(record) {
+    /// Visits the objects in order of their keys, starting at `start`, until `visit` returns false.
+    pub(super) fn scan(&self, start: Bound<&str>, mut visit: impl FnMut(&Arc<Record>) -> bool) {
+        let index = self.lock();
+        for (_, record) in index.range::<str, _>((start, Bound::Unbounded)) {
+            if !visit(record) {
                 return;
             }
         }
     }
 }
 
-/// Makes what happened to the names in a folder durable.
-fn sync(folder: &Path) -> io::Result<()> {
+/// Makes created, renamed and deleted files of a folder durable.
+fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-fn clear(folder: &Path, unfinished: impl Fn(&str) -> bool) -> io::Result<()> {
+fn delete_files(folder: &Path, condition: impl Fn(&str) -> bool) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if unfinished(&entry.file_name().to_string_lossy()) {
+        if condition(&entry.file_name().to_string_lossy()) {
             fs::remove_file(entry.path())?;
         }
     }
@@ -189,16 +196,16 @@ fn read_record(folder: &Path, path: &Path) -> Result<Record, String> {
     let bytes = fs::read(path).map_err(|error| error.to_string())?;
     let record: Record = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
     if path.file_name().is_none_or(|name| name != file_name(&record.key).as_str()) {
-        return Err(format!("it is the record of another object, `{}`", record.key));
+        return Err(format!("it is the record of another object: `{}`", record.key));
     }
-    // Names that were given here have no other characters, and so lead nowhere else.
+    // Reject names with other characters, which could refer to a file outside the folder.
     if !record.data.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err("it names a file that is not of this bucket".to_owned());
+        return Err(format!("it names the invalid data file `{}`", record.data));
     }
     match folder.join(DATA).join(&record.data).metadata() {
         Ok(data) if data.len() == record.length => Ok(record),
-        Ok(data) => Err(format!("its object has {} bytes, not {}", data.len(), record.length)),
-        Err(error) => Err(format!("its object cannot be read: {error}")),
+        Ok(data) => Err(format!("its data file has {} bytes, not {}", data.len(), record.length)),
+        Err(error) => Err(format!("its data file cannot be read: {error}")),
     }
 }
 
@@ -207,7 +214,7 @@ pub(super) mod tests {
     use super::*;
     use crate::buckets::record::Headers;
 
-    /// Stores an object with these tags.
+    /// Stores an object with the given tags.
     pub(in crate::buckets) fn store(
         bucket: &Bucket,
         key: &str,
@@ -215,7 +222,7 @@ pub(super) mod tests {
         modified_s: u64,
         tags: &[(&str, &str)],
     ) -> Record {
-        let (mut file, data) = bucket.new_data().unwrap();
+        let (mut file, data) = bucket.create_data().unwrap();
         file.write_all(bytes).unwrap();
         let text = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let record = Record {
@@ -228,11 +235,11 @@ pub(super) mod tests {
             headers: Headers::default(),
             tags: tags.iter().map(text).collect(),
         };
-        assert_eq!(bucket.store(record.clone(), false).unwrap(), Stored::Stored);
+        assert_eq!(bucket.store(record.clone(), false).unwrap(), StoreOutcome::Stored);
         record
     }
 
-    /// All keys, ascending.
+    /// Returns all keys in ascending order.
     pub(in crate::buckets) fn keys(bucket: &Bucket) -> Vec<String> {
         let mut keys = vec![];
         bucket.scan(Bound::Unbounded, |record| {
@@ -247,7 +254,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_was_stored_is_there_after_a_restart_and_what_was_not_finished_is_not() {
+    fn stored_objects_survive_a_restart_and_unfinished_files_are_deleted() {
         let folder = tempfile::tempdir().unwrap();
         let bucket = Bucket::open(folder.path().to_owned()).unwrap();
         let kept = store(&bucket, "../kept", b"kept", 7, &[("state", "pending")]);
@@ -255,9 +262,13 @@ pub(super) mod tests {
         let replaced = store(&bucket, "replaced", b"newer", 8, &[]);
         store(&bucket, "deleted", b"x", 7, &[]);
         assert!(bucket.delete("deleted", |_| true).unwrap());
-        assert_eq!(files(folder.path(), DATA), 2, "replaced and deleted bytes are gone");
-        // As a killed process leaves them: bytes that no record names, and half a record.
-        let (mut unfinished, _) = bucket.new_data().unwrap();
+        assert_eq!(
+            files(folder.path(), DATA),
+            2,
+            "data of replaced and deleted objects is deleted"
+        );
+        // A crash leaves a data file that no record names, and an incomplete record.
+        let (mut unfinished, _) = bucket.create_data().unwrap();
         unfinished.write_all(b"half").unwrap();
         fs::write(folder.path().join(INCOMING).join("half"), "{").unwrap();
         drop(bucket);
@@ -269,17 +280,17 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_object_is_only_stored_where_none_is_if_that_is_wanted() {
+    fn does_not_replace_an_object_if_only_new_is_set() {
         let folder = tempfile::tempdir().unwrap();
         let bucket = Bucket::open(folder.path().to_owned()).unwrap();
         let first = store(&bucket, "key", b"first", 7, &[]);
-        let again = Record { data: bucket.new_data().unwrap().1, ..first.clone() };
-        assert_eq!(bucket.store(again, true).unwrap(), Stored::Exists);
+        let again = Record { data: bucket.create_data().unwrap().1, ..first.clone() };
+        assert_eq!(bucket.store(again, true).unwrap(), StoreOutcome::Exists);
         assert_eq!(*bucket.record("key").unwrap(), first);
     }
 
     #[test]
-    fn damage_is_named_and_nothing_is_changed() {
+    fn reports_damage_without_changes() {
         let damages: [fn(&Path, &Record); 4] = [
             |folder, record| fs::write(folder.join(DATA).join(&record.data), "shor").unwrap(),
             |folder, record| fs::remove_file(folder.join(DATA).join(&record.data)).unwrap(),
@@ -293,12 +304,12 @@ pub(super) mod tests {
             let folder = tempfile::tempdir().unwrap();
             let bucket = Bucket::open(folder.path().to_owned()).unwrap();
             let record = store(&bucket, "key", b"bytes", 7, &[]);
-            let (unfinished, name) = bucket.new_data().unwrap();
+            let (unfinished, name) = bucket.create_data().unwrap();
             drop((bucket, unfinished));
             damage(folder.path(), &record);
             let error = Bucket::open(folder.path().to_owned()).unwrap_err();
             assert!(matches!(error, LocalError::Damaged { .. }), "{error}");
-            assert!(folder.path().join(DATA).join(name).exists(), "something was cleared");
+            assert!(folder.path().join(DATA).join(name).exists(), "an unfinished file was deleted");
         }
     }
 }

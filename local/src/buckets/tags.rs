@@ -1,30 +1,30 @@
-//! Tags of objects.
+//! Parses and formats the tags of objects.
 
 use std::collections::BTreeMap;
 
 use s3s::dto::Tag;
 use s3s::{S3Result, s3_error};
 
-/// Tags of one object, as in S3.
+/// Maximum number of tags per object, as in S3.
 const MAX_TAGS: usize = 10;
-/// Characters of a tag's key, as in S3.
+/// Maximum length of a tag's key in characters, as in S3.
 const MAX_KEY_CHARS: usize = 128;
-/// Characters of a tag's value, as in S3.
+/// Maximum length of a tag's value in characters, as in S3.
 const MAX_VALUE_CHARS: usize = 256;
 
-/// The tags of a request's `x-amz-tagging`.
+/// Parses the tags in a request's `x-amz-tagging` header.
 pub(super) fn from_header(header: Option<&str>) -> S3Result<BTreeMap<String, String>> {
     let pairs = form_urlencoded::parse(header.unwrap_or_default().as_bytes());
-    checked(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())))
+    collect_tags(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())))
 }
 
-/// The tags of a request's XML.
+/// Converts the tags in a request's XML body.
 pub(super) fn from_xml(tags: Vec<Tag>) -> S3Result<BTreeMap<String, String>> {
     let text = Option::unwrap_or_default;
-    checked(tags.into_iter().map(|tag| (text(tag.key), text(tag.value))))
+    collect_tags(tags.into_iter().map(|tag| (text(tag.key), text(tag.value))))
 }
 
-/// The tags of an answer.
+/// Converts tags for the XML body of a response.
 pub(super) fn to_xml(tags: &BTreeMap<String, String>) -> Vec<Tag> {
     let tag = |(key, value): (&String, &String)| Tag {
         key: Some(key.clone()),
@@ -33,7 +33,10 @@ pub(super) fn to_xml(tags: &BTreeMap<String, String>) -> Vec<Tag> {
     tags.iter().map(tag).collect()
 }
 
-fn checked(pairs: impl Iterator<Item = (String, String)>) -> S3Result<BTreeMap<String, String>> {
+/// Checks the limits of S3, and that keys are unique.
+fn collect_tags(
+    pairs: impl Iterator<Item = (String, String)>,
+) -> S3Result<BTreeMap<String, String>> {
     let mut tags = BTreeMap::new();
     for (key, value) in pairs {
         let key_chars = key.chars().count();
@@ -55,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_bounded() {
+    fn limits_tags() {
         let pairs = |count: usize| {
             let pairs: Vec<String> = (0..count).map(|index| format!("k{index}=v")).collect();
             from_header(Some(&pairs.join("&")))
@@ -72,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_url_encoded_and_keys_are_unique() {
+    fn parses_url_encoded_headers_and_rejects_duplicates() {
         let tags = from_header(Some("state=pending&a%20b=c%26d")).unwrap();
         assert_eq!(tags["state"], "pending");
         assert_eq!(tags["a b"], "c&d");

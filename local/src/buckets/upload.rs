@@ -1,4 +1,5 @@
-//! Takes in the bytes of an object: counted, summed, and on the disk before they count.
+//! Receives the bytes of a new object, writes them durably to a data file, and verifies their
+//! checksums.
 
 use std::sync::Arc;
 
@@ -12,21 +13,21 @@ use s3s::dto::PutObjectInput;
 use s3s::{Body, S3Result, TrailingHeaders, s3_error};
 use tokio::io::AsyncWriteExt as _;
 
+use super::blocking::{run_blocking, to_s3_error};
 use super::record::hex;
-use super::requests::{blocking, failed};
 use super::store::Bucket;
 
-/// Bytes of a new object, on the disk; they are removed unless they are taken.
+/// The data file of a new object. Dropping the value deletes the file.
 pub(super) struct Upload {
     bucket: Arc<Bucket>,
-    data: Option<String>,
+    data_name: Option<String>,
     pub(super) length: u64,
-    sums: s3s::dto::Checksum,
+    checksums: s3s::dto::Checksum,
     md5: Vec<u8>,
 }
 
 impl Upload {
-    /// Reads a body to its end, and whether it is what its checksums say.
+    /// Reads a body completely and verifies the checksums that the client sent.
     pub(super) async fn receive(
         bucket: &Arc<Bucket>,
         input: &mut PutObjectInput,
@@ -35,22 +36,22 @@ impl Upload {
         check_length(input.content_length)?;
         let body = input.body.take().map_or_else(Body::empty, Body::from);
         let upload = Self::write(bucket, body).await?;
-        upload.check(input, trailers)?;
+        upload.verify_checksums(input, trailers)?;
         Ok(upload)
     }
 
     async fn write(bucket: &Arc<Bucket>, mut body: Body) -> S3Result<Self> {
         let owned = Arc::clone(bucket);
-        let (file, data) = blocking(move || owned.new_data()).await?;
+        let (file, data) = run_blocking(move || owned.create_data()).await?;
         let mut upload = Self {
             bucket: Arc::clone(bucket),
-            data: Some(data),
+            data_name: Some(data),
             length: 0,
-            sums: s3s::dto::Checksum::default(),
+            checksums: s3s::dto::Checksum::default(),
             md5: vec![],
         };
         let mut file = tokio::fs::File::from_std(file);
-        let mut sums = all_sums();
+        let mut checksums = new_checksums();
         let mut md5 = Md5::new();
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| s3_error!(IncompleteBody, "{error}"))?;
@@ -59,25 +60,29 @@ impl Upload {
             if upload.length > MAX_BLOB_BYTES {
                 return Err(s3_error!(EntityTooLarge));
             }
-            sums.update(&bytes);
+            checksums.update(&bytes);
             md5.update(&bytes);
-            file.write_all(&bytes).await.map_err(failed)?;
+            file.write_all(&bytes).await.map_err(to_s3_error)?;
         }
-        file.sync_all().await.map_err(failed)?;
-        upload.sums = sums.finalize();
+        file.sync_all().await.map_err(to_s3_error)?;
+        upload.checksums = checksums.finalize();
         upload.md5 = md5.finalize().as_ref().to_vec();
         Ok(upload)
     }
 
-    /// Compares every checksum that was sent, before the body or behind it.
-    fn check(&self, input: &PutObjectInput, trailers: Option<&TrailingHeaders>) -> S3Result<()> {
+    /// Compares the checksums that the client sent in headers or trailers with those of the bytes.
+    fn verify_checksums(
+        &self,
+        input: &PutObjectInput,
+        trailers: Option<&TrailingHeaders>,
+    ) -> S3Result<()> {
         let trailers = trailers.and_then(TrailingHeaders::take).unwrap_or_default();
         let sent = [
-            ("sha256", &input.checksum_sha256, &self.sums.checksum_sha256),
-            ("sha1", &input.checksum_sha1, &self.sums.checksum_sha1),
-            ("crc32", &input.checksum_crc32, &self.sums.checksum_crc32),
-            ("crc32c", &input.checksum_crc32c, &self.sums.checksum_crc32c),
-            ("crc64nvme", &input.checksum_crc64nvme, &self.sums.checksum_crc64nvme),
+            ("sha256", &input.checksum_sha256, &self.checksums.checksum_sha256),
+            ("sha1", &input.checksum_sha1, &self.checksums.checksum_sha1),
+            ("crc32", &input.checksum_crc32, &self.checksums.checksum_crc32),
+            ("crc32c", &input.checksum_crc32c, &self.checksums.checksum_crc32c),
+            ("crc64nvme", &input.checksum_crc64nvme, &self.checksums.checksum_crc64nvme),
         ];
         for (name, header, found) in sent {
             let trailer = trailers.get(format!("x-amz-checksum-{name}"));
@@ -94,26 +99,26 @@ impl Upload {
         Ok(())
     }
 
-    /// Hexadecimal MD5.
+    /// Returns the entity tag: the MD5 hash in hexadecimal.
     pub(super) fn etag(&self) -> String {
         hex(&self.md5)
     }
 
-    /// The name of the file: from now on it is for the caller to remove.
-    pub(super) fn take(mut self) -> String {
-        self.data.take().unwrap_or_default()
+    /// Returns the name of the data file, which is not deleted any more when the value is dropped.
+    pub(super) fn into_data(mut self) -> String {
+        self.data_name.take().unwrap_or_default()
     }
 }
 
 impl Drop for Upload {
     fn drop(&mut self) {
-        if let Some(data) = self.data.take() {
-            self.bucket.drop_data(&data);
+        if let Some(name) = self.data_name.take() {
+            self.bucket.delete_data(&name);
         }
     }
 }
 
-/// S3 wants to know how long an object is before it comes.
+/// Checks the announced length of an object, which S3 requires.
 fn check_length(length: Option<i64>) -> S3Result<()> {
     match length.map(u64::try_from) {
         Some(Ok(0..=MAX_BLOB_BYTES)) => Ok(()),
@@ -122,7 +127,7 @@ fn check_length(length: Option<i64>) -> S3Result<()> {
     }
 }
 
-fn all_sums() -> ChecksumHasher {
+fn new_checksums() -> ChecksumHasher {
     ChecksumHasher {
         crc32: Some(Crc32::new()),
         crc32c: Some(Crc32c::new()),
@@ -137,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_object_has_a_length_and_it_is_bounded() {
+    fn requires_a_length_within_the_limit() {
         let max = i64::try_from(MAX_BLOB_BYTES).unwrap();
         assert!(check_length(Some(0)).is_ok() && check_length(Some(max)).is_ok());
         for length in [None, Some(-1), Some(max + 1)] {

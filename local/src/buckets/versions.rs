@@ -1,4 +1,4 @@
-//! Lists of versions: each object has one, the newest, whose name no other ever has.
+//! Lists object versions. Each object has exactly one version; its id is unique.
 
 use std::sync::Arc;
 
@@ -10,61 +10,60 @@ use s3s::{S3Result, s3_error};
 
 use super::list::MAX_KEYS;
 use super::record::Record;
-use super::requests::{length, time};
 use super::store::Bucket;
 
-/// The name of an object's version.
-pub(super) fn version(record: &Record) -> String {
+/// Returns the id of an object's only version.
+pub(super) fn version_id(record: &Record) -> String {
     record.data.clone()
 }
 
-/// One page.
+/// Returns a page of a list.
 ///
 /// # Errors
-/// For what is not implemented here.
-pub(super) fn page(
+/// `NotImplemented` if the request has a delimiter.
+pub(super) fn list_page(
     bucket: &Bucket,
     input: ListObjectVersionsInput,
 ) -> S3Result<ListObjectVersionsOutput> {
     if input.delimiter.as_ref().is_some_and(|delimiter| !delimiter.is_empty()) {
-        return Err(s3_error!(NotImplemented, "Versions are listed without delimiters here"));
+        return Err(s3_error!(NotImplemented, "Delimiters are not supported in lists of versions"));
     }
     let prefix = input.prefix.clone().unwrap_or_default();
     let max_keys = input.max_keys.unwrap_or(MAX_KEYS).clamp(0, MAX_KEYS);
     let limit = usize::try_from(max_keys).unwrap_or_default();
-    let (mut versions, mut is_more): (Vec<Arc<Record>>, bool) = (Vec::new(), false);
-    // All versions of the marker's key were listed: there is one.
-    bucket.scan_below(&prefix, input.key_marker.as_deref(), |record| {
-        if versions.len() >= limit {
-            is_more = limit > 0;
+    let (mut records, mut is_truncated): (Vec<Arc<Record>>, bool) = (Vec::new(), false);
+    // The marker's key has only one version, so that the page starts at the next key.
+    bucket.scan_prefix(&prefix, input.key_marker.as_deref(), |record| {
+        if records.len() >= limit {
+            is_truncated = limit > 0;
             return false;
         }
-        versions.push(Arc::clone(record));
+        records.push(Arc::clone(record));
         true
     });
-    let last = versions.last().filter(|_| is_more);
+    let last = if is_truncated { records.last() } else { None };
     Ok(ListObjectVersionsOutput {
         name: Some(input.bucket),
         prefix: input.prefix,
         key_marker: input.key_marker,
         version_id_marker: input.version_id_marker,
         max_keys: Some(max_keys),
-        is_truncated: Some(is_more),
+        is_truncated: Some(is_truncated),
         next_key_marker: last.map(|record| record.key.clone()),
-        next_version_id_marker: last.map(|record| version(record)),
-        versions: Some(versions.iter().map(|record| listed(record)).collect()),
+        next_version_id_marker: last.map(|record| version_id(record)),
+        versions: Some(records.iter().map(|record| to_object_version(record)).collect()),
         ..ListObjectVersionsOutput::default()
     })
 }
 
-fn listed(record: &Record) -> ObjectVersion {
+fn to_object_version(record: &Record) -> ObjectVersion {
     let class = ObjectVersionStorageClass::STANDARD;
     ObjectVersion {
         key: Some(record.key.clone()),
-        version_id: Some(version(record)),
+        version_id: Some(version_id(record)),
         is_latest: Some(true),
-        size: Some(length(record)),
-        last_modified: Some(time(record)),
+        size: Some(record.signed_length()),
+        last_modified: Some(record.modified()),
         e_tag: Some(ETag::Strong(record.etag.clone())),
         storage_class: Some(ObjectVersionStorageClass::from_static(class)),
         ..ObjectVersion::default()
@@ -93,7 +92,7 @@ mod tests {
         for max_keys in [1, 2, 3, 1_000, i32::MAX] {
             let (mut keys, mut after) = (Vec::new(), None);
             loop {
-                let page = page(&bucket, input(max_keys, after)).unwrap();
+                let page = list_page(&bucket, input(max_keys, after)).unwrap();
                 let versions = page.versions.unwrap();
                 assert!(versions.len() <= usize::try_from(max_keys).unwrap());
                 keys.extend(versions.into_iter().map(|version| version.key.unwrap()));
@@ -105,10 +104,10 @@ mod tests {
             }
             assert_eq!(keys, ["d/1", "d/2", "d/3"], "{max_keys}");
         }
-        let none = page(&bucket, input(0, None)).unwrap();
+        let none = list_page(&bucket, input(0, None)).unwrap();
         assert_eq!((none.versions.unwrap().len(), none.is_truncated), (0, Some(false)));
         let delimited =
             ListObjectVersionsInput { delimiter: Some("/".to_owned()), ..input(1, None) };
-        assert!(page(&bucket, delimited).is_err());
+        assert!(list_page(&bucket, delimited).is_err());
     }
 }

@@ -1,7 +1,7 @@
-//! The embedded DynamoDB: its file checked, its HTTP server on a port of its own.
+//! The embedded DynamoDB: opens and checks its file, and serves it over HTTP.
 //!
-//! dynoxide's own server is not used: it answers whoever asks, any web page too, and takes no layer
-//! before it.
+//! dynoxide's own HTTP server is not used, because it answers every client, including web pages,
+//! and has no place for an access check.
 
 mod requests;
 #[cfg(test)]
@@ -20,16 +20,18 @@ use crate::error::LocalError;
 use crate::roles::{Roles, tables};
 use crate::server::ServerThread;
 
-/// It answers 400 to what is not permitted.
-const SERVICE: Service =
-    Service { name: "dynamodb", asks: tables::asks, denied: StatusCode::BAD_REQUEST };
+const SERVICE: Service = Service {
+    name: "dynamodb",
+    parse: tables::access_requests,
+    denied_status: StatusCode::BAD_REQUEST,
+};
 
-/// Opens the database file, which SQLite writes through to the disk (`synchronous = FULL` in WAL
-/// mode is its default, and dynoxide leaves it): what is acknowledged survives a kill.
+/// Opens the database file. Acknowledged writes survive a crash, because dynoxide keeps SQLite's
+/// default of `synchronous = FULL` in WAL mode.
 pub(crate) fn open(path: &Path) -> Result<Database, LocalError> {
     let damaged = |why: String| LocalError::Damaged { path: path.to_owned(), why };
     if path.exists() {
-        check(path).map_err(|error| damaged(error.to_string()))??;
+        check_integrity(path).map_err(|error| damaged(error.to_string()))??;
     }
     let text = path.to_str().ok_or_else(|| damaged("its path is not UTF-8".to_owned()))?;
     let database = Database::new(text).map_err(|error| damaged(error.to_string()))?;
@@ -37,8 +39,8 @@ pub(crate) fn open(path: &Path) -> Result<Database, LocalError> {
     Ok(database)
 }
 
-/// The order of stream records, which dynoxide keeps as texts without an index: with each write it
-/// would look at all records for the last number, and with each poll for the next ones.
+/// Creates an index of the stream records by sequence number. dynoxide stores the numbers as text
+/// without an index, and would scan all records on each write and each poll.
 fn index_streams(path: &Path) -> rusqlite::Result<()> {
     rusqlite::Connection::open(path)?.execute_batch(
         "CREATE INDEX IF NOT EXISTS cellar_stream_order
@@ -46,23 +48,24 @@ fn index_streams(path: &Path) -> rusqlite::Result<()> {
     )
 }
 
-/// SQLite's own check of every page; without it a damaged page shows only when it is read.
-pub(crate) fn check(path: &Path) -> rusqlite::Result<Result<(), LocalError>> {
+/// Runs SQLite's integrity check. Without the check, a damaged page is found only when it is read.
+pub(crate) fn check_integrity(path: &Path) -> rusqlite::Result<Result<(), LocalError>> {
     let connection = rusqlite::Connection::open(path)?;
-    let verdict: String =
+    let result: String =
         connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?;
-    if verdict == "ok" {
+    if result == "ok" {
         return Ok(Ok(()));
     }
-    Ok(Err(LocalError::Damaged { path: path.to_owned(), why: verdict }))
+    Ok(Err(LocalError::Damaged { path: path.to_owned(), why: result }))
 }
 
-/// Serves the database on a free port until what is returned is dropped, to whoever may do what he asks for.
+/// Serves the database on a free port until the returned server is dropped.
 pub(crate) async fn start(
     database: Database,
     roles: Arc<Roles>,
 ) -> Result<ServerThread, LocalError> {
-    let answer =
-        async move |headers: HeaderMap, body: Bytes| requests::answer(&database, &headers, &body);
+    let answer = async move |headers: HeaderMap, body: Bytes| {
+        requests::handle_request(&database, &headers, &body)
+    };
     serve_guarded("the local DynamoDB", SERVICE, roles, Router::new().fallback(answer)).await
 }

@@ -1,4 +1,4 @@
-//! The operations of `DynamoDB` that the local cloud answers.
+//! The DynamoDB operations that the local stack supports.
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
@@ -12,8 +12,8 @@ use crate::roles::tables::VERSION;
 
 type Reply = Result<Vec<u8>, DynoxideError>;
 
-/// Does what the request asks for. It holds its thread until the disk has synced.
-pub(super) fn answer(database: &Database, headers: &HeaderMap, body: &Bytes) -> Response {
+/// Performs the operation of a request. Blocks the thread until the disk has synced.
+pub(super) fn handle_request(database: &Database, headers: &HeaderMap, body: &Bytes) -> Response {
     let operation = operation(headers, VERSION);
     match perform(database, operation, body) {
         Some(Ok(json)) => reply(StatusCode::OK, json),
@@ -22,51 +22,55 @@ pub(super) fn answer(database: &Database, headers: &HeaderMap, body: &Bytes) -> 
             reply(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), error.to_json().into_bytes())
         }
         None => {
-            let why = format!("the local cloud does not answer {operation:?}");
+            let why = format!("the local stack does not support {operation:?}");
             error(StatusCode::BAD_REQUEST, "UnknownOperationException", &why)
         }
     }
 }
 
-/// Items are read and written, and tables looked at. Which tables there are is the template's
-/// business alone: none is made, changed or deleted here.
+/// Performs an operation on items, or describes tables. Returns `None` for other operations: only
+/// the template creates, changes or deletes tables.
 fn perform(database: &Database, operation: &str, body: &[u8]) -> Option<Reply> {
     Some(match operation {
-        "BatchGetItem" => run(body, |request| database.batch_get_item(request)),
-        "BatchWriteItem" => run(body, |request| database.batch_write_item(request)),
-        "DeleteItem" => run(body, |request| database.delete_item(request)),
-        "DescribeTable" => run(body, |request| database.describe_table(request)),
-        "GetItem" => run(body, |request| database.get_item(request)),
-        "ListTables" => run(body, |request| database.list_tables(request)),
-        "PutItem" => run(body, |request| database.put_item(request)),
-        "Query" => run(body, |request| database.query(request)),
-        "Scan" => run(body, |request| database.scan(request)),
-        "TransactGetItems" => run(body, |request| database.transact_get_items(request)),
-        "TransactWriteItems" => run(body, |request| database.transact_write_items(request)),
-        "UpdateItem" => run(body, |request| database.update_item(request)),
+        "BatchGetItem" => perform_parsed(body, |request| database.batch_get_item(request)),
+        "BatchWriteItem" => perform_parsed(body, |request| database.batch_write_item(request)),
+        "DeleteItem" => perform_parsed(body, |request| database.delete_item(request)),
+        "DescribeTable" => perform_parsed(body, |request| database.describe_table(request)),
+        "GetItem" => perform_parsed(body, |request| database.get_item(request)),
+        "ListTables" => perform_parsed(body, |request| database.list_tables(request)),
+        "PutItem" => perform_parsed(body, |request| database.put_item(request)),
+        "Query" => perform_parsed(body, |request| database.query(request)),
+        "Scan" => perform_parsed(body, |request| database.scan(request)),
+        "TransactGetItems" => perform_parsed(body, |request| database.transact_get_items(request)),
+        "TransactWriteItems" => {
+            perform_parsed(body, |request| database.transact_write_items(request))
+        }
+        "UpdateItem" => perform_parsed(body, |request| database.update_item(request)),
         _ => return None,
     })
 }
 
-fn run<Q: DeserializeOwned, R: Serialize>(
+/// Parses the request, performs the operation and serializes the response.
+fn perform_parsed<Q: DeserializeOwned, R: Serialize>(
     body: &[u8],
     operation: impl FnOnce(Q) -> Result<R, DynoxideError>,
 ) -> Reply {
-    let request = serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
-    let answer = operation(request)?;
-    serde_json::to_vec(&answer)
+    let request = serde_json::from_slice(body).map_err(|error| from_json_error(&error))?;
+    let response = operation(request)?;
+    serde_json::to_vec(&response)
         .map_err(|error| DynoxideError::InternalServerError(error.to_string()))
 }
 
-/// JSON that is no request of this operation is invalid; what is no JSON is not even that. dynoxide
-/// says before its own words whose they are: `VALIDATION:`, say.
-fn unreadable(error: &serde_json::Error) -> DynoxideError {
+/// Converts a parse error. Malformed JSON is a serialization error; valid JSON that is not a
+/// request of the operation is a validation error. dynoxide marks its own messages with the kind of
+/// the error, such as `VALIDATION:`.
+fn from_json_error(error: &serde_json::Error) -> DynoxideError {
     let text = error.to_string();
     match text.split_once(':') {
-        Some((mark, message)) if mark.starts_with("SERIALIZATION") => {
+        Some((kind, message)) if kind.starts_with("SERIALIZATION") => {
             DynoxideError::SerializationException(message.to_owned())
         }
-        Some((mark, message)) if mark.starts_with("VALIDATION") => {
+        Some((kind, message)) if kind.starts_with("VALIDATION") => {
             DynoxideError::ValidationException(message.to_owned())
         }
         _ if error.is_data() => DynoxideError::ValidationException(text),
@@ -89,7 +93,7 @@ mod tests {
             TARGET.parse().unwrap(),
             HeaderValue::from_str(target).unwrap(),
         )]);
-        let answer = answer(database, &headers, &Bytes::from(body.to_owned()));
+        let answer = handle_request(database, &headers, &Bytes::from(body.to_owned()));
         assert_eq!(answer.headers()[CONTENT_TYPE], JSON);
         let status = answer.status();
         let body = to_bytes(answer.into_body(), 10_000).await.unwrap();
@@ -109,7 +113,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refused_put_tells_the_item_that_is_there() {
+    async fn a_failed_condition_returns_the_existing_item() {
         let database = database();
         let put = json!({
             "TableName": "Table",
@@ -128,7 +132,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_request_is_an_error_of_its_sender() {
+    async fn rejects_invalid_requests() {
         let database = database();
         let deep = format!(r#"{{"TableName":{}"#, "[".repeat(200_000));
         let deeper = format!(r#"{{"Item":{{"K":{}"#, r#"{"L":["#.repeat(200_000));

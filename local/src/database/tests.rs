@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_file_that_is_no_database_is_named() {
+fn reports_a_file_that_is_not_a_database() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("dynamodb.sqlite");
     std::fs::write(&path, "x".repeat(10_000)).unwrap();
@@ -11,14 +11,14 @@ fn a_file_that_is_no_database_is_named() {
 }
 
 #[test]
-fn the_last_and_the_next_stream_records_are_found_by_an_index() {
+fn stream_queries_use_the_index() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("dynamodb.sqlite");
     for _ in 0..2 {
         drop(open(&path).unwrap());
     }
     let connection = rusqlite::Connection::open(&path).unwrap();
-    // As dynoxide 3.2 asks.
+    // The queries of dynoxide 3.2.
     for query in [
         "SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records
          WHERE table_name = 'T'",
@@ -33,7 +33,7 @@ fn the_last_and_the_next_stream_records_are_found_by_an_index() {
 }
 
 #[test]
-fn a_damaged_page_is_found_before_it_is_read() {
+fn finds_a_damaged_page_on_opening() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("dynamodb.sqlite");
     drop(open(&path).unwrap());

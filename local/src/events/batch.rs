@@ -1,9 +1,10 @@
-//! What becomes of the records that were read: Lambda's rules for streams, without I/O.
+//! Lambda's rules for batches of stream records, without I/O.
 //!
-//! Records are handled in their order. A batch of which the function reports the first failure goes
-//! on from that record; one of which nothing is known is split in two, down to the single record
-//! that fails. What fails again and again is given up in the end, so that it never holds up the
-//! others for ever: with a reported failure, everything behind it in its batch too.
+//! Records are processed in order. If the function reports the first failed record, processing
+//! continues from that record. If the function fails without a report, the batch is split in two,
+//! down to the single failing record. A batch that keeps failing is given up, so that it does not
+//! block the records after it. After a reported failure, the batch that is given up includes all
+//! records after the failed one.
 
 use std::collections::VecDeque;
 
@@ -11,148 +12,156 @@ use serde_json::Value;
 
 use super::mapping::Rules;
 
-/// A record of a stream.
+/// A record of a change stream.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Record {
-    /// Its place in the shard.
+    /// Position of the record in its shard.
     pub(super) sequence_number: String,
-    /// When it was written, Unix milliseconds.
+    /// Time of the write, Unix milliseconds.
     pub(super) created_ms: u64,
-    /// The record as the function gets it.
+    /// The record in the form that the function receives.
     pub(super) event: Value,
 }
 
-/// Records that the function gets in one call.
+/// Records that the function receives in one invocation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Batch {
     pub(super) records: Vec<Record>,
-    /// How often the function was called with these very records.
-    pub(super) calls: u32,
+    /// Number of invocations with exactly these records.
+    pub(super) invocations: u32,
 }
 
-/// What came of a call.
+/// The result of an invocation for the records of its batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BatchOutcome {
-    /// All records are done.
+    /// All records were processed.
     Done,
-    /// Those before this sequence number are done.
+    /// The records before this sequence number were processed.
     FailedFrom(String),
-    /// Nothing can be said of any record.
+    /// The function failed without a report; no record counts as processed.
     Failed,
 }
 
-/// What to do after a call.
+/// The next action after an invocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Next {
-    /// Go on with the next batch.
-    GoOn,
-    /// Wait, then call again for the n-th time after the first.
+pub(super) enum AfterInvocation {
+    /// Continue with the next batch.
+    Continue,
+    /// Wait, and then invoke the function again. The number counts the invocations so far.
     Retry(u32),
-    /// The first batch is to be given up.
+    /// Give up the first batch.
     GiveUp,
 }
 
-/// Why records are given up, in Lambda's words.
+/// Lambda's name of the reason for giving up records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Condition {
+pub(super) enum GiveUpReason {
     RetryAttemptsExhausted,
     RecordAgeExceeded,
 }
 
-/// What was read of a shard and is not done yet.
+/// Records that were read from a shard and are not processed yet.
 #[derive(Debug)]
-pub(super) struct Pending {
+pub(super) struct PendingRecords {
     rules: Rules,
     batches: VecDeque<Batch>,
-    done: Option<String>,
+    /// Sequence number of the last processed record.
+    processed: Option<String>,
+    /// Sequence number of the last record that was read, including filtered records.
     read_to: String,
 }
 
-impl Pending {
-    /// The records that passed the filters, of a read that went as far as `read_to`.
+impl PendingRecords {
+    /// Divides the records that passed the filters into batches. `read_to` is the sequence number
+    /// of the last record that was read.
     pub(super) fn new(records: Vec<Record>, read_to: String, rules: Rules) -> Self {
         let mut batches = VecDeque::new();
         let mut records = records.into_iter().peekable();
         while records.peek().is_some() {
             let records = records.by_ref().take(rules.batch_size).collect();
-            batches.push_back(Batch { records, calls: 0 });
+            batches.push_back(Batch { records, invocations: 0 });
         }
-        Self { rules, batches, done: None, read_to }
+        Self { rules, batches, processed: None, read_to }
     }
 
-    /// The batch that is next.
+    /// Returns the next batch.
     pub(super) fn first(&self) -> Option<&Batch> {
         self.batches.front()
     }
 
-    /// How far the shard is done, if that is further than it was.
+    /// Returns the sequence number up to which the shard is processed; `None` if no record has been
+    /// processed yet.
     pub(super) fn position(&self) -> Option<&str> {
-        if self.batches.is_empty() { Some(&self.read_to) } else { self.done.as_deref() }
+        if self.batches.is_empty() { Some(&self.read_to) } else { self.processed.as_deref() }
     }
 
-    /// Puts the records at the front that are too old into a batch of their own. True if there
-    /// are any: then the first batch is to be given up.
-    pub(super) fn expire(&mut self, now_ms: u64) -> bool {
-        let Some(age_ms) = self.rules.record_age_ms else { return false };
+    /// Moves the expired records at the front into a batch of their own. Returns true if there are
+    /// any; the first batch must then be given up.
+    pub(super) fn split_expired(&mut self, now_ms: u64) -> bool {
+        let Some(max_age_ms) = self.rules.record_age_ms else { return false };
         let Some(first) = self.batches.front_mut() else { return false };
-        let is_old = |record: &Record| now_ms.saturating_sub(record.created_ms) > age_ms;
-        let old = first.records.iter().take_while(|record| is_old(record)).count();
-        if old == 0 {
+        let is_expired = |record: &Record| now_ms.saturating_sub(record.created_ms) > max_age_ms;
+        let expired = first.records.iter().take_while(|record| is_expired(record)).count();
+        if expired == 0 {
             return false;
         }
-        let rest = first.records.split_off(old);
+        let rest = first.records.split_off(expired);
         if !rest.is_empty() {
-            self.batches.insert(1, Batch { records: rest, calls: 0 });
+            self.batches.insert(1, Batch { records: rest, invocations: 0 });
         }
         true
     }
 
-    /// The first batch is done, or given up for good.
+    /// Removes the first batch, which was processed or given up.
     pub(super) fn finish_first(&mut self) {
-        let done = self.batches.pop_front().and_then(|mut batch| batch.records.pop());
-        self.done = done.map(|record| record.sequence_number).or(self.done.take());
+        let Some(mut batch) = self.batches.pop_front() else { return };
+        if let Some(last) = batch.records.pop() {
+            self.processed = Some(last.sequence_number);
+        }
     }
 
-    /// Says what came of calling the function with the first batch.
-    pub(super) fn called(&mut self, outcome: &BatchOutcome) -> Next {
-        let Some(mut batch) = self.batches.pop_front() else { return Next::GoOn };
-        batch.calls = batch.calls.saturating_add(1);
+    /// Applies the result of invoking the function with the first batch.
+    pub(super) fn apply_outcome(&mut self, outcome: &BatchOutcome) -> AfterInvocation {
+        let Some(mut batch) = self.batches.pop_front() else { return AfterInvocation::Continue };
+        batch.invocations = batch.invocations.saturating_add(1);
         let reported = match outcome {
             BatchOutcome::Done => Some(batch.records.len()),
             BatchOutcome::Failed => None,
-            // A number that is none of the batch's says nothing about any of its records.
+            // A sequence number that is not in the batch counts as a failure without a report.
             BatchOutcome::FailedFrom(number) => {
                 batch.records.iter().position(|record| record.sequence_number == *number)
             }
         };
-        let failed_at = reported.unwrap_or(0);
-        let rest = batch.records.split_off(failed_at);
+        let rest = batch.records.split_off(reported.unwrap_or(0));
         if let Some(last) = batch.records.pop() {
-            self.done = Some(last.sequence_number);
+            self.processed = Some(last.sequence_number);
             if !rest.is_empty() {
-                // Progress: what is left is a batch that was not tried yet.
-                self.batches.push_front(Batch { records: rest, calls: 0 });
+                self.batches.push_front(Batch { records: rest, invocations: 0 });
             }
-            return Next::GoOn;
+            return AfterInvocation::Continue;
         }
         batch.records = rest;
-        // Lambda splits at the number that was reported: at the first record, that is nowhere.
-        self.failed(batch, reported.is_none())
+        // Like Lambda, do not split a batch whose first record was reported.
+        let can_split = self.rules.bisect && reported.is_none() && batch.records.len() > 1;
+        if can_split {
+            self.split(batch);
+            return AfterInvocation::Continue;
+        }
+        self.retry_or_give_up(batch)
     }
 
-    /// No record of the batch is done.
-    fn failed(&mut self, mut batch: Batch, unknown: bool) -> Next {
-        if self.rules.bisect && unknown && batch.records.len() > 1 {
-            let second = batch.records.split_off(batch.records.len() / 2);
-            self.batches.push_front(Batch { records: second, calls: 0 });
-            self.batches.push_front(Batch { records: batch.records, calls: 0 });
-            return Next::GoOn;
-        }
-        let calls = batch.calls;
+    fn split(&mut self, mut batch: Batch) {
+        let second = batch.records.split_off(batch.records.len() / 2);
+        self.batches.push_front(Batch { records: second, invocations: 0 });
+        self.batches.push_front(Batch { records: batch.records, invocations: 0 });
+    }
+
+    fn retry_or_give_up(&mut self, batch: Batch) -> AfterInvocation {
+        let invocations = batch.invocations;
         self.batches.push_front(batch);
         match self.rules.retries {
-            Some(retries) if calls > retries => Next::GiveUp,
-            _ => Next::Retry(calls),
+            Some(retries) if invocations > retries => AfterInvocation::GiveUp,
+            _ => AfterInvocation::Retry(invocations),
         }
     }
 }
@@ -182,106 +191,111 @@ mod tests {
         batch.records.iter().map(|record| record.sequence_number.as_str()).collect()
     }
 
-    /// Calls a function that fails where it must; gives each call, and what was given up.
+    /// Invokes a function until nothing is pending. Returns the records of each invocation, and the
+    /// records that were given up.
     fn run(
-        pending: &mut Pending,
+        pending: &mut PendingRecords,
         outcome: impl Fn(&[&str]) -> BatchOutcome,
     ) -> (Vec<Vec<String>>, Vec<String>) {
-        let (mut calls, mut given_up) = (vec![], vec![]);
+        let (mut invocations, mut given_up) = (vec![], vec![]);
         while let Some(batch) = pending.first() {
             let batch = numbers(batch);
             let owned = || batch.iter().map(|number| (*number).to_owned());
-            calls.push(owned().collect());
-            assert!(calls.len() < 100, "it must end");
+            invocations.push(owned().collect());
+            assert!(invocations.len() < 100, "endless loop");
             let (outcome, batch) = (outcome(&batch), owned().collect::<Vec<_>>());
-            if pending.called(&outcome) == Next::GiveUp {
+            if pending.apply_outcome(&outcome) == AfterInvocation::GiveUp {
                 given_up.extend(batch);
                 pending.finish_first();
             }
         }
-        (calls, given_up)
+        (invocations, given_up)
     }
 
     #[test]
-    fn batches_have_their_size_and_end_where_the_read_ended() {
-        let mut pending = Pending::new(records(0..20), "99".to_owned(), RULES);
+    fn divides_records_into_batches_and_ends_at_the_read_position() {
+        let mut pending = PendingRecords::new(records(0..20), "99".to_owned(), RULES);
         assert_eq!(pending.position(), None);
-        let (calls, given_up) = run(&mut pending, |_| BatchOutcome::Done);
-        assert_eq!(calls.iter().map(Vec::len).collect::<Vec<_>>(), [8, 8, 4]);
+        let (invocations, given_up) = run(&mut pending, |_| BatchOutcome::Done);
+        assert_eq!(invocations.iter().map(Vec::len).collect::<Vec<_>>(), [8, 8, 4]);
         assert!(given_up.is_empty());
         assert_eq!(pending.position(), Some("99"));
     }
 
     #[test]
-    fn a_read_without_matching_records_is_done_at_once() {
-        let pending = Pending::new(vec![], "99".to_owned(), RULES);
+    fn a_read_without_matching_records_needs_no_invocation() {
+        let pending = PendingRecords::new(vec![], "99".to_owned(), RULES);
         assert_eq!((pending.first(), pending.position()), (None, Some("99")));
     }
 
     #[test]
-    fn a_record_that_fails_by_an_error_is_isolated_by_splitting() {
-        let mut pending = Pending::new(records(0..8), "7".to_owned(), RULES);
-        let (calls, given_up) = run(&mut pending, |batch| {
+    fn splitting_isolates_a_failing_record() {
+        let mut pending = PendingRecords::new(records(0..8), "7".to_owned(), RULES);
+        let (invocations, given_up) = run(&mut pending, |batch| {
             if batch.contains(&"5") { BatchOutcome::Failed } else { BatchOutcome::Done }
         });
         assert_eq!(given_up, ["5"]);
-        let lengths: Vec<_> = calls.iter().map(Vec::len).collect();
+        let lengths: Vec<_> = invocations.iter().map(Vec::len).collect();
         // 0-7, 0-3, 4-7, 4-5, 4, then 5 three times, 6-7.
         assert_eq!(lengths, [8, 4, 4, 2, 1, 1, 1, 1, 2]);
     }
 
     #[test]
-    fn a_reported_failure_goes_on_from_there() {
-        let mut pending = Pending::new(records(0..8), "7".to_owned(), RULES);
-        assert_eq!(pending.called(&BatchOutcome::FailedFrom("5".to_owned())), Next::GoOn);
+    fn continues_from_a_reported_failure() {
+        let mut pending = PendingRecords::new(records(0..8), "7".to_owned(), RULES);
+        let after = pending.apply_outcome(&BatchOutcome::FailedFrom("5".to_owned()));
+        assert_eq!(after, AfterInvocation::Continue);
         assert_eq!(pending.position(), Some("4"));
         assert_eq!(numbers(pending.first().unwrap()), ["5", "6", "7"]);
-        let (calls, given_up) = run(&mut pending, |batch| {
+        let (invocations, given_up) = run(&mut pending, |batch| {
             let bad = batch.iter().find(|number| **number == "5");
             bad.map_or(BatchOutcome::Done, |number| BatchOutcome::FailedFrom((*number).to_owned()))
         });
-        // They are not split any more, and given up together.
-        assert_eq!(calls, [["5", "6", "7"]; 3]);
+        // The batch is not split any more, and is given up as a whole.
+        assert_eq!(invocations, [["5", "6", "7"]; 3]);
         assert_eq!(given_up, ["5", "6", "7"]);
     }
 
     #[test]
-    fn an_unknown_number_fails_the_whole_batch() {
+    fn an_unknown_sequence_number_fails_the_whole_batch() {
         for number in ["", "77"] {
-            let mut pending = Pending::new(records(0..2), "1".to_owned(), RULES);
-            let _ = pending.called(&BatchOutcome::FailedFrom(number.to_owned()));
+            let mut pending = PendingRecords::new(records(0..2), "1".to_owned(), RULES);
+            let _ = pending.apply_outcome(&BatchOutcome::FailedFrom(number.to_owned()));
             assert_eq!(pending.position(), None);
             assert_eq!(numbers(pending.first().unwrap()), ["0"]);
         }
     }
 
     #[test]
-    fn without_splitting_the_batch_is_tried_as_a_whole() {
+    fn retries_the_whole_batch_without_bisection() {
         let rules = Rules { bisect: false, ..RULES };
-        let mut pending = Pending::new(records(0..3), "2".to_owned(), rules);
-        assert_eq!(pending.called(&BatchOutcome::Failed), Next::Retry(1));
-        assert_eq!(pending.called(&BatchOutcome::Failed), Next::Retry(2));
-        assert_eq!(pending.called(&BatchOutcome::Failed), Next::GiveUp);
+        let mut pending = PendingRecords::new(records(0..3), "2".to_owned(), rules);
+        for after in [AfterInvocation::Retry(1), AfterInvocation::Retry(2), AfterInvocation::GiveUp]
+        {
+            assert_eq!(pending.apply_outcome(&BatchOutcome::Failed), after);
+        }
         assert_eq!(pending.first().unwrap().records.len(), 3);
         pending.finish_first();
         assert_eq!(pending.position(), Some("2"));
         let endless = Rules { retries: None, bisect: false, ..RULES };
-        let mut pending = Pending::new(records(0..1), "0".to_owned(), endless);
-        for call in 1..50 {
-            assert_eq!(pending.called(&BatchOutcome::Failed), Next::Retry(call));
+        let mut pending = PendingRecords::new(records(0..1), "0".to_owned(), endless);
+        for invocations in 1..50 {
+            let after = pending.apply_outcome(&BatchOutcome::Failed);
+            assert_eq!(after, AfterInvocation::Retry(invocations));
         }
     }
 
     #[test]
-    fn old_records_are_given_up_apart_from_the_others() {
-        let mut pending = Pending::new(records(0..4), "3".to_owned(), RULES);
-        assert!(!pending.expire(1_000), "the first is exactly as old as it may be");
-        assert!(pending.expire(1_002));
+    fn splits_off_expired_records() {
+        let mut pending = PendingRecords::new(records(0..4), "3".to_owned(), RULES);
+        assert!(!pending.split_expired(1_000), "the first has exactly the maximum age");
+        assert!(pending.split_expired(1_002));
         assert_eq!(numbers(pending.first().unwrap()), ["0", "1"]);
         pending.finish_first();
         assert_eq!(pending.position(), Some("1"));
         assert_eq!(numbers(pending.first().unwrap()), ["2", "3"]);
-        let for_ever = Rules { record_age_ms: None, ..RULES };
-        assert!(!Pending::new(records(0..1), "0".to_owned(), for_ever).expire(u64::MAX));
+        let unlimited = Rules { record_age_ms: None, ..RULES };
+        let mut pending = PendingRecords::new(records(0..1), "0".to_owned(), unlimited);
+        assert!(!pending.split_expired(u64::MAX));
     }
 }

@@ -1,4 +1,4 @@
-//! Functions that event sources call, in this process.
+//! The functions that event sources invoke in this process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,16 +15,16 @@ use tokio::task::JoinSet;
 
 use super::batch::BatchOutcome;
 
-/// A function as Lambda sees it: JSON in, JSON or an error out.
+/// A function as Lambda invokes it: an event as JSON, and a response as JSON or an error.
 #[async_trait]
 pub(crate) trait EventFunction: Send + Sync {
-    /// Handles one event.
-    async fn call(&self, event: Value) -> Result<Value, String>;
+    /// Processes one event.
+    async fn invoke(&self, event: Value) -> Result<Value, String>;
 }
 
 #[async_trait]
 impl EventFunction for RelayHandler {
-    async fn call(&self, event: Value) -> Result<Value, String> {
+    async fn invoke(&self, event: Value) -> Result<Value, String> {
         let event: Event = serde_json::from_value(event).map_err(|error| error.to_string())?;
         let response = self.handle(event).await.map_err(|error| error.to_string())?;
         serde_json::to_value(response).map_err(|error| error.to_string())
@@ -33,14 +33,14 @@ impl EventFunction for RelayHandler {
 
 #[async_trait]
 impl EventFunction for IndexerHandler {
-    async fn call(&self, event: Value) -> Result<Value, String> {
+    async fn invoke(&self, event: Value) -> Result<Value, String> {
         let event: Event = serde_json::from_value(event).map_err(|error| error.to_string())?;
         let response = self.handle(event).await.map_err(|error| error.to_string())?;
         serde_json::to_value(response).map_err(|error| error.to_string())
     }
 }
 
-/// The function that makes snapshots, with the deadline that Lambda would tell it.
+/// The snapshot function. It computes its deadline from its timeout, as Lambda does.
 pub(crate) struct SnapshotFunction {
     pub(crate) handler: SnapshotHandler,
     pub(crate) clock: Arc<dyn Clock>,
@@ -49,7 +49,7 @@ pub(crate) struct SnapshotFunction {
 
 #[async_trait]
 impl EventFunction for SnapshotFunction {
-    async fn call(&self, event: Value) -> Result<Value, String> {
+    async fn invoke(&self, event: Value) -> Result<Value, String> {
         let event: QueueEvent = serde_json::from_value(event).map_err(|error| error.to_string())?;
         let deadline_ms = deadline_ms(&self.clock, self.timeout);
         let response = self.handler.handle(event, deadline_ms).await;
@@ -58,7 +58,7 @@ impl EventFunction for SnapshotFunction {
     }
 }
 
-/// The function that delivers the feed, with its deadline.
+/// The webhook function. It computes its deadline from its timeout, as Lambda does.
 pub(crate) struct WebhookFunction {
     pub(crate) handler: WebhookHandler,
     pub(crate) clock: Arc<dyn Clock>,
@@ -67,7 +67,7 @@ pub(crate) struct WebhookFunction {
 
 #[async_trait]
 impl EventFunction for WebhookFunction {
-    async fn call(&self, event: Value) -> Result<Value, String> {
+    async fn invoke(&self, event: Value) -> Result<Value, String> {
         let event: Event = serde_json::from_value(event).map_err(|error| error.to_string())?;
         let deadline_ms = deadline_ms(&self.clock, self.timeout);
         let handled = self.handler.handle(event, deadline_ms).await;
@@ -75,35 +75,41 @@ impl EventFunction for WebhookFunction {
     }
 }
 
-/// When a call that begins now would be cut off, Unix milliseconds.
+/// Returns the end of an invocation that starts now, Unix milliseconds.
 fn deadline_ms(clock: &Arc<dyn Clock>, timeout: Duration) -> u64 {
     let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     clock.now_ms().saturating_add(timeout_ms)
 }
 
-/// Calls a function as Lambda does: it may take its time, and a panic is an error.
-pub(super) async fn call(
+/// Invokes a function as Lambda does: with a timeout, and a panic becomes an error.
+pub(super) async fn invoke_with_timeout(
     function: &Arc<dyn EventFunction>,
     event: Value,
     timeout: Duration,
 ) -> Result<Value, String> {
     let function = Arc::clone(function);
-    // In a task of its own, which a panic ends and nothing else; dropping the set ends it too.
+    // A panic ends only the function's own task. Dropping the set aborts the task.
     let mut task = JoinSet::new();
-    task.spawn(async move { function.call(event).await });
+    task.spawn(async move { function.invoke(event).await });
     match tokio::time::timeout(timeout, task.join_next()).await {
-        Ok(Some(Ok(answer))) => answer,
-        Ok(Some(Err(ended))) => Err(format!("the function ended without an answer: {ended}")),
-        Ok(None) => Err("the function was not called".to_owned()),
-        Err(_) => Err(format!("the function took longer than {} s", timeout.as_secs())),
+        Ok(Some(Ok(response))) => response,
+        Ok(Some(Err(error))) => Err(format!("the function ended without a response: {error}")),
+        Ok(None) => Err("the function was not invoked".to_owned()),
+        Err(_) => Err(format!("the function timed out after {} s", timeout.as_secs())),
     }
 }
 
-/// What an answer says of the batch: the lowest of the reported sequence numbers counts.
-pub(super) fn outcome(answer: &Result<Value, String>, reports_failures: bool) -> BatchOutcome {
-    let Ok(answer) = answer else { return BatchOutcome::Failed };
-    let failures = answer.get("batchItemFailures").filter(|_| reports_failures);
-    let failures = match failures {
+/// Reads the result of a batch from the function's response. Of several reported sequence numbers,
+/// the lowest counts.
+pub(super) fn read_batch_outcome(
+    response: &Result<Value, String>,
+    reports_failures: bool,
+) -> BatchOutcome {
+    let Ok(response) = response else { return BatchOutcome::Failed };
+    if !reports_failures {
+        return BatchOutcome::Done;
+    }
+    let failures = match response.get("batchItemFailures") {
         None | Some(Value::Null) => return BatchOutcome::Done,
         Some(Value::Array(failures)) => failures,
         Some(_) => return BatchOutcome::Failed,
@@ -112,13 +118,11 @@ pub(super) fn outcome(answer: &Result<Value, String>, reports_failures: bool) ->
         .iter()
         .map(|failure| failure.get("itemIdentifier")?.as_str().filter(|number| !number.is_empty()))
         .collect();
-    match numbers {
-        None => BatchOutcome::Failed,
-        // Numbers of different lengths are numbers still.
-        Some(numbers) => match numbers.into_iter().min_by_key(|number| (number.len(), *number)) {
-            None => BatchOutcome::Done,
-            Some(first) => BatchOutcome::FailedFrom(first.to_owned()),
-        },
+    let Some(numbers) = numbers else { return BatchOutcome::Failed };
+    // Compare as numbers: a shorter one is lower.
+    match numbers.into_iter().min_by_key(|number| (number.len(), *number)) {
+        None => BatchOutcome::Done,
+        Some(first) => BatchOutcome::FailedFrom(first.to_owned()),
     }
 }
 
@@ -129,13 +133,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_mean_what_they_mean_to_lambda() {
+    fn reads_responses_as_lambda_does() {
         let failed = |numbers: &[Value]| {
             let items: Vec<_> =
                 numbers.iter().map(|number| json!({ "itemIdentifier": number })).collect();
             json!({ "batchItemFailures": items })
         };
-        for (answer, expected) in [
+        for (response, expected) in [
             (json!(null), BatchOutcome::Done),
             (json!({}), BatchOutcome::Done),
             (json!({"batchItemFailures": null}), BatchOutcome::Done),
@@ -149,29 +153,33 @@ mod tests {
             (json!({"batchItemFailures": [{"id": "9"}]}), BatchOutcome::Failed),
             (json!({"batchItemFailures": "9"}), BatchOutcome::Failed),
         ] {
-            assert_eq!(outcome(&Ok(answer.clone()), true), expected, "{answer}");
+            let outcome = read_batch_outcome(&Ok(response.clone()), true);
+            assert_eq!(outcome, expected, "{response}");
         }
-        assert_eq!(outcome(&Err("boom".to_owned()), true), BatchOutcome::Failed);
-        assert_eq!(outcome(&Ok(failed(&[json!("9")])), false), BatchOutcome::Done, "not asked for");
+        let error = Err("boom".to_owned());
+        assert_eq!(read_batch_outcome(&error, true), BatchOutcome::Failed);
+        let ignored = Ok(failed(&[json!("9")]));
+        assert_eq!(read_batch_outcome(&ignored, false), BatchOutcome::Done, "reports are ignored");
     }
 
     struct Misbehaving;
 
     #[async_trait]
     impl EventFunction for Misbehaving {
-        async fn call(&self, event: Value) -> Result<Value, String> {
-            assert_ne!(event, json!("panic"), "as asked");
+        async fn invoke(&self, event: Value) -> Result<Value, String> {
+            assert_ne!(event, json!("panic"), "intended");
             std::future::pending().await
         }
     }
 
     #[tokio::test]
-    async fn a_panic_and_an_endless_call_are_errors() {
+    async fn panics_and_timeouts_are_errors() {
         let function: Arc<dyn EventFunction> = Arc::new(Misbehaving);
         let long = Duration::from_secs(60);
-        let panicked = call(&function, json!("panic"), long).await.unwrap_err();
-        assert!(panicked.contains("without an answer"), "{panicked}");
-        let endless = call(&function, json!("wait"), Duration::ZERO).await.unwrap_err();
-        assert!(endless.contains("longer than"), "{endless}");
+        let panicked = invoke_with_timeout(&function, json!("panic"), long).await.unwrap_err();
+        assert!(panicked.contains("without a response"), "{panicked}");
+        let endless = invoke_with_timeout(&function, json!("wait"), Duration::ZERO).await;
+        let endless = endless.unwrap_err();
+        assert!(endless.contains("timed out"), "{endless}");
     }
 }

@@ -1,4 +1,4 @@
-//! An event source mapping of the template.
+//! Event source mappings from a change stream to a function.
 
 use std::time::Duration;
 
@@ -7,142 +7,152 @@ use serde_json::{Map, Value};
 
 use super::filter::Filters;
 use crate::error::LocalError;
-use crate::names::{Names, target};
+use crate::names::{Names, referenced_id};
 
 const TABLE: &str = "AWS::DynamoDB::Table";
 const FUNCTION: &str = "AWS::Lambda::Function";
 const QUEUE: &str = "AWS::SQS::Queue";
-/// What Lambda takes where nothing is said.
+/// Values that Lambda uses for missing properties.
 const DEFAULT_BATCH_SIZE: u64 = 100;
 const DEFAULT_TIMEOUT_S: u64 = 3;
-/// Records that DynamoDB gives at once, and so the largest batch that makes sense here.
+/// Maximum batch size: the number of records that DynamoDB returns per read.
 const BATCH_SIZE_MAX: u64 = 1_000;
 
-/// Which stream calls which function, and how.
+/// A mapping from the change stream of a table to a function.
 #[derive(Debug, Clone)]
 pub(crate) struct Mapping {
-    /// Its logical id: the name of its position.
+    /// Logical id of the mapping, under which its position is stored.
     pub(crate) id: String,
     /// Physical name of the table.
     pub(crate) table: String,
-    /// ARN of the table's stream, as policies have it.
+    /// ARN of the change stream, as policies name it.
     pub(crate) stream_arn: String,
     /// Logical id of the function.
     pub(crate) function: String,
     /// ARN of the function.
     pub(crate) function_arn: String,
-    /// How long a call may take.
+    /// Timeout of an invocation.
     pub(crate) timeout: Duration,
-    /// Logical id of the queue for what is given up.
+    /// Logical id of the dead letter queue.
     pub(crate) dead_letters: Option<String>,
     pub(crate) filters: Filters,
     pub(crate) rules: Rules,
 }
 
-/// What happens to records that fail.
+/// Rules for batches and failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rules {
-    /// Records of one call.
+    /// Maximum number of records per invocation.
     pub(crate) batch_size: usize,
     /// Whether a failed batch is split.
     pub(crate) bisect: bool,
-    /// Whether the function's answer says what failed.
+    /// Whether the function's response reports the failed records.
     pub(crate) reports_failures: bool,
-    /// How often a batch is tried again; without end if absent.
+    /// Number of retries of a batch; unlimited if `None`.
     pub(crate) retries: Option<u32>,
-    /// Milliseconds after which a record is given up; never if absent.
+    /// Maximum age of a record in milliseconds; unlimited if `None`.
     pub(crate) record_age_ms: Option<u64>,
 }
 
-/// Reads properties of one mapping.
-pub(super) struct Reader<'a> {
+/// Reads the properties of an event source mapping.
+pub(super) struct PropertyReader<'a> {
     pub(super) template: &'a Template,
     pub(super) id: &'a str,
     pub(super) properties: &'a Map<String, Value>,
 }
 
-/// How long a call of a function may take.
+/// Returns the timeout of a function.
 pub(crate) fn timeout_of(template: &Template, function: &str) -> Duration {
-    let timeout = template.resource(function).and_then(|one| one.properties.get("Timeout"));
+    let timeout =
+        template.resource(function).and_then(|function| function.properties.get("Timeout"));
     Duration::from_secs(timeout.and_then(Value::as_u64).unwrap_or(DEFAULT_TIMEOUT_S))
 }
 
 impl Mapping {
-    /// Reads the properties of a mapping.
+    /// Reads the properties of a mapping. Properties that the local stack does not support are
+    /// errors.
     pub(crate) fn read(
         template: &Template,
         names: &Names<'_>,
         id: &str,
         properties: &Map<String, Value>,
     ) -> Result<Self, LocalError> {
-        let reader = Reader { template, id, properties };
+        let reader = PropertyReader { template, id, properties };
         let position = properties.get("StartingPosition").and_then(Value::as_str);
         if position != Some("TRIM_HORIZON") {
-            return Err(reader.fault("only StartingPosition TRIM_HORIZON runs locally"));
+            return Err(reader.fault("StartingPosition must be TRIM_HORIZON"));
         }
-        let table = reader.named("EventSourceArn", properties.get("EventSourceArn"), TABLE)?;
-        let function = reader.named("FunctionName", properties.get("FunctionName"), FUNCTION)?;
+        let table =
+            reader.resource_of_type("EventSourceArn", properties.get("EventSourceArn"), TABLE)?;
+        let function =
+            reader.resource_of_type("FunctionName", properties.get("FunctionName"), FUNCTION)?;
         let on_failure = properties
             .get("DestinationConfig")
             .and_then(|config| config.get("OnFailure")?.get("Destination"));
-        let dead_letters =
-            on_failure.map(|arn| reader.named("OnFailure", Some(arn), QUEUE)).transpose()?;
-        let filters = Filters::read(properties.get("FilterCriteria"))
+        let dead_letters = on_failure
+            .map(|arn| reader.resource_of_type("OnFailure", Some(arn), QUEUE))
+            .transpose()?;
+        let filters = Filters::parse(properties.get("FilterCriteria"))
             .map_err(|source| LocalError::Filter { logical_id: id.to_owned(), source })?;
         Ok(Self {
             id: id.to_owned(),
-            table: names.physical(table),
+            table: names.physical_name(table),
             stream_arn: names.stream_arn(table),
             function: function.to_owned(),
             function_arn: names.function_arn(function),
             timeout: timeout_of(template, function),
             dead_letters: dead_letters.map(str::to_owned),
             filters,
-            rules: reader.rules()?,
+            rules: reader.read_rules()?,
         })
     }
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PropertyReader<'a> {
     pub(super) fn fault(&self, why: impl Into<String>) -> LocalError {
         LocalError::Template { logical_id: self.id.to_owned(), why: why.into() }
     }
 
-    pub(super) fn named(
+    /// Returns the logical id that a property refers to, if the resource has the given type.
+    pub(super) fn resource_of_type(
         &self,
         property: &str,
         value: Option<&'a Value>,
         resource_type: &str,
     ) -> Result<&'a str, LocalError> {
-        let of_type = |id: &&str| {
-            self.template.resource(id).is_some_and(|one| one.resource_type == resource_type)
+        let has_type = |id: &&str| {
+            self.template.resource(id).is_some_and(|found| found.resource_type == resource_type)
         };
-        let id = value.and_then(target).filter(of_type);
-        id.ok_or_else(|| self.fault(format!("{property} names no {resource_type} of it")))
+        let id = value.and_then(referenced_id).filter(has_type);
+        id.ok_or_else(|| self.fault(format!("{property} names no {resource_type} of the template")))
     }
 
-    /// A number, or none where −1 says "without end".
+    /// Reads a number. Returns `None` if the property is missing or −1, which means unlimited.
     pub(super) fn number(&self, property: &str) -> Result<Option<u64>, LocalError> {
         match self.properties.get(property) {
             None => Ok(None),
             Some(value) if value.as_i64() == Some(-1) => Ok(None),
             Some(value) => match value.as_u64() {
                 Some(number) => Ok(Some(number)),
-                None => Err(self.fault(format!("{property} is no number"))),
+                None => Err(self.fault(format!("{property} is not a number"))),
             },
         }
     }
 
-    /// Whether the function's answer says what failed.
+    /// Returns whether the function's response reports the failed items.
     pub(super) fn reports_failures(&self) -> bool {
         let types = self.properties.get("FunctionResponseTypes").and_then(Value::as_array);
-        types.is_some_and(|types| types.iter().any(|one| one == "ReportBatchItemFailures"))
+        types.is_some_and(|types| {
+            types.iter().any(|response_type| response_type == "ReportBatchItemFailures")
+        })
     }
 
-    fn rules(&self) -> Result<Rules, LocalError> {
+    fn read_rules(&self) -> Result<Rules, LocalError> {
         let batch_size = self.number("BatchSize")?.unwrap_or(DEFAULT_BATCH_SIZE);
         if !(1..=BATCH_SIZE_MAX).contains(&batch_size) {
-            return Err(self.fault(format!("BatchSize runs locally from 1 to {BATCH_SIZE_MAX}")));
+            return Err(
+                self.fault(format!("BatchSize is {batch_size}; it must be 1 to {BATCH_SIZE_MAX}"))
+            );
         }
         let retries = self.number("MaximumRetryAttempts")?;
         let record_age_s = self.number("MaximumRecordAgeInSeconds")?;
@@ -172,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wiring_is_that_of_the_template() {
+    fn reads_the_mapping_of_the_template() {
         let mapping = read(|_| {}).unwrap();
         assert_eq!(mapping.table, "cellar-EntryTable");
         assert_eq!(mapping.function, "RelayFunction");
@@ -191,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_lambdas_default() {
+    fn uses_the_defaults_of_lambda() {
         let mapping = read(|properties| {
             for property in [
                 "BatchSize",
@@ -218,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_run_here_is_an_error_and_is_not_ignored() {
+    fn rejects_unsupported_properties() {
         for (property, value) in [
             ("StartingPosition", json!("LATEST")),
             ("EventSourceArn", json!({"Fn::GetAtt": ["SnapshotQueue", "Arn"]})),

@@ -1,4 +1,4 @@
-//! Polls one shard for one event source.
+//! Polls one shard of a change stream for one event source.
 
 use std::sync::Arc;
 
@@ -6,25 +6,26 @@ use cellar_engine::ports::{Clock, Jobs, PortError};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::batch::{BatchOutcome, Condition, Next, Pending};
+use super::batch::{AfterInvocation, BatchOutcome, GiveUpReason, PendingRecords};
+use super::dead_letter::build_dead_letter;
 use super::function::{self, EventFunction};
-use super::letter::letter;
 use super::mapping::Mapping;
 use super::stream::Shard;
 use crate::store::EventStore;
 
-/// Milliseconds between two looks at a stream that has nothing new: doubled up to the longest.
+/// First and longest pause between two polls of a shard without new records; the pause doubles each
+/// time.
 const IDLE_MS: u64 = 100;
 const IDLE_MAX_MS: u64 = 2_000;
-/// Milliseconds before a failed batch is tried again: doubled up to the longest.
+/// First and longest pause before a failed batch is retried; the pause doubles each time.
 const RETRY_MS: u64 = 100;
 const RETRY_MAX_MS: u64 = 30_000;
-/// Milliseconds between a write and the look that it causes, so that many writes cause one.
+/// Delay between a write and the poll that it causes, so that several writes cause one poll.
 const GATHER_MS: u64 = 25;
-/// Records that were skipped by the filters before the position is written for them alone.
+/// Number of filtered records after which the position is stored although no record was processed.
 const SKIPPED_MAX: usize = 1_000;
 
-/// One shard for one event source.
+/// A shard, and the event source that processes it.
 pub(super) struct Poller {
     mapping: Mapping,
     shard: Shard,
@@ -32,26 +33,27 @@ pub(super) struct Poller {
     function: Arc<dyn EventFunction>,
     dead_letters: Option<Arc<dyn Jobs>>,
     clock: Arc<dyn Clock>,
-    /// How far the shard is done; a shard that has not begun is read from its oldest record.
+    /// Position up to which the shard is processed; `None` until it has been loaded.
     position: Option<Position>,
-    pending: Option<Pending>,
+    pending: Option<PendingRecords>,
     skipped: usize,
 }
 
-/// The position, and what of it is on the disk.
+/// Sequence numbers up to which a shard is processed; `None` before the first record.
 struct Position {
-    now: Option<String>,
+    current: Option<String>,
+    /// The position that is stored on the disk.
     stored: Option<String>,
 }
 
-/// What a step did.
+/// The result of one poll step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PollStep {
-    /// Something; there may be more.
+    /// Records were read or processed; more may follow.
     Worked,
-    /// Nothing: there is nothing new.
+    /// The shard has no new records.
     Idle,
-    /// A call failed, and is to be repeated after so many milliseconds.
+    /// An invocation failed; retry after this number of milliseconds.
     Wait(u64),
 }
 
@@ -66,8 +68,9 @@ impl std::fmt::Debug for Poller {
     }
 }
 
-fn doubled_ms(first_ms: u64, times: u32, longest_ms: u64) -> u64 {
-    first_ms.saturating_mul(1_u64.checked_shl(times).unwrap_or(u64::MAX)).min(longest_ms)
+/// Returns the pause after `attempts` earlier attempts: `first_ms`, doubled each time up to `max_ms`.
+fn backoff_ms(first_ms: u64, attempts: u32, max_ms: u64) -> u64 {
+    first_ms.saturating_mul(1_u64.checked_shl(attempts).unwrap_or(u64::MAX)).min(max_ms)
 }
 
 impl Poller {
@@ -83,110 +86,129 @@ impl Poller {
         Self { mapping, shard, store, function, dead_letters, clock, position, pending, skipped }
     }
 
-    /// Polls until it is told to stop.
+    /// Polls until `stop` becomes true.
     pub(super) async fn run(
         mut self,
         mut stop: watch::Receiver<bool>,
         mut written: watch::Receiver<()>,
     ) {
-        let (mut idle, mut faults) = (0, 0);
+        let (mut idle_polls, mut faults) = (0, 0);
         while !*stop.borrow() {
-            let step = self.step().await;
-            (idle, faults) = match &step {
-                Ok(PollStep::Idle) => (idle + 1, 0),
-                Ok(_) => (0, 0),
+            let wait_ms = match self.step().await {
+                Ok(PollStep::Worked) => {
+                    (idle_polls, faults) = (0, 0);
+                    continue;
+                }
+                Ok(PollStep::Wait(wait_ms)) => {
+                    (idle_polls, faults) = (0, 0);
+                    wait_ms
+                }
+                Ok(PollStep::Idle) => {
+                    (idle_polls, faults) = (idle_polls + 1, 0);
+                    backoff_ms(IDLE_MS, idle_polls - 1, IDLE_MAX_MS)
+                }
                 Err(error) => {
                     let source = self.mapping.id.as_str();
-                    tracing::error!(source, %error, "an event source stands still");
-                    // What is pending is read again from where the disk says.
-                    self.pending = None;
-                    self.position = None;
-                    (0, faults + 1)
+                    tracing::error!(source, %error, "an event source is blocked");
+                    self.discard_progress();
+                    (idle_polls, faults) = (0, faults + 1);
+                    backoff_ms(RETRY_MS, faults - 1, RETRY_MAX_MS)
                 }
             };
-            let wait_ms = match step {
-                Ok(PollStep::Worked) => continue,
-                Ok(PollStep::Idle) => doubled_ms(IDLE_MS, idle - 1, IDLE_MAX_MS),
-                Ok(PollStep::Wait(wait_ms)) => wait_ms,
-                Err(_) => doubled_ms(RETRY_MS, faults - 1, RETRY_MAX_MS),
-            };
-            let is_idle = idle > 0;
+            let is_idle = idle_polls > 0;
             tokio::select! {
                 stopped = stop.changed() => if stopped.is_err() { return },
-                // A write is news for a source that waits for some, and none for one that failed.
+                // A write shortens the pause of an idle source, but not of one that failed.
                 Ok(()) = written.changed(), if is_idle => self.clock.sleep_ms(GATHER_MS).await,
                 () = self.clock.sleep_ms(wait_ms) => {}
             }
         }
     }
 
-    /// Reads, or handles one batch of what was read.
+    /// Forgets pending records, so that they are read again from the stored position.
+    fn discard_progress(&mut self) {
+        self.pending = None;
+        self.position = None;
+    }
+
+    /// Reads records, or processes one batch of the records that were read.
     ///
-    /// What is given up is in its queue before the position moves past it, and the position moves
-    /// only past what is done: whenever the process is killed, nothing is lost and some of it may
-    /// come again.
+    /// A batch that is given up is sent to the dead letter queue before the position moves past it,
+    /// and the position moves only past processed records. After a crash nothing is lost, but
+    /// records may be processed again.
     pub(super) async fn step(&mut self) -> Result<PollStep, PortError> {
         let now_ms = self.clock.now_ms();
         let Some(mut pending) = self.pending.take() else { return self.read().await };
-        let step = if pending.expire(now_ms) {
-            self.give_up(&mut pending, Condition::RecordAgeExceeded, false).await?;
+        let step = if pending.split_expired(now_ms) {
+            self.give_up(&mut pending, GiveUpReason::RecordAgeExceeded, false).await?;
             PollStep::Worked
         } else if let Some(batch) = pending.first() {
-            let events: Vec<&Value> = batch.records.iter().map(|record| &record.event).collect();
-            let event = json!({ "Records": events });
-            self.call(&mut pending, event).await?
+            let records: Vec<&Value> = batch.records.iter().map(|record| &record.event).collect();
+            let event = json!({ "Records": records });
+            self.invoke(&mut pending, event).await?
         } else {
             PollStep::Worked
         };
-        let done = pending.position().map(str::to_owned);
+        let position = pending.position().map(str::to_owned);
         if pending.first().is_some() {
             self.pending = Some(pending);
         }
-        if let Some(done) = done {
-            self.advance(done).await?;
+        if let Some(position) = position {
+            self.advance(position).await?;
         }
         Ok(step)
     }
 
-    async fn call(&mut self, pending: &mut Pending, event: Value) -> Result<PollStep, PortError> {
-        let answer = function::call(&self.function, event, self.mapping.timeout).await;
-        let source = self.mapping.id.as_str();
-        if let Err(error) = &answer {
+    /// Invokes the function with the first pending batch and applies the result.
+    async fn invoke(
+        &mut self,
+        pending: &mut PendingRecords,
+        event: Value,
+    ) -> Result<PollStep, PortError> {
+        let timeout = self.mapping.timeout;
+        let response = function::invoke_with_timeout(&self.function, event, timeout).await;
+        if let Err(error) = &response {
+            let source = self.mapping.id.as_str();
             tracing::warn!(source, error, "a function failed");
         }
-        let outcome = function::outcome(&answer, self.mapping.rules.reports_failures);
-        match pending.called(&outcome) {
-            Next::GoOn => Ok(PollStep::Worked),
-            Next::Retry(call) => Ok(PollStep::Wait(doubled_ms(RETRY_MS, call - 1, RETRY_MAX_MS))),
-            Next::GiveUp => {
-                let function_error = outcome == BatchOutcome::Failed;
-                let condition = Condition::RetryAttemptsExhausted;
-                self.give_up(pending, condition, function_error).await?;
+        let reports_failures = self.mapping.rules.reports_failures;
+        let outcome = function::read_batch_outcome(&response, reports_failures);
+        match pending.apply_outcome(&outcome) {
+            AfterInvocation::Continue => Ok(PollStep::Worked),
+            AfterInvocation::Retry(invocations) => {
+                Ok(PollStep::Wait(backoff_ms(RETRY_MS, invocations - 1, RETRY_MAX_MS)))
+            }
+            AfterInvocation::GiveUp => {
+                let has_error = outcome == BatchOutcome::Failed;
+                self.give_up(pending, GiveUpReason::RetryAttemptsExhausted, has_error).await?;
                 Ok(PollStep::Worked)
             }
         }
     }
 
+    /// Sends the first pending batch to the dead letter queue and removes it.
     async fn give_up(
         &self,
-        pending: &mut Pending,
-        condition: Condition,
-        function_error: bool,
+        pending: &mut PendingRecords,
+        reason: GiveUpReason,
+        has_function_error: bool,
     ) -> Result<(), PortError> {
         let Some(batch) = pending.first() else { return Ok(()) };
+        let cause = (reason, has_function_error);
         let now_ms = self.clock.now_ms();
-        let letter = letter(&self.mapping, &self.shard, batch, condition, function_error, now_ms);
+        let message = build_dead_letter(&self.mapping, &self.shard, batch, cause, now_ms);
         let source = self.mapping.id.as_str();
-        tracing::error!(source, %letter, "records are given up");
+        tracing::error!(source, %message, "gave up records");
         if let Some(dead_letters) = &self.dead_letters {
-            dead_letters.send(&letter.to_string()).await?;
+            dead_letters.send(&message.to_string()).await?;
         }
         pending.finish_first();
         Ok(())
     }
 
+    /// Reads the next records. Those that pass the filters become pending.
     async fn read(&mut self) -> Result<PollStep, PortError> {
-        let after = self.position().await?;
+        let after = self.load_position().await?;
         let records = self.shard.read(after.as_deref()).await?;
         let Some(last) = records.last() else { return Ok(PollStep::Idle) };
         let read_to = last.sequence_number.clone();
@@ -197,42 +219,42 @@ impl Poller {
         if matching.is_empty() {
             self.skip(count, read_to).await?;
         } else {
-            self.pending = Some(Pending::new(matching, read_to, self.mapping.rules));
+            self.pending = Some(PendingRecords::new(matching, read_to, self.mapping.rules));
         }
         Ok(PollStep::Worked)
     }
 
-    /// How far the shard is done.
-    async fn position(&mut self) -> Result<Option<String>, PortError> {
+    /// Returns the position up to which the shard is processed.
+    async fn load_position(&mut self) -> Result<Option<String>, PortError> {
         if let Some(position) = &self.position {
-            return Ok(position.now.clone());
+            return Ok(position.current.clone());
         }
         let stored = self.store.position(&self.mapping.id, &self.shard.id).await?;
-        self.position = Some(Position { now: stored.clone(), stored: stored.clone() });
+        self.position = Some(Position { current: stored.clone(), stored: stored.clone() });
         Ok(stored)
     }
 
-    /// Moves past records that nobody wants; they may be read again, so the disk need not know of
-    /// each.
+    /// Moves past filtered records. The position is stored only from time to time, because reading
+    /// these records again does no harm.
     async fn skip(&mut self, count: usize, to: String) -> Result<(), PortError> {
         self.skipped = self.skipped.saturating_add(count);
         if self.skipped >= SKIPPED_MAX {
             return self.advance(to).await;
         }
         if let Some(position) = &mut self.position {
-            position.now = Some(to);
+            position.current = Some(to);
         }
         Ok(())
     }
 
-    /// Moves past records that are done, durably.
+    /// Moves past processed records, and stores the position.
     async fn advance(&mut self, to: String) -> Result<(), PortError> {
         let stored = self.position.as_ref().and_then(|position| position.stored.as_ref());
         if stored != Some(&to) {
             self.store.set_position(&self.mapping.id, &self.shard.id, &to).await?;
         }
         self.skipped = 0;
-        self.position = Some(Position { now: Some(to.clone()), stored: Some(to) });
+        self.position = Some(Position { current: Some(to.clone()), stored: Some(to) });
         Ok(())
     }
 }

@@ -1,26 +1,29 @@
-//! An event source mapping of the template whose source is a queue.
+//! Event source mappings from a queue to a function.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use cellar_base::limits::MAX_RECEIVED_MESSAGES;
 use cellar_stacks::template::Template;
 use serde_json::{Map, Value};
 
-use super::mapping::{Reader, timeout_of};
+use super::mapping::{PropertyReader, timeout_of};
 use crate::error::LocalError;
 use crate::names::Names;
 
 const QUEUE: &str = "AWS::SQS::Queue";
 const FUNCTION: &str = "AWS::Lambda::Function";
-/// What Lambda and SQS take where nothing is said.
+/// Values that Lambda and SQS use for missing properties.
 const DEFAULT_BATCH_SIZE: u64 = 10;
 const DEFAULT_VISIBILITY_S: u64 = 30;
 const DEFAULT_CONCURRENCY: u64 = 5;
+/// Values of `MaximumConcurrency` that Lambda permits.
+const PERMITTED_CONCURRENCY: RangeInclusive<u64> = 2..=1_000;
 
-/// Which queue calls which function, and how.
+/// A mapping from a queue to a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct QueueMapping {
-    /// Its logical id.
+    /// Logical id of the mapping.
     pub(crate) id: String,
     /// Logical id of the queue.
     pub(crate) queue: String,
@@ -28,71 +31,83 @@ pub(crate) struct QueueMapping {
     pub(crate) queue_arn: String,
     /// Logical id of the function.
     pub(crate) function: String,
-    /// How long a call may take.
+    /// Timeout of an invocation.
     pub(crate) timeout: Duration,
-    /// Messages of one call.
+    /// Maximum number of messages per invocation.
     pub(crate) batch_size: u8,
-    /// Seconds that the queue hides a message that is received.
+    /// Visibility timeout of received messages, in seconds.
     pub(crate) visibility_s: u32,
-    /// Whether the function's answer says what failed.
+    /// Whether the function's response reports the failed messages.
     pub(crate) reports_failures: bool,
-    /// Calls at a time.
+    /// Maximum number of concurrent invocations.
     pub(crate) concurrency: usize,
 }
 
 impl QueueMapping {
-    /// Whether a mapping's source is a queue.
-    pub(crate) fn is_one(template: &Template, properties: &Map<String, Value>) -> bool {
-        let reader = Reader { template, id: "", properties };
-        reader.named("EventSourceArn", properties.get("EventSourceArn"), QUEUE).is_ok()
+    /// Returns whether the source of a mapping is a queue.
+    pub(crate) fn is_queue_source(template: &Template, properties: &Map<String, Value>) -> bool {
+        let reader = PropertyReader { template, id: "", properties };
+        reader.resource_of_type("EventSourceArn", properties.get("EventSourceArn"), QUEUE).is_ok()
     }
 
-    /// Reads the properties of a mapping.
+    /// Reads the properties of a mapping. Properties that the local stack does not support are
+    /// errors.
     pub(crate) fn read(
         template: &Template,
         names: &Names<'_>,
         id: &str,
         properties: &Map<String, Value>,
     ) -> Result<Self, LocalError> {
-        let reader = Reader { template, id, properties };
-        for unknown in ["FilterCriteria", "MaximumBatchingWindowInSeconds"] {
-            if properties.contains_key(unknown) {
-                return Err(reader.fault(format!("{unknown} of a queue does not run locally")));
+        let reader = PropertyReader { template, id, properties };
+        for unsupported in ["FilterCriteria", "MaximumBatchingWindowInSeconds"] {
+            if properties.contains_key(unsupported) {
+                return Err(reader.fault(format!("{unsupported} of a queue is not supported")));
             }
         }
-        let queue = reader.named("EventSourceArn", properties.get("EventSourceArn"), QUEUE)?;
-        let function = reader.named("FunctionName", properties.get("FunctionName"), FUNCTION)?;
-        let batch_size = reader.number("BatchSize")?.unwrap_or(DEFAULT_BATCH_SIZE);
-        let batch_size = u8::try_from(batch_size).ok();
-        let batch_size = batch_size.filter(|size| (1..=MAX_RECEIVED_MESSAGES).contains(size));
-        let too_many = || {
-            reader.fault(format!(
-                "BatchSize of a queue runs locally from 1 to {MAX_RECEIVED_MESSAGES}"
-            ))
-        };
-        let visibility =
-            template.resource(queue).and_then(|one| one.properties.get("VisibilityTimeout"));
-        let visibility_s = visibility.map_or(Some(DEFAULT_VISIBILITY_S), Value::as_u64);
-        let visibility_s = visibility_s.and_then(|seconds| u32::try_from(seconds).ok());
-        let scaling = properties.get("ScalingConfig");
-        let concurrency = scaling.and_then(|scaling| scaling.get("MaximumConcurrency"));
-        let concurrency = concurrency.map_or(Some(DEFAULT_CONCURRENCY), Value::as_u64);
-        let concurrency = concurrency.filter(|calls| (2..=1_000).contains(calls));
+        let source = properties.get("EventSourceArn");
+        let queue = reader.resource_of_type("EventSourceArn", source, QUEUE)?;
+        let function = properties.get("FunctionName");
+        let function = reader.resource_of_type("FunctionName", function, FUNCTION)?;
         Ok(Self {
             id: id.to_owned(),
             queue: queue.to_owned(),
             queue_arn: names.queue_arn(queue),
             function: function.to_owned(),
             timeout: timeout_of(template, function),
-            batch_size: batch_size.ok_or_else(too_many)?,
-            visibility_s: visibility_s
-                .ok_or_else(|| reader.fault("the queue's VisibilityTimeout is no number"))?,
+            batch_size: read_batch_size(&reader)?,
+            visibility_s: read_visibility(&reader, queue)?,
             reports_failures: reader.reports_failures(),
-            concurrency: concurrency
-                .and_then(|calls| usize::try_from(calls).ok())
-                .ok_or_else(|| reader.fault("MaximumConcurrency is not 2 to 1000"))?,
+            concurrency: read_concurrency(&reader)?,
         })
     }
+}
+
+fn read_batch_size(reader: &PropertyReader<'_>) -> Result<u8, LocalError> {
+    let batch_size = reader.number("BatchSize")?.unwrap_or(DEFAULT_BATCH_SIZE);
+    let permitted = u8::try_from(batch_size).ok();
+    let permitted = permitted.filter(|size| (1..=MAX_RECEIVED_MESSAGES).contains(size));
+    permitted.ok_or_else(|| {
+        reader.fault(format!("BatchSize is {batch_size}; it must be 1 to {MAX_RECEIVED_MESSAGES}"))
+    })
+}
+
+fn read_visibility(reader: &PropertyReader<'_>, queue: &str) -> Result<u32, LocalError> {
+    let queue = reader.template.resource(queue);
+    let visibility = queue.and_then(|queue| queue.properties.get("VisibilityTimeout"));
+    let visibility_s = visibility.map_or(Some(DEFAULT_VISIBILITY_S), Value::as_u64);
+    visibility_s
+        .and_then(|seconds| u32::try_from(seconds).ok())
+        .ok_or_else(|| reader.fault("VisibilityTimeout of the queue is not a number"))
+}
+
+fn read_concurrency(reader: &PropertyReader<'_>) -> Result<usize, LocalError> {
+    let scaling = reader.properties.get("ScalingConfig");
+    let concurrency = scaling.and_then(|scaling| scaling.get("MaximumConcurrency"));
+    let concurrency = concurrency.map_or(Some(DEFAULT_CONCURRENCY), Value::as_u64);
+    concurrency
+        .filter(|calls| PERMITTED_CONCURRENCY.contains(calls))
+        .and_then(|calls| usize::try_from(calls).ok())
+        .ok_or_else(|| reader.fault("MaximumConcurrency is not a number from 2 to 1000"))
 }
 
 #[cfg(test)]
@@ -111,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wiring_is_that_of_the_template() {
+    fn reads_the_queue_mapping_of_the_template() {
         let mapping = read(|_| {}).unwrap();
         assert_eq!((mapping.queue.as_str(), mapping.batch_size), ("SnapshotQueue", 1));
         assert_eq!(mapping.queue_arn, "arn:aws:sqs:local:000000000000:cellar-SnapshotQueue");
@@ -123,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_the_default_of_lambda() {
+    fn uses_the_defaults_of_lambda_and_sqs() {
         let mapping = read(|properties| {
             for property in ["BatchSize", "FunctionResponseTypes", "ScalingConfig"] {
                 properties.remove(property);
@@ -135,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_run_here_is_an_error_and_is_not_ignored() {
+    fn rejects_unsupported_properties() {
         for (property, value) in [
             ("EventSourceArn", json!({"Fn::GetAtt": ["EntryTable", "StreamArn"]})),
             ("FunctionName", json!({"Ref": "EntryTable"})),

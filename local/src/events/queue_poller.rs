@@ -1,5 +1,6 @@
-//! Does for a queue what Lambda does: receives, calls, deletes what is done. What is not done comes
-//! back by its visibility, and goes to the queue's dead letters in the end.
+//! Polls a queue for an event source: receives messages, invokes the function, and deletes the
+//! processed messages. Other messages become visible again, and finally move to the dead letter
+//! queue.
 
 use std::sync::Arc;
 
@@ -11,12 +12,12 @@ use tokio::task::JoinSet;
 use super::function::{self, EventFunction};
 use super::queue_mapping::QueueMapping;
 
-/// How often an empty queue is asked: a message may come back at any moment.
+/// Pause between two polls of an empty queue. A hidden message can become visible at any time.
 const IDLE_MS: u64 = 250;
-/// How long a queue that fails is left alone.
+/// Pause after an error of the queue.
 const RETRY_MS: u64 = 1_000;
 
-/// Calls a function with the messages of a queue.
+/// A queue, and the event source that processes it.
 #[derive(Clone)]
 pub(super) struct QueuePoller {
     mapping: Arc<QueueMapping>,
@@ -44,65 +45,66 @@ impl QueuePoller {
         Self { mapping: Arc::new(mapping), queue, function, clock }
     }
 
-    /// Polls until it is told to stop, and lets the calls under way end.
+    /// Polls until `stop` becomes true, and then waits for the invocations in progress.
     pub(super) async fn run(self, mut stop: watch::Receiver<bool>) {
-        let mut calls = JoinSet::new();
+        let mut invocations = JoinSet::new();
         while !*stop.borrow() {
-            let wait_ms = match self.fill(&mut calls).await {
+            let wait_ms = match self.start_invocations(&mut invocations).await {
                 Ok(()) => IDLE_MS,
                 Err(error) => {
                     let source = self.mapping.id.as_str();
-                    tracing::error!(source, %error, "an event source stands still");
+                    tracing::error!(source, %error, "an event source is blocked");
                     RETRY_MS
                 }
             };
             tokio::select! {
                 stopped = stop.changed() => if stopped.is_err() { return },
-                // There is room for another, and a call may have sent or shown a message.
-                Some(_) = calls.join_next() => {}
+                // Poll now: another invocation may start, and the function may have sent messages.
+                Some(_) = invocations.join_next() => {}
                 () = self.clock.sleep_ms(wait_ms) => {}
             }
         }
-        while calls.join_next().await.is_some() {}
+        while invocations.join_next().await.is_some() {}
     }
 
-    /// Begins calls until the queue is empty or enough are under way.
-    async fn fill(&self, calls: &mut JoinSet<()>) -> Result<(), PortError> {
-        while calls.try_join_next().is_some() {}
-        while calls.len() < self.mapping.concurrency {
-            let Some(messages) = self.receive().await? else { return Ok(()) };
+    /// Starts invocations until the queue is empty or the maximum concurrency is reached.
+    async fn start_invocations(&self, invocations: &mut JoinSet<()>) -> Result<(), PortError> {
+        while invocations.try_join_next().is_some() {}
+        while invocations.len() < self.mapping.concurrency {
+            let messages = self.receive().await?;
+            if messages.is_empty() {
+                return Ok(());
+            }
             let poller = self.clone();
-            calls.spawn(async move { poller.call(messages).await });
+            invocations.spawn(async move { poller.process(messages).await });
         }
         Ok(())
     }
 
-    /// The messages of one call, hidden for as long as the queue says; none if there are none.
-    pub(super) async fn receive(&self) -> Result<Option<Vec<Received>>, PortError> {
-        let Self { mapping, queue, .. } = self;
-        let messages = queue.receive(mapping.batch_size, mapping.visibility_s).await?;
-        Ok((!messages.is_empty()).then_some(messages))
+    /// Receives the messages of one invocation, which may be none, and hides them for the
+    /// visibility timeout.
+    pub(super) async fn receive(&self) -> Result<Vec<Received>, PortError> {
+        self.queue.receive(self.mapping.batch_size, self.mapping.visibility_s).await
     }
 
-    /// Calls the function, and deletes what it does not report.
-    pub(super) async fn call(&self, messages: Vec<Received>) {
+    /// Invokes the function, and deletes the messages that it does not report as failed.
+    pub(super) async fn process(&self, messages: Vec<Received>) {
         let source = self.mapping.id.as_str();
-        let answer = function::call(&self.function, self.event(&messages), self.mapping.timeout);
-        let answer = answer.await;
-        if let Err(error) = &answer {
+        let (event, timeout) = (self.build_event(&messages), self.mapping.timeout);
+        let response = function::invoke_with_timeout(&self.function, event, timeout).await;
+        if let Err(error) = &response {
             tracing::warn!(source, error, "a function failed");
         }
-        let done = done(&messages, &answer, self.mapping.reports_failures);
-        for message in done {
+        for message in handled_messages(&messages, &response, self.mapping.reports_failures) {
             if let Err(error) = self.queue.delete(&message.receipt).await {
-                // It comes back, and is done again at no cost.
-                tracing::warn!(source, %error, "a message was not deleted");
+                // The message is processed again later, which costs almost nothing.
+                tracing::warn!(source, %error, "cannot delete a message");
             }
         }
     }
 
-    /// The messages as Lambda gives them to a function.
-    fn event(&self, messages: &[Received]) -> Value {
+    /// Builds the event that Lambda would send to the function.
+    fn build_event(&self, messages: &[Received]) -> Value {
         let record = |message: &Received| {
             json!({
                 "messageId": message.id,
@@ -122,29 +124,31 @@ impl QueuePoller {
     }
 }
 
-/// The messages that are done by what the function answered: as Lambda, all or nothing if it reports
-/// no failures, and nothing if its report cannot be read or names what it was not given.
-fn done<'a>(
+/// Returns the messages that the response reports as processed. As in Lambda, a function without
+/// reports processes all or none. An unreadable report, or one that names an unknown message, means
+/// that none was processed.
+fn handled_messages<'a>(
     messages: &'a [Received],
-    answer: &Result<Value, String>,
+    response: &Result<Value, String>,
     reports_failures: bool,
 ) -> Vec<&'a Received> {
-    let Ok(answer) = answer else { return Vec::new() };
-    let failures = match answer.get("batchItemFailures").filter(|_| reports_failures) {
+    let Ok(response) = response else { return Vec::new() };
+    if !reports_failures {
+        return messages.iter().collect();
+    }
+    let failures = match response.get("batchItemFailures") {
         None | Some(Value::Null) => return messages.iter().collect(),
         Some(Value::Array(failures)) => failures,
         Some(_) => return Vec::new(),
     };
-    let failed: Option<Vec<&str>> =
+    let failed_ids: Option<Vec<&str>> =
         failures.iter().map(|failure| failure.get("itemIdentifier")?.as_str()).collect();
-    let given = |id: &&str| messages.iter().any(|message| message.id == **id);
-    match failed {
-        Some(failed) if failed.iter().all(given) => {
-            let done = |message: &&Received| !failed.contains(&message.id.as_str());
-            messages.iter().filter(done).collect()
-        }
-        _ => Vec::new(),
+    let Some(failed_ids) = failed_ids else { return Vec::new() };
+    let is_known = |id: &&str| messages.iter().any(|message| message.id == **id);
+    if !failed_ids.iter().all(is_known) {
+        return Vec::new();
     }
+    messages.iter().filter(|message| !failed_ids.contains(&message.id.as_str())).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The embedded DynamoDB's streams.
+//! Reads the change streams of the embedded DynamoDB.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 
 use super::batch::Record;
 
-/// Records of one read: as many as DynamoDB gives at once.
+/// Records per read: the limit of DynamoDB.
 const READ_LIMIT: usize = 1_000;
 
-/// The stream of one table.
+/// The change stream of a table.
 #[derive(Debug)]
-pub(super) struct Streams {
+pub(super) struct TableStream {
     database: SharedDatabase,
     arn: String,
     shards: Vec<String>,
 }
 
-/// One shard of a stream.
+/// A shard of a change stream.
 #[derive(Debug, Clone)]
 pub(super) struct Shard {
     database: SharedDatabase,
@@ -28,7 +28,7 @@ pub(super) struct Shard {
     pub(super) id: String,
 }
 
-/// The database, which has no `Debug` of its own.
+/// The database, with a `Debug` implementation.
 #[derive(Clone)]
 struct SharedDatabase(Database);
 
@@ -38,31 +38,31 @@ impl std::fmt::Debug for SharedDatabase {
     }
 }
 
-fn request<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+fn parse_request<T: DeserializeOwned>(value: Value) -> Result<T, String> {
     serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
-impl Streams {
-    /// Finds the stream of a table, and its shards.
+impl TableStream {
+    /// Finds the change stream of a table and its shards.
     pub(super) fn of_table(database: &Database, table: &str) -> Result<Self, String> {
         let fault = |error: dynoxide::DynoxideError| error.to_string();
-        let list = request(json!({ "TableName": table }))?;
+        let list = parse_request(json!({ "TableName": table }))?;
         let streams = database.list_streams(list).map_err(fault)?.streams;
         let arn = streams.into_iter().next().map(|stream| stream.stream_arn);
         let arn = arn.ok_or_else(|| format!("the table {table} has no stream"))?;
         let described =
-            database.describe_stream(request(json!({ "StreamArn": arn }))?).map_err(fault)?;
+            database.describe_stream(parse_request(json!({ "StreamArn": arn }))?).map_err(fault)?;
         let shards = described.stream_description.shards;
         let shards = shards.into_iter().map(|shard| shard.shard_id).collect();
         Ok(Self { database: SharedDatabase(database.clone()), arn, shards })
     }
 
-    /// The ids of its shards.
+    /// Returns the ids of the shards.
     pub(super) fn shards(&self) -> &[String] {
         &self.shards
     }
 
-    /// One of them.
+    /// Returns the shard `id`.
     pub(super) fn shard(&self, id: &str) -> Shard {
         let (database, stream_arn) = (self.database.clone(), self.arn.clone());
         Shard { database, stream_arn, id: id.to_owned() }
@@ -70,33 +70,34 @@ impl Streams {
 }
 
 impl Shard {
-    /// The records after a sequence number, or from the oldest that there is.
+    /// Reads the records after a sequence number; from the oldest record if `after` is `None`.
     pub(super) async fn read(&self, after: Option<&str>) -> Result<Vec<Record>, PortError> {
         let (shard, after) = (self.clone(), after.map(str::to_owned));
         let read = tokio::task::spawn_blocking(move || shard.read_blocking(after.as_deref()));
         let read = read.await.map_err(|error| error.to_string());
         read.and_then(|records| records).map_err(|error| {
-            PortError::temporary(format!("the stream {} was not read: {error}", self.stream_arn))
+            PortError::temporary(format!("cannot read the stream {}: {error}", self.stream_arn))
         })
     }
 
     fn read_blocking(&self, after: Option<&str>) -> Result<Vec<Record>, String> {
         let SharedDatabase(database) = &self.database;
-        let kind = if after.is_some() { "AFTER_SEQUENCE_NUMBER" } else { "TRIM_HORIZON" };
+        let iterator_type = if after.is_some() { "AFTER_SEQUENCE_NUMBER" } else { "TRIM_HORIZON" };
         let iterator = database
-            .get_shard_iterator(request(json!({
+            .get_shard_iterator(parse_request(json!({
                 "StreamArn": self.stream_arn, "ShardId": self.id,
-                "ShardIteratorType": kind, "SequenceNumber": after,
+                "ShardIteratorType": iterator_type, "SequenceNumber": after,
             }))?)
             .map_err(|error| error.to_string())?
             .shard_iterator;
         let read = json!({ "ShardIterator": iterator, "Limit": READ_LIMIT });
-        let reply = database.get_records(request(read)?).map_err(|error| error.to_string())?;
-        reply.records.into_iter().map(|record| self.record(&record)).collect()
+        let reply =
+            database.get_records(parse_request(read)?).map_err(|error| error.to_string())?;
+        reply.records.into_iter().map(|record| self.to_record(&record)).collect()
     }
 
-    /// A record as Lambda gives it to a function: with the ARN of its stream.
-    fn record(&self, record: &impl serde::Serialize) -> Result<Record, String> {
+    /// Converts a record into the form that functions receive, with the ARN of its stream.
+    fn to_record(&self, record: &impl serde::Serialize) -> Result<Record, String> {
         let mut event = serde_json::to_value(record).map_err(|error| error.to_string())?;
         if let Some(fields) = event.as_object_mut() {
             fields.insert("eventSourceARN".to_owned(), self.stream_arn.as_str().into());

@@ -1,4 +1,4 @@
-//! Pollers over a real stream and real files, with a clock that does not wait.
+//! Tests of pollers with an embedded database, files and a manual clock.
 
 use std::sync::Mutex;
 
@@ -13,15 +13,15 @@ use super::*;
 use crate::queues::LocalQueue;
 use crate::tables;
 
-/// A function that fails as it is told.
+/// A function that fails for given entries.
 #[derive(Default)]
 struct Scripted {
-    /// Sequence numbers of entries that it cannot handle.
+    /// Numbers of entries that fail.
     bad: Mutex<Vec<u64>>,
-    /// Whether it says which record failed, or just fails.
+    /// Whether the response reports the failed record; otherwise the function returns an error.
     reports: bool,
-    /// The entries of each call.
-    calls: Mutex<Vec<Vec<u64>>>,
+    /// The entries of each invocation.
+    invocations: Mutex<Vec<Vec<u64>>>,
 }
 
 fn entry_number(record: &Value) -> u64 {
@@ -30,10 +30,10 @@ fn entry_number(record: &Value) -> u64 {
 
 #[async_trait]
 impl EventFunction for Scripted {
-    async fn call(&self, event: Value) -> Result<Value, String> {
+    async fn invoke(&self, event: Value) -> Result<Value, String> {
         let records = event["Records"].as_array().unwrap();
         let numbers: Vec<u64> = records.iter().map(entry_number).collect();
-        self.calls.lock().unwrap().push(numbers.clone());
+        self.invocations.lock().unwrap().push(numbers.clone());
         let bad = self.bad.lock().unwrap();
         let failed = numbers.iter().position(|number| bad.contains(number));
         match failed {
@@ -60,21 +60,21 @@ impl World {
         let database = Database::memory().unwrap();
         let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
         let names = Names { template: &template, stack: "cellar", url: String::new() };
-        tables::create(&database, &template, &names, &[]).unwrap();
-        // The stream stamps records with the real time.
+        tables::create_missing(&database, &template, &names, &[]).unwrap();
+        // The stream's records have real timestamps.
         let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_millis();
         let clock = Arc::new(ManualClock::at(u64::try_from(now).unwrap()));
         Self { folder, database, clock, function: Arc::new(function) }
     }
 
-    /// The poller as a process that starts now has it, and the queue of what it gives up.
+    /// The poller of a newly started process, and its dead letter queue.
     fn start(&self) -> (Poller, LocalQueue) {
         let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
         let names = Names { template: &template, stack: "cellar", url: String::new() };
         let store = EventStore::open(&self.folder.path().join("events.sqlite")).unwrap();
         let properties = &template.resource("RelaySource").unwrap().properties;
         let mapping = Mapping::read(&template, &names, "RelaySource", properties).unwrap();
-        let stream = Streams::of_table(&self.database, &mapping.table).unwrap();
+        let stream = TableStream::of_table(&self.database, &mapping.table).unwrap();
         let clock: Arc<dyn Clock> = self.clock.clone();
         let letters = || {
             let (store, clock) = (Arc::clone(&store), Arc::clone(&clock));
@@ -95,7 +95,7 @@ impl World {
         self.database.put_item(serde_json::from_value(request).unwrap()).unwrap();
     }
 
-    /// Steps until there is nothing new, moving the clock where the poller would wait.
+    /// Runs steps until the shard has no new records, and advances the clock for each pause.
     async fn drain(&self, poller: &mut Poller) {
         for _ in 0..500 {
             match poller.step().await.unwrap() {
@@ -104,55 +104,55 @@ impl World {
                 PollStep::Wait(wait_ms) => self.clock.advance_ms(wait_ms),
             }
         }
-        panic!("a poller that never comes to an end");
+        panic!("the poller does not become idle");
     }
 
-    fn calls(&self) -> Vec<Vec<u64>> {
-        std::mem::take(&mut self.function.calls.lock().unwrap())
+    fn take_invocations(&self) -> Vec<Vec<u64>> {
+        std::mem::take(&mut self.function.invocations.lock().unwrap())
     }
 }
 
-async fn letters(queue: &LocalQueue) -> Vec<Value> {
+async fn received_letters(queue: &LocalQueue) -> Vec<Value> {
     let messages = queue.receive(10, 600).await.unwrap();
     messages.iter().map(|message| serde_json::from_str(&message.body).unwrap()).collect()
 }
 
 #[tokio::test]
-async fn only_what_passes_the_filters_reaches_the_function() {
+async fn filters_select_the_records_of_the_function() {
     let world = World::new(Scripted::default());
     for (number, letter) in [(0, "S"), (1, "E"), (2, "X"), (3, "S")] {
         world.put(number, letter);
     }
-    // Writing to an entry again is a modification.
+    // A second write of an entry is a modification.
     world.put(0, "S");
     let (mut poller, _) = world.start();
     world.drain(&mut poller).await;
-    assert_eq!(world.calls(), [[0, 3]]);
+    assert_eq!(world.take_invocations(), [[0, 3]]);
     world.put(4, "S");
     world.drain(&mut poller).await;
-    assert_eq!(world.calls(), [[4]]);
+    assert_eq!(world.take_invocations(), [[4]]);
 }
 
 #[tokio::test]
-async fn a_position_survives_and_what_was_not_done_comes_again() {
+async fn resumes_from_the_stored_position() {
     let world = World::new(Scripted::default());
     world.put(0, "S");
     let (mut poller, _) = world.start();
-    // Read, and killed before the call, which would be the second step.
+    // The process ends after the read, before the invocation in the second step.
     assert_eq!(poller.step().await.unwrap(), PollStep::Worked);
     drop(poller);
     let (mut poller, _) = world.start();
     world.drain(&mut poller).await;
-    assert_eq!(world.calls(), [[0]]);
+    assert_eq!(world.take_invocations(), [[0]]);
     drop(poller);
     world.put(1, "S");
     let (mut poller, _) = world.start();
     world.drain(&mut poller).await;
-    assert_eq!(world.calls(), [[1]], "what was done does not come again");
+    assert_eq!(world.take_invocations(), [[1]], "processed records are not repeated");
 }
 
 #[tokio::test]
-async fn one_bad_record_ends_among_the_dead_letters() {
+async fn a_failing_record_becomes_a_dead_letter() {
     for reports in [false, true] {
         let world = World::new(Scripted { reports, ..Scripted::default() });
         world.function.bad.lock().unwrap().push(5);
@@ -161,17 +161,18 @@ async fn one_bad_record_ends_among_the_dead_letters() {
         }
         let (mut poller, queue) = world.start();
         world.drain(&mut poller).await;
-        let calls = world.calls();
-        let mut handled: Vec<u64> =
-            calls.iter().filter(|call| reports || !call.contains(&5)).flatten().copied().collect();
+        let invocations = world.take_invocations();
+        let succeeded = invocations.iter().filter(|numbers| reports || !numbers.contains(&5));
+        let mut handled: Vec<u64> = succeeded.flatten().copied().collect();
         handled.sort_unstable();
         handled.dedup();
         handled.retain(|number| *number != 5);
         assert_eq!(handled, [0, 1, 2, 3, 4, 6, 7, 8]);
-        // One of which nothing is known is split; one that was reported is not.
+        // A failure without a report splits the batch; a reported failure does not.
         let given_up: &[u64] = if reports { &[5, 6, 7, 8] } else { &[5] };
-        assert_eq!(calls.iter().filter(|call| **call == given_up).count(), 11, "1 and 10 more");
-        let letters = letters(&queue).await;
+        let failures = invocations.iter().filter(|numbers| **numbers == given_up).count();
+        assert_eq!(failures, 11, "one attempt and ten retries");
+        let letters = received_letters(&queue).await;
         assert_eq!(letters.len(), 1);
         let (context, info) = (&letters[0]["requestContext"], &letters[0]["DDBStreamBatchInfo"]);
         assert_eq!(context["condition"], "RetryAttemptsExhausted");
@@ -183,25 +184,25 @@ async fn one_bad_record_ends_among_the_dead_letters() {
         assert_eq!(letters[0]["responseContext"]["functionError"], error);
         world.put(9, "S");
         world.drain(&mut poller).await;
-        assert_eq!(world.calls(), [[9]], "the shard goes on");
+        assert_eq!(world.take_invocations(), [[9]], "the shard is not blocked");
     }
 }
 
 #[tokio::test]
-async fn records_that_are_too_old_are_given_up_without_a_call() {
+async fn gives_up_expired_records_without_an_invocation() {
     let world = World::new(Scripted::default());
     world.put(0, "S");
     world.clock.advance_ms(12 * 3_600_000 + 2_000);
     let (mut poller, queue) = world.start();
     world.drain(&mut poller).await;
-    assert_eq!(world.calls(), Vec::<Vec<u64>>::new());
-    let letters = letters(&queue).await;
+    assert_eq!(world.take_invocations(), Vec::<Vec<u64>>::new());
+    let letters = received_letters(&queue).await;
     assert_eq!(letters[0]["requestContext"]["condition"], "RecordAgeExceeded");
-    assert_eq!(letters[0]["responseContext"], Value::Null, "there was no call");
+    assert_eq!(letters[0]["responseContext"], Value::Null, "there was no invocation");
 }
 
 #[tokio::test]
-async fn a_failure_that_passes_costs_only_time() {
+async fn retries_a_temporary_failure() {
     let world = World::new(Scripted { reports: true, ..Scripted::default() });
     world.function.bad.lock().unwrap().push(0);
     world.put(0, "S");
@@ -211,17 +212,17 @@ async fn a_failure_that_passes_costs_only_time() {
     assert_eq!(poller.step().await.unwrap(), PollStep::Wait(200));
     world.function.bad.lock().unwrap().clear();
     world.drain(&mut poller).await;
-    assert_eq!(world.calls(), [[0], [0], [0]]);
-    assert!(letters(&queue).await.is_empty());
+    assert_eq!(world.take_invocations(), [[0], [0], [0]]);
+    assert!(received_letters(&queue).await.is_empty());
 }
 
 #[tokio::test]
-async fn batches_are_as_large_as_the_template_says() {
+async fn uses_the_batch_size_of_the_template() {
     let world = World::new(Scripted::default());
     for number in 0..230 {
         world.put(number, "S");
     }
     let (mut poller, _) = world.start();
     world.drain(&mut poller).await;
-    assert_eq!(world.calls().iter().map(Vec::len).collect::<Vec<_>>(), [100, 100, 30]);
+    assert_eq!(world.take_invocations().iter().map(Vec::len).collect::<Vec<_>>(), [100, 100, 30]);
 }

@@ -17,26 +17,26 @@ pub use queue::LocalQueue;
 pub(crate) use server::start;
 
 use crate::error::LocalError;
-use crate::names::{Names, target};
+use crate::names::{Names, referenced_id};
 use crate::store::EventStore;
 
 const QUEUE: &str = "AWS::SQS::Queue";
-/// What SQS takes where nothing is said: 4 days.
+/// Message retention of SQS if the template sets none.
 const DEFAULT_RETENTION_S: u64 = 4 * 24 * 60 * 60;
 
-/// The queues by their logical ids.
+/// The queues of a template, by logical id.
 #[derive(Debug, Clone)]
-pub(crate) struct Queues(BTreeMap<String, Placed>);
+pub(crate) struct Queues(BTreeMap<String, QueueWithUrl>);
 
-/// A queue, and its URL as environment variables give it.
+/// A queue, and its URL as the template's functions see it.
 #[derive(Debug, Clone)]
-struct Placed {
+struct QueueWithUrl {
     url: String,
     queue: Arc<LocalQueue>,
 }
 
 impl Queues {
-    /// The queues of the template, over one file.
+    /// Opens the queues of the template. All of them are stored in `store`.
     pub(crate) fn open(
         template: &Template,
         names: &Names<'_>,
@@ -45,30 +45,30 @@ impl Queues {
     ) -> Result<Self, LocalError> {
         let queues = template.resources().filter(|(_, resource)| resource.resource_type == QUEUE);
         let queues = queues.map(|(logical_id, resource)| {
-            let (rules, dead_letters) = rules(template, logical_id, &resource.properties)?;
-            let name = names.physical(logical_id);
-            let dead_letters = dead_letters.map(|logical_id| names.physical(&logical_id));
+            let (rules, dead_letters) = read_rules(template, logical_id, &resource.properties)?;
+            let name = names.physical_name(logical_id);
+            let dead_letters = dead_letters.map(|logical_id| names.physical_name(&logical_id));
             let (store, clock) = (Arc::clone(store), Arc::clone(clock));
             let queue = LocalQueue::new(store, clock, name, rules, dead_letters);
-            let placed = Placed { url: names.queue_url(logical_id), queue: Arc::new(queue) };
-            Ok((logical_id.to_owned(), placed))
+            let url = names.queue_url(logical_id);
+            Ok((logical_id.to_owned(), QueueWithUrl { url, queue: Arc::new(queue) }))
         });
         queues.collect::<Result<_, _>>().map(Self)
     }
 
-    /// The queue with this logical id.
-    pub(crate) fn named(&self, logical_id: &str) -> Option<&Arc<LocalQueue>> {
-        self.0.get(logical_id).map(|placed| &placed.queue)
+    /// Returns the queue with this logical id.
+    pub(crate) fn get(&self, logical_id: &str) -> Option<&Arc<LocalQueue>> {
+        self.0.get(logical_id).map(|found| &found.queue)
     }
 
-    /// The queue at this URL, as an environment variable gives it.
-    pub(crate) fn at(&self, url: &str) -> Option<&Arc<LocalQueue>> {
-        self.0.values().find(|placed| placed.url == url).map(|placed| &placed.queue)
+    /// Returns the queue with this URL.
+    pub(crate) fn at_url(&self, url: &str) -> Option<&Arc<LocalQueue>> {
+        self.0.values().find(|found| found.url == url).map(|found| &found.queue)
     }
 }
 
-/// What the properties of a queue say, and the logical id of its dead letters.
-fn rules(
+/// Reads the properties of a queue, and the logical id of its dead letter queue.
+fn read_rules(
     template: &Template,
     logical_id: &str,
     properties: &Map<String, Value>,
@@ -77,7 +77,9 @@ fn rules(
         |why: &str| LocalError::Template { logical_id: logical_id.to_owned(), why: why.to_owned() };
     let retention_s = match properties.get("MessageRetentionPeriod") {
         None => DEFAULT_RETENTION_S,
-        Some(value) => value.as_u64().ok_or_else(|| fault("its retention is no number"))?,
+        Some(value) => {
+            value.as_u64().ok_or_else(|| fault("MessageRetentionPeriod is not a number"))?
+        }
     };
     let retention_ms = retention_s.saturating_mul(1_000);
     let Some(redrive) = properties.get("RedrivePolicy") else {
@@ -87,12 +89,12 @@ fn rules(
     let max_receive_count = max_receive_count
         .and_then(|count| u32::try_from(count).ok())
         .filter(|count| *count > 0)
-        .ok_or_else(|| fault("its maxReceiveCount is not 1 or more"))?;
+        .ok_or_else(|| fault("maxReceiveCount is not a number of at least 1"))?;
     let dead_letters = redrive
         .get("deadLetterTargetArn")
-        .and_then(target)
+        .and_then(referenced_id)
         .filter(|id| template.resource(id).is_some_and(|queue| queue.resource_type == QUEUE))
-        .ok_or_else(|| fault("its dead letters have no queue of this template"))?;
+        .ok_or_else(|| fault("deadLetterTargetArn names no queue of this template"))?;
     let max_receive_count = Some(max_receive_count);
     Ok((QueueRules { retention_ms, max_receive_count }, Some(dead_letters.to_owned())))
 }

@@ -1,4 +1,4 @@
-//! A durable queue.
+//! A durable queue with the semantics of SQS.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
 use crate::store::EventStore;
 
-/// A queue in the local cloud's file: what is sent survives a kill.
+/// A queue in the local SQLite file. Sent messages survive a crash.
 pub struct LocalQueue {
     store: Arc<EventStore>,
     clock: Arc<dyn Clock>,
@@ -27,7 +27,7 @@ impl std::fmt::Debug for LocalQueue {
 }
 
 impl LocalQueue {
-    /// The queue with this name; `dead_letters` is the name of another in the same file.
+    /// Creates the queue `name`. `dead_letters` is the name of another queue in the same file.
     pub(crate) fn new(
         store: Arc<EventStore>,
         clock: Arc<dyn Clock>,
@@ -38,49 +38,52 @@ impl LocalQueue {
         Self { store, clock, name, rules, dead_letters }
     }
 
-    /// How many messages it has, hidden ones included.
+    /// Returns the number of messages, including hidden ones.
     ///
     /// # Errors
-    /// [`PortError`] if the file does not answer.
+    /// [`PortError`] if the file cannot be read.
     pub async fn len(&self) -> Result<u64, PortError> {
         let name = self.name.clone();
         let sql = "SELECT COUNT(*) FROM messages WHERE queue = ?1";
-        let count: i64 =
-            self.store.run(move |one| one.query_row(sql, [name], |row| row.get(0))).await?;
+        let count: i64 = self
+            .store
+            .run(move |connection| connection.query_row(sql, [name], |row| row.get(0)))
+            .await?;
         Ok(u64::try_from(count).unwrap_or_default())
     }
 
-    /// Whether it has none.
+    /// Returns whether the queue has no messages.
     ///
     /// # Errors
-    /// [`PortError`] if the file does not answer.
+    /// [`PortError`] if the file cannot be read.
     pub async fn is_empty(&self) -> Result<bool, PortError> {
         Ok(self.len().await? == 0)
     }
 
-    /// Puts a message into it, durably; gives the message's id.
+    /// Sends a message durably and returns its id.
     ///
     /// # Errors
-    /// As [`Jobs::send`].
-    pub(crate) async fn put(&self, body: &str) -> Result<String, PortError> {
+    /// Like [`Jobs::send`].
+    pub(crate) async fn send_with_id(&self, body: &str) -> Result<String, PortError> {
         check_body(body)?;
         let (name, body, now_ms) = (self.name.clone(), body.to_owned(), self.now_ms());
         let sql = "INSERT INTO messages (queue, body, sent_ms, visible_from_ms, receive_count)
                    VALUES (?1, ?2, ?3, 0, 0)";
-        let put = move |one: &mut Connection| {
-            one.execute(sql, params![name, body, now_ms])?;
-            Ok(one.last_insert_rowid())
+        let insert = move |connection: &mut Connection| {
+            connection.execute(sql, params![name, body, now_ms])?;
+            Ok(connection.last_insert_rowid())
         };
-        Ok(self.store.run(put).await?.to_string())
+        Ok(self.store.run(insert).await?.to_string())
     }
 
     fn now_ms(&self) -> i64 {
-        signed(self.clock.now_ms())
+        to_sql_integer(self.clock.now_ms())
     }
 }
 
-/// SQLite's numbers are signed; no time and no duration here comes near the bound.
-fn signed(number: u64) -> i64 {
+/// Converts a number for SQLite, whose integers are signed. Times and durations are far below the
+/// bound.
+fn to_sql_integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
@@ -88,16 +91,19 @@ fn hidden_until(now_ms: i64, visibility_s: u32) -> i64 {
     now_ms.saturating_add(i64::from(visibility_s) * 1_000)
 }
 
-/// `id.count`: a later receipt of the same message is another one.
-fn read_receipt(receipt: &Receipt) -> Result<(i64, u32), PortError> {
+/// Parses a receipt, `id.count`. The count distinguishes the receipts of several receives of one
+/// message.
+fn parse_receipt(receipt: &Receipt) -> Result<(i64, u32), PortError> {
     let parts = receipt.0.split_once('.');
     let numbers = parts.and_then(|(id, count)| Some((id.parse().ok()?, count.parse().ok()?)));
-    numbers.ok_or_else(|| PortError::permanent("the receipt is not one of this queue"))
+    numbers.ok_or_else(|| {
+        PortError::permanent(format!("`{}` is not a receipt of this queue", receipt.0))
+    })
 }
 
-fn received(row: &Row<'_>) -> rusqlite::Result<(i64, Received)> {
+fn read_message(row: &Row<'_>) -> rusqlite::Result<(i64, Received)> {
     let id: i64 = row.get(0)?;
-    // This time included.
+    // Includes this receive.
     let receive_count = row.get::<_, u32>(3)?.saturating_add(1);
     let received = Received {
         id: id.to_string(),
@@ -109,15 +115,15 @@ fn received(row: &Row<'_>) -> rusqlite::Result<(i64, Received)> {
     Ok((id, received))
 }
 
-/// Drops what is too old, and moves what was received as often as it may be.
-fn tidy(
+/// Deletes expired messages, and moves messages with too many receives to the dead letter queue.
+fn remove_dead_messages(
     transaction: &Transaction<'_>,
     name: &str,
     now_ms: i64,
     rules: QueueRules,
     dead_letters: Option<&str>,
 ) -> rusqlite::Result<()> {
-    let oldest_ms = now_ms.saturating_sub(signed(rules.retention_ms));
+    let oldest_ms = now_ms.saturating_sub(to_sql_integer(rules.retention_ms));
     transaction.execute(
         "DELETE FROM messages WHERE queue = ?1 AND sent_ms <= ?2",
         params![name, oldest_ms],
@@ -132,9 +138,9 @@ fn tidy(
     Ok(())
 }
 
-/// Takes those first whose turn it has been for the longest: messages that come back again and again
-/// keep no other from its turn.
-fn take(
+/// Receives up to `max` visible messages, in the order in which they became visible. That order
+/// lets new messages through while others keep failing.
+fn receive_visible(
     transaction: &Transaction<'_>,
     name: &str,
     now_ms: i64,
@@ -145,23 +151,23 @@ fn take(
         "SELECT id, body, sent_ms, receive_count FROM messages
          WHERE queue = ?1 AND visible_from_ms <= ?2 ORDER BY visible_from_ms, id LIMIT ?3",
     )?;
-    let rows = query.query_map(params![name, now_ms, max], received)?;
-    let mut taken = Vec::new();
+    let rows = query.query_map(params![name, now_ms, max], read_message)?;
+    let mut received = Vec::new();
     for row in rows {
         let (id, message) = row?;
         transaction.execute(
             "UPDATE messages SET visible_from_ms = ?2, receive_count = ?3 WHERE id = ?1",
             params![id, until_ms, message.receive_count],
         )?;
-        taken.push(message);
+        received.push(message);
     }
-    Ok(taken)
+    Ok(received)
 }
 
 #[async_trait]
 impl Jobs for LocalQueue {
     async fn send(&self, body: &str) -> Result<(), PortError> {
-        self.put(body).await.map(drop)
+        self.send_with_id(body).await.map(drop)
     }
 
     async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError> {
@@ -174,10 +180,10 @@ impl Jobs for LocalQueue {
         let work = move |connection: &mut Connection| {
             let behavior = TransactionBehavior::Immediate;
             let transaction = connection.transaction_with_behavior(behavior)?;
-            tidy(&transaction, &name, now_ms, rules, dead_letters.as_deref())?;
-            let taken = take(&transaction, &name, now_ms, max, until_ms)?;
+            remove_dead_messages(&transaction, &name, now_ms, rules, dead_letters.as_deref())?;
+            let received = receive_visible(&transaction, &name, now_ms, max, until_ms)?;
             transaction.commit()?;
-            Ok(taken)
+            Ok(received)
         };
         self.store.run(work).await
     }
@@ -188,7 +194,7 @@ impl Jobs for LocalQueue {
         visibility_s: u32,
     ) -> Result<bool, PortError> {
         check_visibility(visibility_s)?;
-        let (id, count) = read_receipt(receipt)?;
+        let (id, count) = parse_receipt(receipt)?;
         let (name, now_ms) = (self.name.clone(), self.now_ms());
         let until_ms = hidden_until(now_ms, visibility_s);
         let sql = "UPDATE messages SET visible_from_ms = ?5
@@ -200,10 +206,13 @@ impl Jobs for LocalQueue {
     }
 
     async fn delete(&self, receipt: &Receipt) -> Result<(), PortError> {
-        let (id, count) = read_receipt(receipt)?;
+        let (id, count) = parse_receipt(receipt)?;
         let name = self.name.clone();
         let sql = "DELETE FROM messages WHERE id = ?1 AND queue = ?2 AND receive_count = ?3";
-        self.store.run(move |one| one.execute(sql, params![id, name, count]).map(drop)).await
+        let delete = move |connection: &mut Connection| {
+            connection.execute(sql, params![id, name, count]).map(drop)
+        };
+        self.store.run(delete).await
     }
 }
 
@@ -250,24 +259,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_comes_back_again_and_again_keeps_nobody_from_its_turn() {
+    async fn returning_messages_do_not_starve_new_ones() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.sqlite");
         let Opened { clock, queue, .. } = open(&path, QueueRules::LONGEST.retention_ms);
         queue.send("waits").await.unwrap();
-        let mut taken = Vec::new();
+        let mut received = Vec::new();
         for _ in 0..2 {
-            taken.extend(queue.receive(1, 30).await.unwrap());
+            received.extend(queue.receive(1, 30).await.unwrap());
             queue.send("new").await.unwrap();
             clock.advance_ms(30_000);
         }
-        taken.extend(queue.receive(1, 30).await.unwrap());
-        let bodies: Vec<_> = taken.iter().map(|message| message.body.as_str()).collect();
+        received.extend(queue.receive(1, 30).await.unwrap());
+        let bodies: Vec<_> = received.iter().map(|message| message.body.as_str()).collect();
         assert_eq!(bodies, ["waits", "new", "new"]);
     }
 
     #[tokio::test]
-    async fn messages_and_what_was_done_with_them_survive() {
+    async fn messages_and_their_state_survive_reopening() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.sqlite");
         let opened = open(&path, 60_000);
@@ -288,21 +297,32 @@ mod tests {
         assert_eq!(opened.queue.receive(10, 30).await.unwrap()[0].receive_count, 2);
         assert_eq!(opened.queue.len().await, Ok(2));
         opened.clock.advance_ms(60_000);
-        assert!(opened.queue.receive(10, 30).await.unwrap().is_empty(), "their time is over");
+        assert!(
+            opened.queue.receive(10, 30).await.unwrap().is_empty(),
+            "the retention period is over"
+        );
         assert_eq!(opened.queue.is_empty().await, Ok(true));
     }
 
     #[tokio::test]
-    async fn a_receipt_is_good_until_its_message_comes_back() {
+    async fn a_receipt_is_valid_until_its_message_is_visible_again() {
         let folder = tempfile::tempdir().unwrap();
         let opened = open(&folder.path().join("events.sqlite"), QueueRules::LONGEST.retention_ms);
         let Opened { clock, queue, .. } = &opened;
         queue.send("job").await.unwrap();
         let first = queue.receive(1, 10).await.unwrap().remove(0).receipt;
         clock.advance_ms(10_000);
-        assert_eq!(queue.change_visibility(&first, 10).await, Ok(false), "it has come back");
+        assert_eq!(
+            queue.change_visibility(&first, 10).await,
+            Ok(false),
+            "the message is visible again"
+        );
         let second = queue.receive(1, 10).await.unwrap().remove(0).receipt;
-        assert_eq!(queue.change_visibility(&first, 0).await, Ok(false), "it is another's now");
+        assert_eq!(
+            queue.change_visibility(&first, 0).await,
+            Ok(false),
+            "a newer receipt replaces it"
+        );
         queue.delete(&first).await.unwrap();
         assert_eq!(
             (queue.len().await, queue.change_visibility(&second, 10).await),

@@ -1,5 +1,5 @@
-//! The queues over HTTP, for commands that send jobs as they would in AWS: SQS's own words, and of its
-//! operations the one that is needed. Nobody receives here: functions do, through their sources.
+//! Serves the queues over HTTP with the SQS protocol, for commands that send jobs. `SendMessage` is
+//! the only operation; functions receive messages through their event sources.
 
 use std::sync::Arc;
 
@@ -20,9 +20,10 @@ use crate::roles::{Roles, messages};
 use crate::server::ServerThread;
 
 const SERVICE: Service =
-    Service { name: "sqs", asks: messages::asks, denied: StatusCode::FORBIDDEN };
+    Service { name: "sqs", parse: messages::access_requests, denied_status: StatusCode::FORBIDDEN };
 
-/// A message to put into a queue; what else SQS knows of one is not done here, and so is refused.
+/// The parameters of `SendMessage`. Other parameters of SQS are rejected, because they would be
+/// ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 struct SendMessage {
@@ -30,38 +31,40 @@ struct SendMessage {
     message_body: String,
 }
 
-/// Serves the queues on a free port until what is returned is dropped, to whoever may do what he asks for.
+/// Serves the queues on a free port until the returned server is dropped.
 pub(crate) async fn start(queues: Queues, roles: Arc<Roles>) -> Result<ServerThread, LocalError> {
     let answer = async move |headers: HeaderMap, body: Bytes| {
-        answer(&queues, operation(&headers, messages::VERSION), &body).await
+        handle_request(&queues, operation(&headers, messages::VERSION), &body).await
     };
     serve_guarded("the local SQS", SERVICE, roles, Router::new().fallback(answer)).await
 }
 
-pub(super) async fn answer(queues: &Queues, operation: &str, body: &[u8]) -> Response {
-    let wrong = |kind: &str, why: &str| error(StatusCode::BAD_REQUEST, kind, why);
+pub(super) async fn handle_request(queues: &Queues, operation: &str, body: &[u8]) -> Response {
+    let bad_request = |code: &str, why: &str| error(StatusCode::BAD_REQUEST, code, why);
     if operation != "SendMessage" {
-        let why = format!("the local cloud does not answer {operation:?}");
-        return wrong("UnknownOperationException", &why);
+        let why = format!("the local stack does not support {operation:?}");
+        return bad_request("UnknownOperationException", &why);
     }
     let SendMessage { queue_url, message_body } = match serde_json::from_slice(body) {
         Ok(request) => request,
         Err(error) if error.is_data() => {
-            return wrong("InvalidParameterValue", &error.to_string());
+            return bad_request("InvalidParameterValue", &error.to_string());
         }
-        Err(error) => return wrong("SerializationException", &error.to_string()),
+        Err(error) => return bad_request("SerializationException", &error.to_string()),
     };
-    let Some(queue) = queues.at(&queue_url) else {
-        return wrong("QueueDoesNotExist", "The specified queue does not exist.");
+    let Some(queue) = queues.at_url(&queue_url) else {
+        return bad_request("QueueDoesNotExist", "The specified queue does not exist.");
     };
-    match queue.put(&message_body).await {
+    match queue.send_with_id(&message_body).await {
         Ok(id) => {
-            let sum = Md5::digest(message_body.as_bytes());
-            let sum: String = sum.iter().map(|byte| format!("{byte:02x}")).collect();
-            let sent = json!({ "MessageId": id, "MD5OfMessageBody": sum });
+            let md5 = Md5::digest(message_body.as_bytes());
+            let md5: String = md5.iter().map(|byte| format!("{byte:02x}")).collect();
+            let sent = json!({ "MessageId": id, "MD5OfMessageBody": md5 });
             reply(StatusCode::OK, sent.to_string().into_bytes())
         }
-        Err(PortError { temporary: false, message }) => wrong("InvalidMessageContents", &message),
+        Err(PortError { temporary: false, message }) => {
+            bad_request("InvalidMessageContents", &message)
+        }
         Err(PortError { message, .. }) => {
             error(StatusCode::INTERNAL_SERVER_ERROR, "InternalFailure", &message)
         }

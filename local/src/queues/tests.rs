@@ -1,4 +1,4 @@
-//! The rules of queues, and messages over HTTP.
+//! Tests of queue properties, and of messages over HTTP.
 
 use cellar_base::limits::MAX_MESSAGE_BYTES;
 use cellar_engine::ports::Jobs as _;
@@ -8,24 +8,24 @@ use serde_json::json;
 
 use super::*;
 
-fn rules_of(properties: &Value) -> Result<(QueueRules, Option<String>), LocalError> {
+fn read_rules_of(properties: &Value) -> Result<(QueueRules, Option<String>), LocalError> {
     let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
-    rules(&template, "Q", properties.as_object().unwrap())
+    read_rules(&template, "Q", properties.as_object().unwrap())
 }
 
 #[test]
-fn rules_are_those_of_the_template() {
+fn reads_the_rules_of_the_template() {
     let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
     let properties = &template.resource("SnapshotQueue").unwrap().properties;
-    let (rules, dead_letters) = rules(&template, "SnapshotQueue", properties).unwrap();
+    let (rules, dead_letters) = read_rules(&template, "SnapshotQueue", properties).unwrap();
     assert_eq!(rules.max_receive_count, Some(1_000));
     assert_eq!(rules.retention_ms, 14 * 24 * 60 * 60 * 1_000);
     assert_eq!(dead_letters.as_deref(), Some("SnapshotDeadLetters"));
 }
 
 #[test]
-fn what_cannot_be_a_queue_is_refused() {
-    let default = rules_of(&serde_json::json!({})).unwrap().0;
+fn rejects_invalid_queue_properties() {
+    let default = read_rules_of(&serde_json::json!({})).unwrap().0;
     assert_eq!(default.retention_ms, DEFAULT_RETENTION_S * 1_000);
     let letters = |id: &str| serde_json::json!({"Fn::GetAtt": [id, "Arn"]});
     for properties in [
@@ -36,11 +36,11 @@ fn what_cannot_be_a_queue_is_refused() {
         serde_json::json!({"RedrivePolicy": {
             "maxReceiveCount": 1, "deadLetterTargetArn": letters("EntryTable")}}),
     ] {
-        assert!(matches!(rules_of(&properties), Err(LocalError::Template { .. })));
+        assert!(matches!(read_rules_of(&properties), Err(LocalError::Template { .. })));
     }
 }
 
-/// A cloud's queues on a file in a folder, served over HTTP, and a client of theirs.
+/// Queues on a temporary file, and their HTTP server.
 struct Served {
     queues: Queues,
     server: crate::server::ServerThread,
@@ -71,28 +71,28 @@ impl Served {
 }
 
 #[tokio::test]
-async fn a_message_that_is_sent_over_http_is_in_the_queue_it_was_meant_for() {
+async fn a_message_sent_over_http_arrives_in_its_queue() {
     let served = serve().await;
     let url = served.queues.0["SnapshotQueue"].url.clone();
     let queue = served.queue(&url, KEYS);
     let longest = "x".repeat(MAX_MESSAGE_BYTES);
     for body in ["{\"a\":\"ä\"}", longest.as_str()] {
         assert_eq!(queue.send(body).await, Ok(()));
-        let received = served.queues.named("SnapshotQueue").unwrap().receive(1, 60).await.unwrap();
+        let received = served.queues.get("SnapshotQueue").unwrap().receive(1, 60).await.unwrap();
         assert_eq!(received[0].body, body);
     }
     assert!(queue.send("").await.is_err());
-    assert_eq!(served.queues.named("SnapshotDeadLetters").unwrap().len().await, Ok(0));
+    assert_eq!(served.queues.get("SnapshotDeadLetters").unwrap().len().await, Ok(0));
     let elsewhere = served.queue("https://sqs.local.localhost/0/other", KEYS);
     let error = elsewhere.send("x").await.unwrap_err();
     assert!(!error.temporary && error.message.contains("does not exist"), "{error}");
-    // What nobody needs here is not there, and said so.
+    // Unsupported operations are reported.
     let error = queue.receive(1, 60).await.unwrap_err();
     assert!(!error.temporary && error.message.contains("ReceiveMessage"), "{error}");
 }
 
 #[tokio::test]
-async fn nobody_without_the_secret_sends_anything() {
+async fn rejects_messages_with_a_wrong_key() {
     let served = serve().await;
     let url = served.queues.0["SnapshotQueue"].url.clone();
     for keys in [("key", "other"), ("other", "secret")] {
@@ -108,11 +108,11 @@ async fn nobody_without_the_secret_sends_anything() {
         assert_eq!(reply.status(), 403);
         assert!(!reply.headers().keys().any(|name| name.as_str().starts_with("access-control")));
     }
-    assert_eq!(served.queues.named("SnapshotQueue").unwrap().len().await, Ok(0));
+    assert_eq!(served.queues.get("SnapshotQueue").unwrap().len().await, Ok(0));
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_refused() {
+async fn rejects_invalid_messages() {
     let served = serve().await;
     let url = served.queues.0["SnapshotQueue"].url.clone();
     let too_long = "x".repeat(MAX_MESSAGE_BYTES + 1);
@@ -133,25 +133,25 @@ async fn what_is_no_message_is_refused() {
         ("PurgeQueue", json!({"QueueUrl": url}).to_string(), "UnknownOperationException"),
         ("", String::new(), "UnknownOperationException"),
     ] {
-        let reply = server::answer(&served.queues, operation, body.as_bytes()).await;
+        let reply = server::handle_request(&served.queues, operation, body.as_bytes()).await;
         assert_eq!(reply.status(), 400, "{operation} {kind}");
         let bytes = axum::body::to_bytes(reply.into_body(), 10_000).await.unwrap();
         let error: Value = serde_json::from_slice(&bytes).unwrap();
         assert!(error["__type"].as_str().unwrap().contains(kind), "{error}");
     }
-    assert_eq!(served.queues.named("SnapshotQueue").unwrap().len().await, Ok(0));
+    assert_eq!(served.queues.get("SnapshotQueue").unwrap().len().await, Ok(0));
 }
 
 #[tokio::test]
-async fn the_sum_of_a_message_is_that_of_its_bytes() {
+async fn the_reply_has_the_md5_of_the_body() {
     let served = serve().await;
     let url = served.queues.0["SnapshotQueue"].url.clone();
     let body = json!({ "QueueUrl": url, "MessageBody": "This is a test message" }).to_string();
-    let reply = server::answer(&served.queues, "SendMessage", body.as_bytes()).await;
+    let reply = server::handle_request(&served.queues, "SendMessage", body.as_bytes()).await;
     let bytes = axum::body::to_bytes(reply.into_body(), 10_000).await.unwrap();
     let sent: Value = serde_json::from_slice(&bytes).unwrap();
-    // As AWS's reference shows it.
+    // The example in the reference of AWS.
     assert_eq!(sent["MD5OfMessageBody"], "fafb00f5732ab283681e124bf8747ed1");
-    let received = served.queues.named("SnapshotQueue").unwrap().receive(1, 60).await.unwrap();
+    let received = served.queues.get("SnapshotQueue").unwrap().receive(1, 60).await.unwrap();
     assert_eq!(sent["MessageId"], received[0].id);
 }

@@ -1,86 +1,106 @@
-//! Conditions of statements: the operators that the template uses, and no others.
+//! Conditions of policy statements. Only the operators that the template uses are supported.
 
 use cellar_stacks::wildcard::{Case, matches};
 use serde_json::Value;
 
-use super::ask::{Ask, ConditionKey};
-use super::read::texts;
+use super::access_request::{AccessRequest, ConditionKey};
 
-/// One operator on one key.
+/// An operator with one condition key and its permitted values.
 #[derive(Debug)]
 pub(super) struct Condition {
     quantifier: Quantifier,
-    test: Test,
+    comparison: Comparison,
     key: ConditionKey,
     values: Vec<String>,
 }
 
-/// How many of the request's values have to pass.
+/// How many values of the request must match.
 #[derive(Clone, Copy, Debug)]
 enum Quantifier {
-    /// The only one, which has to be there.
+    /// The only value, which must exist.
     One,
-    /// All that are there, if any.
+    /// All values; a request without values matches.
     All,
-    /// At least one.
+    /// At least one value.
     Any,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Test {
+enum Comparison {
     Equals,
     Like,
 }
 
+/// Start of a policy variable.
+const VARIABLE: &str = "${";
+
+/// Reads a string or a non-empty list of strings. Policy variables are not supported.
+pub(super) fn read_strings(name: &str, value: &Value) -> Result<Vec<String>, String> {
+    let wrong_type = || format!("{name} is neither a string nor a list of strings");
+    let values = match value {
+        Value::Array(values) => values.as_slice(),
+        single => std::slice::from_ref(single),
+    };
+    let texts = values.iter().map(|value| value.as_str().map(str::to_owned));
+    let texts: Vec<String> = texts.collect::<Option<_>>().ok_or_else(wrong_type)?;
+    if texts.is_empty() {
+        return Err(wrong_type());
+    }
+    match texts.iter().find(|text| text.contains(VARIABLE)) {
+        Some(text) => Err(format!("{name} has a policy variable, which is not supported: {text}")),
+        None => Ok(texts),
+    }
+}
+
 impl Condition {
-    /// All conditions of a statement: each has to hold.
+    /// Reads the conditions of a statement. All of them must be met.
     pub(super) fn read(property: Option<&Value>) -> Result<Vec<Self>, String> {
         let Some(property) = property else { return Ok(vec![]) };
-        let operators = property.as_object().ok_or("Condition is no map")?;
+        let operators = property.as_object().ok_or("Condition is not an object")?;
         let mut all = Vec::new();
         for (operator, keys) in operators {
             let keys = keys.as_object().ok_or_else(|| format!("{operator} has no keys"))?;
             for (key, values) in keys {
-                all.push(Self::of(operator, key, values)?);
+                all.push(Self::read_one(operator, key, values)?);
             }
         }
         Ok(all)
     }
 
-    fn of(operator: &str, name: &str, values: &Value) -> Result<Self, String> {
-        let (quantifier, test) = match operator.split_once(':') {
+    fn read_one(operator: &str, name: &str, values: &Value) -> Result<Self, String> {
+        let (quantifier, comparison) = match operator.split_once(':') {
             None => (Quantifier::One, operator),
-            Some(("ForAllValues", test)) => (Quantifier::All, test),
-            Some(("ForAnyValue", test)) => (Quantifier::Any, test),
+            Some(("ForAllValues", comparison)) => (Quantifier::All, comparison),
+            Some(("ForAnyValue", comparison)) => (Quantifier::Any, comparison),
             Some(_) => (Quantifier::One, ""),
         };
-        let test = match test {
-            "StringEquals" => Test::Equals,
-            "StringLike" => Test::Like,
-            _ => return Err(format!("the operator {operator} is not understood here")),
+        let comparison = match comparison {
+            "StringEquals" => Comparison::Equals,
+            "StringLike" => Comparison::Like,
+            _ => return Err(format!("the operator {operator} is not supported")),
         };
-        let key = ConditionKey::named(name)
-            .ok_or_else(|| format!("the condition key {name} is not understood here"))?;
+        let key = ConditionKey::from_name(name)
+            .ok_or_else(|| format!("the condition key {name} is not supported"))?;
         if key.has_many() == matches!(quantifier, Quantifier::One) {
-            return Err(format!("{operator} is not for the values of {name}"));
+            return Err(format!("{operator} cannot be used with the values of {name}"));
         }
-        Ok(Self { quantifier, test, key, values: texts(name, values)? })
+        Ok(Self { quantifier, comparison, key, values: read_strings(name, values)? })
     }
 
-    /// Whether it holds for what is asked.
-    pub(super) fn holds(&self, ask: &Ask) -> bool {
-        let found = ask.values(self.key).unwrap_or_default();
+    /// Returns whether a request meets the condition.
+    pub(super) fn is_met_by(&self, request: &AccessRequest) -> bool {
+        let values = request.values(self.key).unwrap_or_default();
         match self.quantifier {
-            Quantifier::One => matches!(found, [only] if self.admits(only)),
-            Quantifier::All => found.iter().all(|value| self.admits(value)),
-            Quantifier::Any => found.iter().any(|value| self.admits(value)),
+            Quantifier::One => matches!(values, [only] if self.permits(only)),
+            Quantifier::All => values.iter().all(|value| self.permits(value)),
+            Quantifier::Any => values.iter().any(|value| self.permits(value)),
         }
     }
 
-    fn admits(&self, value: &str) -> bool {
-        self.values.iter().any(|own| match self.test {
-            Test::Equals => own == value,
-            Test::Like => matches(own, value, Case::Sensitive),
+    fn permits(&self, value: &str) -> bool {
+        self.values.iter().any(|permitted| match self.comparison {
+            Comparison::Equals => permitted == value,
+            Comparison::Like => matches(permitted, value, Case::Sensitive),
         })
     }
 }
@@ -93,38 +113,38 @@ mod tests {
 
     use super::*;
 
-    fn hold(condition: Value, key: ConditionKey, values: Option<&[&str]>) -> bool {
-        let mut ask = Ask::new("s3:ListBucket", "arn:aws:s3:::b");
+    fn is_met(condition: Value, key: ConditionKey, values: Option<&[&str]>) -> bool {
+        let mut request = AccessRequest::new("s3:ListBucket", "arn:aws:s3:::b");
         if let Some(values) = values {
-            ask = ask.with(key, values.iter().map(|value| (*value).to_owned()).collect());
+            request = request.with(key, values.iter().map(|value| (*value).to_owned()).collect());
         }
         let conditions = Condition::read(Some(&condition)).unwrap();
-        conditions.iter().all(|condition| condition.holds(&ask))
+        conditions.iter().all(|condition| condition.is_met_by(&request))
     }
 
     #[test]
-    fn all_values_have_to_be_among_those_of_the_statement() {
+    fn for_all_values_requires_every_value_to_match() {
         let condition =
             || json!({ "ForAllValues:StringEquals": { "dynamodb:Attributes": ["E", "N"] } });
-        let holds = |values| hold(condition(), ConditionKey::Attributes, values);
-        assert!(holds(Some(&["E"][..])) && holds(Some(&["N", "E"])));
-        assert!(!holds(Some(&["E", "B"])) && !holds(Some(&["e"])) && !holds(Some(&["E*"])));
-        assert!(holds(None) && holds(Some(&[])), "as in AWS: nothing is not outside");
+        let met = |values| is_met(condition(), ConditionKey::Attributes, values);
+        assert!(met(Some(&["E"][..])) && met(Some(&["N", "E"])));
+        assert!(!met(Some(&["E", "B"])) && !met(Some(&["e"])) && !met(Some(&["E*"])));
+        assert!(met(None) && met(Some(&[])), "as in AWS, an empty set matches");
     }
 
     #[test]
-    fn any_value_has_to_be_among_those_of_the_statement() {
+    fn for_any_value_requires_one_value_to_match() {
         let condition = || json!({ "ForAnyValue:StringLike": { "dynamodb:Attributes": "E*" } });
-        let holds = |values| hold(condition(), ConditionKey::Attributes, values);
-        assert!(holds(Some(&["B", "Ex"][..])));
-        assert!(!holds(Some(&["B", "xE"])) && !holds(Some(&[])) && !holds(None));
+        let met = |values| is_met(condition(), ConditionKey::Attributes, values);
+        assert!(met(Some(&["B", "Ex"][..])));
+        assert!(!met(Some(&["B", "xE"])) && !met(Some(&[])) && !met(None));
     }
 
     #[test]
-    fn a_text_has_to_be_there_and_be_like_one_of_the_statement() {
+    fn a_single_value_must_exist_and_match() {
         let like = |values| {
             let condition = json!({ "StringLike": { "S3:PREFIX": ["uploads/*", "a?c"] } });
-            hold(condition, ConditionKey::Prefix, values)
+            is_met(condition, ConditionKey::Prefix, values)
         };
         assert!(
             like(Some(&["uploads/x/y"][..])) && like(Some(&["uploads/"])) && like(Some(&["abc"]))
@@ -134,24 +154,24 @@ mod tests {
         );
         let equals = |value| {
             let condition = json!({ "StringEquals": { "s3:prefix": "uploads/*" } });
-            hold(condition, ConditionKey::Prefix, Some(&[value]))
+            is_met(condition, ConditionKey::Prefix, Some(&[value]))
         };
         assert!(equals("uploads/*") && !equals("uploads/x"));
     }
 
     #[test]
-    fn every_key_has_to_hold() {
+    fn every_condition_must_be_met() {
         let condition = || {
             json!({
                 "StringLike": { "s3:prefix": "uploads/*" },
                 "StringEquals": { "kms:ViaService": "s3.local.amazonaws.com" },
             })
         };
-        assert!(!hold(condition(), ConditionKey::Prefix, Some(&["uploads/x"])));
+        assert!(!is_met(condition(), ConditionKey::Prefix, Some(&["uploads/x"])));
     }
 
     #[test]
-    fn what_is_not_understood_is_named() {
+    fn names_unsupported_conditions() {
         for (condition, named) in [
             (json!({ "StringNotEquals": { "s3:prefix": "x" } }), "StringNotEquals"),
             (json!({ "StringLikeIfExists": { "s3:prefix": "x" } }), "StringLikeIfExists"),

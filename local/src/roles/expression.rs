@@ -1,28 +1,31 @@
-//! The attributes that an expression of DynamoDB names.
+//! Finds the attributes that a DynamoDB expression names.
 
 use std::collections::BTreeMap;
 
-/// Words of expressions that are no attributes: an attribute of such a name has to have an alias.
+/// Keywords of expressions. Attributes with these names must be written as aliases.
 const KEYWORDS: [&str; 9] = ["ADD", "AND", "BETWEEN", "DELETE", "IN", "NOT", "OR", "REMOVE", "SET"];
 
-/// The top-level attributes of an expression, in which aliases begin with `#` and values with `:`.
-pub(super) fn attributes(expression: &str, aliases: &BTreeMap<String, String>) -> Vec<String> {
+/// Returns the top-level attributes of an expression. Aliases start with `#`, values with `:`.
+pub(super) fn top_level_attributes(
+    expression: &str,
+    aliases: &BTreeMap<String, String>,
+) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = expression;
     while let Some((before, word, after)) = next_word(rest) {
         rest = after;
-        let follows = after.trim_start().chars().next();
-        let is_inside = matches!(before, Some('.' | '['));
+        let is_nested = matches!(before, Some('.' | '['));
         let is_keyword = KEYWORDS.iter().any(|keyword| keyword.eq_ignore_ascii_case(word));
-        if is_inside || is_keyword || word.starts_with(':') || follows == Some('(') {
-            continue;
+        let is_value = word.starts_with(':');
+        let is_function = after.trim_start().starts_with('(');
+        if !is_nested && !is_keyword && !is_value && !is_function {
+            found.push(aliases.get(word).map_or(word, String::as_str).to_owned());
         }
-        found.push(aliases.get(word).map_or(word, String::as_str).to_owned());
     }
     found
 }
 
-/// The next word, with the letter before it and all that is behind it.
+/// Returns the next word, with the last character before it and the text after it.
 fn next_word(text: &str) -> Option<(Option<char>, &str, &str)> {
     let is_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '#' | ':');
     let (gap, from) = text.split_at_checked(text.find(is_word)?)?;
@@ -36,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attributes_are_named_at_the_top_only() {
+    fn finds_top_level_attributes() {
         let aliases = [("#s", "S"), ("#e", "E.x")];
         let aliases = aliases.map(|(alias, name)| (alias.to_owned(), name.to_owned())).into();
         for (expression, names) in [
@@ -53,7 +56,7 @@ mod tests {
             ("a#b", &["a#b"]),
             ("é = :e", &["é"]),
         ] {
-            assert_eq!(attributes(expression, &aliases), names, "{expression}");
+            assert_eq!(top_level_attributes(expression, &aliases), names, "{expression}");
         }
     }
 }

@@ -1,19 +1,19 @@
-//! The functions of a template with their roles.
+//! Reads the functions of a template and their roles.
 
 use std::sync::Arc;
 
 use cellar_stacks::template::Template;
 use serde_json::{Map, Value};
 
-use super::read::statements;
+use super::read::read_statements;
 use super::role::Role;
 use crate::error::LocalError;
-use crate::names::{Names, session_arn, target};
+use crate::names::{Names, referenced_id, session_arn};
 
 const FUNCTION: &str = "AWS::Lambda::Function";
 const ROLE: &str = "AWS::IAM::Role";
-/// What of a role is understood here. Anything else could widen or narrow it.
-const PROPERTIES: [&str; 7] = [
+/// Supported properties of a role. Any other property could change the role's permissions.
+const SUPPORTED_PROPERTIES: [&str; 7] = [
     "AssumeRolePolicyDocument",
     "Description",
     "MaxSessionDuration",
@@ -22,57 +22,60 @@ const PROPERTIES: [&str; 7] = [
     "RoleName",
     "Tags",
 ];
-/// Resources that change what roles may do from outside.
-const ATTACHED: [&str; 3] = ["AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::RolePolicy"];
+/// Resources that change the permissions of roles from outside the role.
+const POLICY_RESOURCES: [&str; 3] =
+    ["AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::RolePolicy"];
 
-/// A function, and what it may do.
+/// A function and its role.
 #[derive(Debug)]
 pub(super) struct Function {
     pub(super) logical_id: String,
-    /// Who it is for the services that it calls.
+    /// ARN of the session under which the function calls services.
     pub(super) session_arn: String,
     pub(super) role: Arc<Role>,
 }
 
-/// All functions of a template. Those of one role share it.
-pub(super) fn all(template: &Template, names: &Names<'_>) -> Result<Vec<Function>, LocalError> {
-    if let Some((id, _)) =
-        template.resources().find(|(_, one)| ATTACHED.contains(&one.resource_type.as_str()))
-    {
-        return Err(fault(id, "only inline policies of roles are understood here"));
+/// Reads all functions of a template. Functions with the same role share one [`Role`].
+pub(super) fn read_functions(
+    template: &Template,
+    names: &Names<'_>,
+) -> Result<Vec<Function>, LocalError> {
+    for (id, resource) in template.resources() {
+        if POLICY_RESOURCES.contains(&resource.resource_type.as_str()) {
+            return Err(fault(id, "only inline policies of roles are supported"));
+        }
     }
-    let mut all: Vec<Function> = Vec::new();
+    let mut functions: Vec<Function> = Vec::new();
     for (id, resource) in template.resources() {
         if resource.resource_type != FUNCTION {
             continue;
         }
-        let role = resource.properties.get("Role").and_then(target);
-        let role = role.ok_or_else(|| fault(id, "its role is not one of this template"))?;
-        let session_arn = session_arn(&names.physical(role), &names.physical(id));
-        let known = all.iter().find(|one| one.role.logical_id == role);
+        let role_id = resource.properties.get("Role").and_then(referenced_id);
+        let role_id = role_id.ok_or_else(|| fault(id, "Role names no role of this template"))?;
+        let session_arn = session_arn(&names.physical_name(role_id), &names.physical_name(id));
+        let known = functions.iter().find(|function| function.role.logical_id == role_id);
         let role = match known {
-            Some(known) => Arc::clone(&known.role),
-            None => Arc::new(read(template, names, role)?),
+            Some(function) => Arc::clone(&function.role),
+            None => Arc::new(read_role(template, names, role_id)?),
         };
-        all.push(Function { logical_id: id.to_owned(), session_arn, role });
+        functions.push(Function { logical_id: id.to_owned(), session_arn, role });
     }
-    Ok(all)
+    Ok(functions)
 }
 
-fn read(template: &Template, names: &Names<'_>, id: &str) -> Result<Role, LocalError> {
-    let resource = template.resource(id).filter(|one| one.resource_type == ROLE);
-    let properties = resource.ok_or_else(|| fault(id, "it is no role"))?;
-    check(id, &properties.properties)?;
-    let none = Value::Array(vec![]);
-    let policies = properties.properties.get("Policies").unwrap_or(&none);
-    let policies = template.resolve(policies, names)?;
-    let statements = statements(&policies).map_err(|why| fault(id, &why))?;
+fn read_role(template: &Template, names: &Names<'_>, id: &str) -> Result<Role, LocalError> {
+    let resource = template.resource(id).filter(|resource| resource.resource_type == ROLE);
+    let properties = &resource.ok_or_else(|| fault(id, "the resource is not a role"))?.properties;
+    check_properties(id, properties)?;
+    let empty = Value::Array(vec![]);
+    let policies = template.resolve(properties.get("Policies").unwrap_or(&empty), names)?;
+    let statements = read_statements(&policies).map_err(|why| fault(id, &why))?;
     Ok(Role { logical_id: id.to_owned(), statements })
 }
 
-fn check(id: &str, properties: &Map<String, Value>) -> Result<(), LocalError> {
-    match properties.keys().find(|name| !PROPERTIES.contains(&name.as_str())) {
-        Some(unknown) => Err(fault(id, &format!("{unknown} is not understood here"))),
+fn check_properties(id: &str, properties: &Map<String, Value>) -> Result<(), LocalError> {
+    match properties.keys().find(|name| !SUPPORTED_PROPERTIES.contains(&name.as_str())) {
+        Some(unknown) => Err(fault(id, &format!("{unknown} is not supported"))),
         None => Ok(()),
     }
 }

@@ -1,19 +1,19 @@
-//! The keys that sign requests: the operator's, and one of each function.
+//! The credentials that sign requests: the operator's and each function's.
 
 use subtle::ConstantTimeEq as _;
 
 use crate::state::Credentials;
 
-/// Who signed a request.
+/// The signer of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// Whoever has the state folder: an administrator of the account.
+    /// The owner of the state folder, who may do everything.
     Operator,
-    /// A function of the template, by its number.
+    /// A function of the template, by its index.
     Function(usize),
 }
 
-/// All keys. Those of functions are made at each start and are in memory only.
+/// All credentials. Those of functions are random, created at each start and stored in memory only.
 #[derive(Debug)]
 pub(super) struct Keys {
     operator: Credentials,
@@ -21,32 +21,33 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Makes as many keys of functions.
+    /// Creates credentials for `functions` functions.
     pub(super) fn new(operator: &Credentials, functions: usize) -> Self {
         let functions = (0..functions).map(|_| Credentials::random()).collect();
         Self { operator: operator.clone(), functions }
     }
 
-    /// A caller's own.
-    pub(super) fn of(&self, caller: Caller) -> Option<&Credentials> {
+    /// Returns the credentials of a caller.
+    pub(super) fn get(&self, caller: Caller) -> Option<&Credentials> {
         match caller {
             Caller::Operator => Some(&self.operator),
             Caller::Function(index) => self.functions.get(index),
         }
     }
 
-    /// Whose key it is, in a time that does not tell how near it was.
+    /// Finds the owner of an access key. Keys are compared in constant time, to resist timing
+    /// attacks.
     pub(super) fn signer(&self, access_key: &str) -> Option<(Caller, &Credentials)> {
-        let is_this = |own: &Credentials| -> bool {
-            own.access_key.as_bytes().ct_eq(access_key.as_bytes()).into()
+        let is_equal = |known: &Credentials| -> bool {
+            known.access_key.as_bytes().ct_eq(access_key.as_bytes()).into()
         };
         let functions = self.functions.iter().enumerate();
-        let functions = functions.map(|(index, own)| (Caller::Function(index), own));
+        let functions = functions.map(|(index, known)| (Caller::Function(index), known));
         let mut all = [(Caller::Operator, &self.operator)].into_iter().chain(functions);
-        all.find(|(_, own)| is_this(own))
+        all.find(|(_, known)| is_equal(known))
     }
 
-    /// The operator's first.
+    /// Returns all credentials, the operator's first.
     pub(super) fn all(&self) -> impl Iterator<Item = &Credentials> {
         [&self.operator].into_iter().chain(&self.functions)
     }

@@ -1,4 +1,4 @@
-//! What a request to SQS asks for, as policies see it, and the queue of a function as its role lets it.
+//! Access requests of SQS operations, and queues that check the role of their function.
 
 use std::sync::Arc;
 
@@ -7,11 +7,13 @@ use axum::http::HeaderMap;
 use cellar_engine::ports::{Jobs, PortError, Receipt, Received};
 use serde::Deserialize;
 
-use super::{Ask, Caller, Roles};
+use super::access_request::AccessRequest;
+use super::function_roles::Roles;
+use super::keys::Caller;
 use crate::aws_json::operation;
 use crate::names::queue_arn;
 
-/// What the targets of SQS begin with.
+/// Prefix of the operation header of SQS.
 pub(crate) const VERSION: &str = "AmazonSQS.";
 
 #[derive(Deserialize)]
@@ -20,19 +22,22 @@ struct Request {
     queue_url: String,
 }
 
-/// What a request asks for; an error says why it cannot be read.
-pub(crate) fn asks(headers: &HeaderMap, body: &[u8]) -> Result<Vec<Ask>, String> {
+/// Returns the action and queue of a request. The error says why the request cannot be parsed.
+pub(crate) fn access_requests(
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Vec<AccessRequest>, String> {
     let Request { queue_url } = serde_json::from_slice(body).map_err(|error| error.to_string())?;
     let action = format!("sqs:{}", operation(headers, VERSION));
-    Ok(vec![Ask::new(action, arn_at(&queue_url))])
+    Ok(vec![AccessRequest::new(action, queue_arn_of_url(&queue_url))])
 }
 
-/// The ARN of the queue at a URL.
-fn arn_at(url: &str) -> String {
+fn queue_arn_of_url(url: &str) -> String {
     queue_arn(url.rsplit_once('/').map_or(url, |(_, name)| name))
 }
 
-/// A queue as a function has it, which calls it without a request: its role is asked all the same.
+/// A queue that a function calls directly, without HTTP. Each call is checked against the
+/// function's role.
 pub(crate) struct RoleQueue {
     pub(crate) queue: Arc<dyn Jobs>,
     pub(crate) url: String,
@@ -42,8 +47,8 @@ pub(crate) struct RoleQueue {
 
 impl RoleQueue {
     fn check(&self, action: &str) -> Result<(), PortError> {
-        let ask = Ask::new(action, arn_at(&self.url));
-        self.roles.check(self.caller, &ask).map_err(|denied| PortError::permanent(denied.0))
+        let request = AccessRequest::new(action, queue_arn_of_url(&self.url));
+        self.roles.check(self.caller, &request).map_err(|denied| PortError::permanent(denied.0))
     }
 }
 

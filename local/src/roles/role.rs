@@ -1,20 +1,20 @@
-//! A role: its statements together.
+//! Roles and their decisions on access requests.
 
-use super::ask::Ask;
-use super::statement::{Effect, Statement};
+use super::access_request::AccessRequest;
+use super::statement::{ActionPattern, Effect, Statement};
 
-/// What a role says of something.
+/// A role's decision on an access request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// A statement permits it, and none forbids it.
+pub(super) enum Decision {
+    /// A statement allows the request, and no statement denies it.
     Allowed,
-    /// No statement permits it.
-    NotAllowed,
-    /// A statement forbids it.
-    Forbidden,
+    /// No statement allows the request.
+    ImplicitDeny,
+    /// A statement denies the request.
+    ExplicitDeny,
 }
 
-/// The inline policies of a role.
+/// A role with the statements of its inline policies.
 #[derive(Debug)]
 pub(super) struct Role {
     pub(super) logical_id: String,
@@ -22,21 +22,22 @@ pub(super) struct Role {
 }
 
 impl Role {
-    /// Judges, and counts the action of the first statement that decides.
-    pub(super) fn judge(&self, ask: &Ask) -> Verdict {
-        let first = |effect| {
-            let mut of_effect = self.statements.iter().filter(move |own| own.effect == effect);
-            of_effect.find_map(|own| own.about(ask))
-        };
-        let (action, verdict) = match first(Effect::Deny) {
-            Some(action) => (action, Verdict::Forbidden),
-            None => match first(Effect::Allow) {
-                Some(action) => (action, Verdict::Allowed),
-                None => return Verdict::NotAllowed,
-            },
-        };
-        action.count();
-        verdict
+    /// Decides on a request, and counts a use of the action of the first statement that matters.
+    pub(super) fn decide(&self, request: &AccessRequest) -> Decision {
+        if let Some(action) = self.first_match(Effect::Deny, request) {
+            action.count_use();
+            return Decision::ExplicitDeny;
+        }
+        if let Some(action) = self.first_match(Effect::Allow, request) {
+            action.count_use();
+            return Decision::Allowed;
+        }
+        Decision::ImplicitDeny
+    }
+
+    fn first_match(&self, effect: Effect, request: &AccessRequest) -> Option<&ActionPattern> {
+        let mut statements = self.statements.iter().filter(|own| own.effect == effect);
+        statements.find_map(|statement| statement.matching_action(request))
     }
 }
 
@@ -44,7 +45,7 @@ impl Role {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::read::statements;
+    use super::super::read::read_statements;
     use super::*;
 
     fn role(of: &Value) -> Role {
@@ -52,22 +53,22 @@ mod tests {
             "PolicyName": "p",
             "PolicyDocument": { "Version": "2012-10-17", "Statement": of },
         }]);
-        Role { logical_id: "R".to_owned(), statements: statements(&policies).unwrap() }
+        Role { logical_id: "R".to_owned(), statements: read_statements(&policies).unwrap() }
     }
 
-    fn judge(role: &Role, action: &str, resource: &str) -> Verdict {
-        role.judge(&Ask::new(action, resource))
+    fn decide(role: &Role, action: &str, resource: &str) -> Decision {
+        role.decide(&AccessRequest::new(action, resource))
     }
 
     #[test]
-    fn what_no_statement_permits_is_not_allowed() {
+    fn requests_are_denied_by_default() {
         let role = role(&json!([{
             "Sid": "Read", "Effect": "Allow", "Action": ["s3:GetObject", "s3:List*"],
             "Resource": "arn:aws:s3:::b/k",
         }]));
-        assert_eq!(judge(&role, "s3:GetObject", "arn:aws:s3:::b/k"), Verdict::Allowed);
-        assert_eq!(judge(&role, "S3:getobject", "arn:aws:s3:::b/k"), Verdict::Allowed);
-        assert_eq!(judge(&role, "s3:ListBucket", "arn:aws:s3:::b/k"), Verdict::Allowed);
+        assert_eq!(decide(&role, "s3:GetObject", "arn:aws:s3:::b/k"), Decision::Allowed);
+        assert_eq!(decide(&role, "S3:getobject", "arn:aws:s3:::b/k"), Decision::Allowed);
+        assert_eq!(decide(&role, "s3:ListBucket", "arn:aws:s3:::b/k"), Decision::Allowed);
         for (action, resource) in [
             ("s3:PutObject", "arn:aws:s3:::b/k"),
             ("s3:GetObjectTagging", "arn:aws:s3:::b/k"),
@@ -75,29 +76,33 @@ mod tests {
             ("s3:GetObject", "arn:aws:s3:::b"),
             ("", ""),
         ] {
-            assert_eq!(judge(&role, action, resource), Verdict::NotAllowed, "{action} {resource}");
+            let decision = decide(&role, action, resource);
+            assert_eq!(decision, Decision::ImplicitDeny, "{action} {resource}");
         }
-        let used: Vec<u64> = role.statements[0].actions.iter().map(|one| one.used()).collect();
+        let used: Vec<u64> = role.statements[0].actions.iter().map(|one| one.uses()).collect();
         assert_eq!(used, [2, 1]);
     }
 
     #[test]
-    fn what_a_statement_forbids_nothing_permits() {
+    fn an_explicit_deny_wins() {
         let role = role(&json!([
             { "Effect": "Allow", "Action": "*", "Resource": "*" },
             { "Effect": "Deny", "Action": "s3:Put*", "Resource": "arn:aws:s3:::b/sheets/*" },
         ]));
-        assert_eq!(judge(&role, "s3:PutObject", "arn:aws:s3:::b/sheets/x"), Verdict::Forbidden);
-        assert_eq!(judge(&role, "s3:PutObject", "arn:aws:s3:::b/uploads/x"), Verdict::Allowed);
-        assert_eq!(judge(&role, "s3:GetObject", "arn:aws:s3:::b/sheets/x"), Verdict::Allowed);
+        let explicit = decide(&role, "s3:PutObject", "arn:aws:s3:::b/sheets/x");
+        assert_eq!(explicit, Decision::ExplicitDeny);
+        let allowed = decide(&role, "s3:PutObject", "arn:aws:s3:::b/uploads/x");
+        assert_eq!(allowed, Decision::Allowed);
+        let allowed = decide(&role, "s3:GetObject", "arn:aws:s3:::b/sheets/x");
+        assert_eq!(allowed, Decision::Allowed);
     }
 
     #[test]
-    fn of_two_that_permit_it_the_first_counts() {
+    fn counts_the_first_allowing_statement() {
         let allow = json!({ "Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "*" });
         let role = role(&json!([allow, allow]));
-        assert_eq!(judge(&role, "sqs:SendMessage", "*"), Verdict::Allowed);
-        let used = role.statements.iter().map(|one| one.actions[0].used());
+        assert_eq!(decide(&role, "sqs:SendMessage", "*"), Decision::Allowed);
+        let used = role.statements.iter().map(|one| one.actions[0].uses());
         assert_eq!(used.collect::<Vec<_>>(), [1, 0]);
     }
 }

@@ -1,59 +1,67 @@
-//! What Lambda does with a function's role itself, for its event sources.
+//! Permissions that Lambda's event source mappings need from a function's role.
 
 use std::sync::Arc;
 
 use cellar_engine::ports::Jobs;
 
+use super::access_request::AccessRequest;
+use super::function_roles::Roles;
 use super::messages::RoleQueue;
-use super::{Ask, Roles};
 use crate::error::LocalError;
 
-/// What Lambda needs to read a stream, besides the action on no resource.
-const STREAM: [&str; 3] =
+/// Actions that Lambda needs on a stream. [`LIST_STREAMS`] is needed in addition, without a
+/// resource.
+const STREAM_ACTIONS: [&str; 3] =
     ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
 const LIST_STREAMS: &str = "dynamodb:ListStreams";
-/// What Lambda needs to receive from a queue.
-const QUEUE: [&str; 3] = ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"];
+/// Actions that Lambda needs on a queue.
+const QUEUE_ACTIONS: [&str; 3] =
+    ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"];
 
 impl Roles {
-    /// Whether a function's role lets Lambda read a stream for it. As in AWS, a source without is not
-    /// made at all.
+    /// Checks that a function's role permits Lambda to read a stream. As in AWS, the event source
+    /// is not created otherwise.
     pub(crate) fn check_stream(
         &self,
         source: &str,
         function: &str,
         stream_arn: &str,
     ) -> Result<(), LocalError> {
-        let asks = STREAM.map(|action| Ask::new(action, stream_arn));
-        let list = Ask::new(LIST_STREAMS, "*");
-        self.check_source(source, function, asks.iter().chain([&list]))
+        let requests = STREAM_ACTIONS.map(|action| AccessRequest::new(action, stream_arn));
+        let list = AccessRequest::new(LIST_STREAMS, "*");
+        self.check_source(source, function, requests.iter().chain([&list]))
     }
 
-    /// Whether a function's role lets Lambda receive from a queue for it.
+    /// Checks that a function's role permits Lambda to receive from a queue.
     pub(crate) fn check_queue(
         &self,
         source: &str,
         function: &str,
         queue_arn: &str,
     ) -> Result<(), LocalError> {
-        let asks = QUEUE.map(|action| Ask::new(action, queue_arn));
-        self.check_source(source, function, asks.iter())
+        let requests = QUEUE_ACTIONS.map(|action| AccessRequest::new(action, queue_arn));
+        self.check_source(source, function, requests.iter())
     }
 
     fn check_source<'a>(
         &self,
         source: &str,
         function: &str,
-        mut asks: impl Iterator<Item = &'a Ask>,
+        requests: impl Iterator<Item = &'a AccessRequest>,
     ) -> Result<(), LocalError> {
         let caller = self.caller_of(function)?;
-        let fault = |why| LocalError::Template { logical_id: source.to_owned(), why };
-        asks.try_for_each(|ask| self.check(caller, ask).map_err(|denied| fault(denied.0)))
+        for request in requests {
+            self.check(caller, request).map_err(|denied| LocalError::Template {
+                logical_id: source.to_owned(),
+                why: denied.0,
+            })?;
+        }
+        Ok(())
     }
 }
 
-/// The queue of a function, at a URL, as its role lets it use that.
-pub(crate) fn queue_of(
+/// Returns a queue that checks each call against the role of `function`.
+pub(crate) fn queue_with_role(
     roles: &Arc<Roles>,
     function: &str,
     url: &str,

@@ -1,100 +1,99 @@
-//! Statements of policies, ready to be asked.
+//! Parsed statements of policies.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cellar_stacks::wildcard::{Case, matches};
 
-use super::ask::Ask;
+use super::access_request::AccessRequest;
 use super::condition::Condition;
 
-/// What a statement does.
+/// The effect of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Permits.
     Allow,
-    /// Forbids, whatever else permits it.
+    /// Denies the request, even if another statement allows it.
     Deny,
 }
 
-/// One statement of a role.
+/// A statement of an inline policy.
 #[derive(Debug)]
 pub(super) struct Statement {
-    /// The policy that has it, and its own name.
-    pub(super) place: (String, String),
+    /// Name of the policy.
+    pub(super) policy: String,
+    /// Name of the statement, or its number if it has no `Sid`.
+    pub(super) sid: String,
     pub(super) effect: Effect,
     pub(super) actions: Vec<ActionPattern>,
     pub(super) resources: Vec<Resource>,
     pub(super) conditions: Vec<Condition>,
 }
 
-/// An action of a statement, and how often it was what counted.
+/// An action of a statement, and how often it decided a request.
 #[derive(Debug)]
 pub(super) struct ActionPattern {
     pub(super) pattern: String,
-    used: AtomicU64,
+    uses: AtomicU64,
 }
 
-/// What a statement is about.
+/// A resource of a statement.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Resource {
-    /// Everything.
     Any,
-    /// An ARN with wildcards, in its parts: none of them stands for a `:` outside of the last.
+    /// An ARN with wildcards, split into its parts. Wildcards do not match a `:`, except in the
+    /// last part.
     Arn([String; ARN_PARTS]),
 }
 
-/// `arn`, the partition, the service, the region, the account, and the rest.
+/// Number of parts of an ARN: `arn`, partition, service, region, account and resource.
 const ARN_PARTS: usize = 6;
 
 impl ActionPattern {
     pub(super) const fn new(pattern: String) -> Self {
-        Self { pattern, used: AtomicU64::new(0) }
+        Self { pattern, uses: AtomicU64::new(0) }
     }
 
-    pub(super) fn used(&self) -> u64 {
-        self.used.load(Ordering::Relaxed)
+    pub(super) fn uses(&self) -> u64 {
+        self.uses.load(Ordering::Relaxed)
     }
 
-    pub(super) fn count(&self) {
-        self.used.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn count_use(&self) {
+        self.uses.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-fn parts(arn: &str) -> Option<[&str; ARN_PARTS]> {
+fn split_arn(arn: &str) -> Option<[&str; ARN_PARTS]> {
     let parts: Vec<&str> = arn.splitn(ARN_PARTS, ':').collect();
     parts.try_into().ok()
 }
 
 impl Resource {
-    /// Reads what a statement names; none if it is neither `*` nor an ARN.
-    pub(super) fn read(text: &str) -> Option<Self> {
+    /// Parses a resource. Returns `None` if the text is neither `*` nor an ARN.
+    pub(super) fn parse(text: &str) -> Option<Self> {
         if text == "*" {
             return Some(Self::Any);
         }
-        let parts = parts(text).filter(|[arn, ..]| *arn == "arn")?;
+        let parts = split_arn(text).filter(|[arn, ..]| *arn == "arn")?;
         Some(Self::Arn(parts.map(str::to_owned)))
     }
 
-    fn is_about(&self, resource: &str) -> bool {
+    fn matches(&self, resource: &str) -> bool {
         let Self::Arn(patterns) = self else { return true };
-        let named = parts(resource);
-        named.is_some_and(|named| {
-            patterns
-                .iter()
-                .zip(named)
-                .all(|(pattern, name)| matches(pattern, name, Case::Sensitive))
-        })
+        let Some(parts) = split_arn(resource) else { return false };
+        let mut pairs = patterns.iter().zip(parts);
+        pairs.all(|(pattern, part)| matches(pattern, part, Case::Sensitive))
     }
 }
 
 impl Statement {
-    /// The action by which it speaks of what is asked; none if it does not.
-    pub(super) fn about(&self, ask: &Ask) -> Option<&ActionPattern> {
+    /// Returns the action of this statement that matches a request; `None` if the statement does
+    /// not apply.
+    pub(super) fn matching_action(&self, request: &AccessRequest) -> Option<&ActionPattern> {
         let mut actions = self.actions.iter();
-        let action = actions.find(|own| matches(&own.pattern, &ask.action, Case::Insensitive))?;
-        let is_about = self.resources.iter().any(|own| own.is_about(&ask.resource))
-            && self.conditions.iter().all(|condition| condition.holds(ask));
-        is_about.then_some(action)
+        let action =
+            actions.find(|own| matches(&own.pattern, &request.action, Case::Insensitive))?;
+        let applies = self.resources.iter().any(|own| own.matches(&request.resource))
+            && self.conditions.iter().all(|condition| condition.is_met_by(request));
+        if applies { Some(action) } else { None }
     }
 }
 
@@ -102,12 +101,12 @@ impl Statement {
 mod tests {
     use super::*;
 
-    fn is_about(pattern: &str, name: &str) -> bool {
-        Resource::read(pattern).unwrap().is_about(name)
+    fn is_match(pattern: &str, name: &str) -> bool {
+        Resource::parse(pattern).unwrap().matches(name)
     }
 
     #[test]
-    fn wildcards_stay_within_a_part_of_an_arn() {
+    fn wildcards_match_within_one_part_of_an_arn() {
         for (pattern, name) in [
             ("*", "arn:aws:s3:::b"),
             ("*", "*"),
@@ -118,7 +117,7 @@ mod tests {
             ("arn:*:dynamodb:*:*:table/T", "arn:aws:dynamodb:local:0:table/T"),
             ("arn:aws:logs:r:0:log-group:L:*", "arn:aws:logs:r:0:log-group:L:log-stream:x"),
         ] {
-            assert!(is_about(pattern, name), "{pattern} {name}");
+            assert!(is_match(pattern, name), "{pattern} {name}");
         }
         for (pattern, name) in [
             ("arn:aws:s3:::b", "arn:aws:s3:::b/k"),
@@ -129,11 +128,11 @@ mod tests {
             ("arn:aws:dynamodb:*:*:table/T", "arn:aws:dynamodb:local:0:table/T/index/I"),
             ("arn:aws:s3:::*", "*"),
         ] {
-            let resource = Resource::read(pattern);
-            assert!(resource.is_none_or(|own| !own.is_about(name)), "{pattern} {name}");
+            let resource = Resource::parse(pattern);
+            assert!(resource.is_none_or(|own| !own.matches(name)), "{pattern} {name}");
         }
         for text in ["", "**", "b", "arn:aws:s3", "urn:aws:s3:::b"] {
-            assert_eq!(Resource::read(text), None, "{text}");
+            assert_eq!(Resource::parse(text), None, "{text}");
         }
     }
 }

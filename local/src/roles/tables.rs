@@ -1,7 +1,8 @@
-//! What a request to DynamoDB asks for, as policies see it.
+//! Access requests of DynamoDB operations.
 //!
-//! A transaction is the actions that it consists of, each on its table. `dynamodb:Attributes` are the
-//! top-level attributes that the request names: those of its item, of its key and of its expressions.
+//! A transaction consists of one request for each of its actions. The condition key
+//! `dynamodb:Attributes` has the top-level attributes in the item, key and expressions of a
+//! request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,31 +10,31 @@ use axum::http::HeaderMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::ask::{Ask, ConditionKey};
-use super::expression::attributes;
+use super::access_request::{AccessRequest, ConditionKey};
+use super::expression::top_level_attributes;
 use crate::aws_json::operation;
 use crate::names::table_arn;
 
-/// What the targets of DynamoDB begin with.
+/// Prefix of the operation header of DynamoDB.
 pub(crate) const VERSION: &str = "DynamoDB_20120810.";
 
-/// Names of attributes; their values are skipped.
-type Names = BTreeMap<String, IgnoredAny>;
+/// Names of attributes; the values are skipped.
+type AttributeNames = BTreeMap<String, IgnoredAny>;
 
-/// The fields of all operations that name tables and attributes, also of those that have become rare.
+/// The fields that name tables and attributes, of all operations, including legacy fields.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 struct Request {
     table_name: String,
     index_name: Option<String>,
-    item: Option<Names>,
-    key: Option<Names>,
-    keys: Vec<Names>,
-    attribute_updates: Option<Names>,
-    expected: Option<Names>,
-    key_conditions: Option<Names>,
-    query_filter: Option<Names>,
-    scan_filter: Option<Names>,
+    item: Option<AttributeNames>,
+    key: Option<AttributeNames>,
+    keys: Vec<AttributeNames>,
+    attribute_updates: Option<AttributeNames>,
+    expected: Option<AttributeNames>,
+    key_conditions: Option<AttributeNames>,
+    query_filter: Option<AttributeNames>,
+    scan_filter: Option<AttributeNames>,
     attributes_to_get: Vec<String>,
     expression_attribute_names: BTreeMap<String, String>,
     condition_expression: Option<String>,
@@ -45,7 +46,7 @@ struct Request {
     request_items: BTreeMap<String, Batch>,
 }
 
-/// What a batch does with one table.
+/// The part of a batch request for one table.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Batch {
@@ -53,29 +54,34 @@ enum Batch {
     Get(Box<Request>),
 }
 
-/// What a request asks for; an error says why it cannot be read.
-pub(crate) fn asks(headers: &HeaderMap, body: &[u8]) -> Result<Vec<Ask>, String> {
+/// Returns the actions and resources of a request. The error says why the request cannot be parsed.
+pub(crate) fn access_requests(
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Vec<AccessRequest>, String> {
     let operation = operation(headers, VERSION);
     let request: Request = serde_json::from_slice(body).map_err(|error| error.to_string())?;
     Ok(match operation {
-        "ListTables" => vec![Ask::new("dynamodb:ListTables", table_arn("*"))],
+        "ListTables" => vec![AccessRequest::new("dynamodb:ListTables", table_arn("*"))],
         "TransactGetItems" | "TransactWriteItems" => {
-            let parts = request.transact_items.iter().flatten();
-            parts
-                .map(|(part, request)| request.ask(transacted(part), &request.table_name))
+            let actions = request.transact_items.iter().flatten();
+            actions
+                .map(|(action, part)| {
+                    part.to_access_request(operation_in_transaction(action), &part.table_name)
+                })
                 .collect()
         }
         "BatchGetItem" | "BatchWriteItem" => {
             let tables = request.request_items.iter();
-            tables.flat_map(|(table, batch)| batch.asks(operation, table)).collect()
+            tables.flat_map(|(table, batch)| batch.access_requests(operation, table)).collect()
         }
-        operation => vec![request.ask(operation, &request.table_name)],
+        operation => vec![request.to_access_request(operation, &request.table_name)],
     })
 }
 
-/// The operation that a part of a transaction is.
-fn transacted(part: &str) -> &str {
-    match part {
+/// Returns the operation that corresponds to an action of a transaction.
+fn operation_in_transaction(action: &str) -> &str {
+    match action {
         "ConditionCheck" => "ConditionCheckItem",
         "Delete" => "DeleteItem",
         "Get" => "GetItem",
@@ -86,33 +92,33 @@ fn transacted(part: &str) -> &str {
 }
 
 impl Batch {
-    fn asks(&self, operation: &str, table: &str) -> Vec<Ask> {
+    fn access_requests(&self, operation: &str, table: &str) -> Vec<AccessRequest> {
         match self {
-            Self::Write(parts) => parts
+            Self::Write(writes) => writes
                 .iter()
                 .flat_map(BTreeMap::values)
-                .map(|one| one.ask(operation, table))
+                .map(|write| write.to_access_request(operation, table))
                 .collect(),
-            Self::Get(request) => vec![request.ask(operation, table)],
+            Self::Get(request) => vec![request.to_access_request(operation, table)],
         }
     }
 }
 
 impl Request {
-    fn ask(&self, operation: &str, table: &str) -> Ask {
-        // A table may be named by its ARN, too.
+    fn to_access_request(&self, operation: &str, table: &str) -> AccessRequest {
+        // A request may name a table by its ARN.
         let table = table.rsplit_once(":table/").map_or(table, |(_, name)| name);
         let mut resource = table_arn(table);
         if let Some(index) = &self.index_name {
             resource.push_str("/index/");
             resource.push_str(index);
         }
-        let attributes = self.attributes().into_iter().collect();
-        Ask::new(format!("dynamodb:{operation}"), resource)
+        let attributes = self.attribute_names().into_iter().collect();
+        AccessRequest::new(format!("dynamodb:{operation}"), resource)
             .with(ConditionKey::Attributes, attributes)
     }
 
-    fn attributes(&self) -> BTreeSet<String> {
+    fn attribute_names(&self) -> BTreeSet<String> {
         let maps = [
             &self.item,
             &self.key,
@@ -131,7 +137,8 @@ impl Request {
             &self.update_expression,
         ];
         let expressions = expressions.into_iter().flatten();
-        let named = expressions.flat_map(|text| attributes(text, &self.expression_attribute_names));
+        let named = expressions
+            .flat_map(|text| top_level_attributes(text, &self.expression_attribute_names));
         maps.chain(&self.attributes_to_get).cloned().chain(named).collect()
     }
 }
@@ -146,32 +153,33 @@ mod tests {
     use super::*;
     use crate::aws_json::TARGET;
 
-    fn asked(operation: &str, body: Value) -> Result<Vec<Ask>, String> {
+    fn requests_of(operation: &str, body: Value) -> Result<Vec<AccessRequest>, String> {
         let target = HeaderValue::from_str(&format!("{VERSION}{operation}")).unwrap();
         let headers = HeaderMap::from_iter([(TARGET.parse().unwrap(), target)]);
-        asks(&headers, body.to_string().as_bytes())
+        access_requests(&headers, body.to_string().as_bytes())
     }
 
-    fn ask(action: &str, table: &str, attributes: &[&str]) -> Ask {
+    fn ask(action: &str, table: &str, attributes: &[&str]) -> AccessRequest {
         let attributes = attributes.iter().map(|name| (*name).to_owned()).collect();
-        Ask::new(format!("dynamodb:{action}"), table_arn(table))
+        AccessRequest::new(format!("dynamodb:{action}"), table_arn(table))
             .with(ConditionKey::Attributes, attributes)
     }
 
     #[test]
-    fn attributes_are_those_of_the_item_the_key_and_the_expressions() {
+    fn collects_attributes_of_item_key_and_expressions() {
         let put = json!({
             "TableName": "T", "Item": { "S": { "B": "" }, "N": { "M": { "inner": {} } } },
             "ConditionExpression": "attribute_not_exists(#e)",
             "ExpressionAttributeNames": { "#e": "E" }, "ReturnValues": "NONE",
         });
-        assert_eq!(asked("PutItem", put).unwrap(), [ask("PutItem", "T", &["E", "N", "S"])]);
+        let expected = [ask("PutItem", "T", &["E", "N", "S"])];
+        assert_eq!(requests_of("PutItem", put).unwrap(), expected);
         let update = json!({
             "TableName": "arn:aws:dynamodb:r:0:table/T", "Key": { "S": {}, "N": {} },
             "UpdateExpression": "SET #e = :e", "ExpressionAttributeNames": { "#e": "E" },
         });
         assert_eq!(
-            asked("UpdateItem", update).unwrap(),
+            requests_of("UpdateItem", update).unwrap(),
             [ask("UpdateItem", "T", &["E", "N", "S"])]
         );
         let query = json!({
@@ -179,18 +187,18 @@ mod tests {
             "FilterExpression": "F = :f", "ProjectionExpression": "P, Q.r",
         });
         let on_index = ask("Query", "T/index/I", &["F", "P", "Q", "S"]);
-        assert_eq!(asked("Query", query).unwrap(), [on_index]);
+        assert_eq!(requests_of("Query", query).unwrap(), [on_index]);
         let old = json!({
             "TableName": "T", "Key": { "S": {} }, "AttributeUpdates": { "A": {} },
             "Expected": { "B": {} }, "AttributesToGet": ["C"], "KeyConditions": { "D": {} },
             "QueryFilter": { "E": {} }, "ScanFilter": { "F": {} },
         });
         let all = ask("UpdateItem", "T", &["A", "B", "C", "D", "E", "F", "S"]);
-        assert_eq!(asked("UpdateItem", old).unwrap(), [all]);
+        assert_eq!(requests_of("UpdateItem", old).unwrap(), [all]);
     }
 
     #[test]
-    fn a_transaction_is_its_parts_each_on_its_table() {
+    fn a_transaction_has_one_request_per_action() {
         let write = json!({ "TransactItems": [
             { "Put": { "TableName": "A", "Item": { "S": {} } } },
             { "Update": { "TableName": "B", "Key": { "S": {} }, "UpdateExpression": "SET E = :e" } },
@@ -203,41 +211,44 @@ mod tests {
             ask("DeleteItem", "C", &["S"]),
             ask("ConditionCheckItem", "D", &["S"]),
         ];
-        assert_eq!(asked("TransactWriteItems", write).unwrap(), expected);
+        assert_eq!(requests_of("TransactWriteItems", write).unwrap(), expected);
         let get = json!({ "TransactItems": [{ "Get": { "TableName": "A", "Key": { "S": {} } } }] });
-        assert_eq!(asked("TransactGetItems", get).unwrap(), [ask("GetItem", "A", &["S"])]);
+        assert_eq!(requests_of("TransactGetItems", get).unwrap(), [ask("GetItem", "A", &["S"])]);
     }
 
     #[test]
-    fn a_batch_is_one_action_on_each_table() {
+    fn a_batch_has_one_request_per_table_or_write() {
         let get = json!({ "RequestItems": {
             "A": { "Keys": [{ "S": {} }, { "S": {} }] },
             "B": { "Keys": [{ "S": {} }], "ProjectionExpression": "P" },
         } });
         let expected = [ask("BatchGetItem", "A", &["S"]), ask("BatchGetItem", "B", &["P", "S"])];
-        assert_eq!(asked("BatchGetItem", get).unwrap(), expected);
+        assert_eq!(requests_of("BatchGetItem", get).unwrap(), expected);
         let write = json!({ "RequestItems": { "A": [
             { "PutRequest": { "Item": { "S": {}, "E": {} } } },
             { "DeleteRequest": { "Key": { "S": {} } } },
         ] } });
         let expected =
             [ask("BatchWriteItem", "A", &["E", "S"]), ask("BatchWriteItem", "A", &["S"])];
-        assert_eq!(asked("BatchWriteItem", write).unwrap(), expected);
+        assert_eq!(requests_of("BatchWriteItem", write).unwrap(), expected);
     }
 
     #[test]
-    fn what_cannot_be_read_is_an_error() {
+    fn rejects_invalid_requests() {
         for body in
             [json!([1]), json!({ "TableName": 1 }), json!({ "TransactItems": [{ "Put": 1 }] })]
         {
-            assert!(asked("PutItem", body.clone()).is_err(), "{body}");
+            assert!(requests_of("PutItem", body.clone()).is_err(), "{body}");
         }
         let twice = br#"{"TableName":"A","TableName":"B"}"#;
-        assert!(asks(&HeaderMap::new(), twice).is_err());
-        let list = asked("ListTables", json!({})).unwrap();
+        assert!(access_requests(&HeaderMap::new(), twice).is_err());
+        let list = requests_of("ListTables", json!({})).unwrap();
         assert_eq!(
             list,
-            [Ask::new("dynamodb:ListTables", "arn:aws:dynamodb:local:000000000000:table/*")]
+            [AccessRequest::new(
+                "dynamodb:ListTables",
+                "arn:aws:dynamodb:local:000000000000:table/*"
+            )]
         );
     }
 }

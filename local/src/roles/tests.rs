@@ -1,11 +1,17 @@
-//! The roles of the template, and of templates that are changed.
+//! Tests of the template's roles, and of modified templates.
 
+use cellar_stacks::template::Template;
 use cellar_stacks::{Architecture, Config, cellar_stack};
 use serde_json::{Value, json};
 
+use super::access_request::ConditionKey;
+use super::function_roles::MAX_DENIALS;
 use super::*;
+use crate::error::LocalError;
+use crate::names::Names;
+use crate::state::Credentials;
 
-/// A template with something changed in its JSON.
+/// The default template after `change` has modified its JSON.
 fn template(change: impl FnOnce(&mut Value)) -> Template {
     let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
     let mut json: Value = serde_json::from_str(&template.to_json()).unwrap();
@@ -20,13 +26,13 @@ fn open(template: &Template) -> Result<Roles, LocalError> {
 }
 
 fn check(roles: &Roles, function: &str, action: &str, resource: &str) -> Result<(), Denied> {
-    roles.check(roles.caller_of(function).unwrap(), &Ask::new(action, resource))
+    roles.check(roles.caller_of(function).unwrap(), &AccessRequest::new(action, resource))
 }
 
 const ENTRIES: &str = "arn:aws:dynamodb:local:000000000000:table/cellar-EntryTable";
 
 #[test]
-fn each_function_has_a_key_and_its_own_role() {
+fn each_function_has_its_own_key_and_role() {
     let roles = open(&template(|_| {})).unwrap();
     let mut keys = vec!["key"];
     for function in ["ApiFunction", "IndexerFunction", "RelayFunction", "SnapshotFunction"] {
@@ -34,7 +40,7 @@ fn each_function_has_a_key_and_its_own_role() {
         let (caller, signer) = roles.signer(&own.access_key).unwrap();
         assert_eq!(caller, roles.caller_of(function).unwrap());
         assert_eq!(signer.secret_key, own.secret_key);
-        assert!(!keys.contains(&own.access_key.as_str()), "a key of its own");
+        assert!(!keys.contains(&own.access_key.as_str()), "keys are unique");
         keys.push(&own.access_key);
     }
     assert_eq!(roles.keys().map(|own| own.access_key.as_str()).collect::<Vec<_>>(), keys);
@@ -53,7 +59,7 @@ fn each_function_has_a_key_and_its_own_role() {
         )
     );
     assert!(check(&roles, "RelayFunction", "dynamodb:GetItem", ENTRIES).is_err());
-    let everything = Ask::new("dynamodb:DeleteTable", ENTRIES);
+    let everything = AccessRequest::new("dynamodb:DeleteTable", ENTRIES);
     assert_eq!(roles.check(Caller::Operator, &everything), Ok(()));
     assert_eq!(roles.denials().len(), 2);
     let put = |one: &Permission| {
@@ -64,20 +70,20 @@ fn each_function_has_a_key_and_its_own_role() {
 }
 
 #[test]
-fn the_worker_on_snapshots_updates_nothing_of_an_entry_but_its_root() {
+fn the_snapshot_function_may_update_only_the_root_of_an_entry() {
     let roles = open(&template(|_| {})).unwrap();
     let worker = roles.caller_of("SnapshotFunction").unwrap();
     let update = |attributes: &[&str]| {
         let attributes = attributes.iter().map(|name| (*name).to_owned()).collect();
-        let ask = Ask::new("dynamodb:UpdateItem", ENTRIES);
-        roles.check(worker, &ask.with(ask::ConditionKey::Attributes, attributes))
+        let request = AccessRequest::new("dynamodb:UpdateItem", ENTRIES);
+        roles.check(worker, &request.with(ConditionKey::Attributes, attributes))
     };
     assert_eq!(update(&["S", "N", "T", "E"]), Ok(()));
     assert!(update(&["S", "N", "T", "E", "B"]).is_err());
 }
 
 #[test]
-fn only_the_newest_refusals_are_kept() {
+fn keeps_the_newest_denials() {
     let roles = open(&template(|_| {})).unwrap();
     for index in 0..=MAX_DENIALS {
         let bucket = format!("arn:aws:s3:::{index}.");
@@ -88,7 +94,7 @@ fn only_the_newest_refusals_are_kept() {
 }
 
 #[test]
-fn what_is_not_understood_keeps_the_cloud_from_starting() {
+fn rejects_templates_with_unsupported_policies() {
     let statement = "/Resources/SnapshotRole/Properties/Policies/0/PolicyDocument/Statement/1";
     let changed = |pointer: String, value: Value| {
         open(&template(|json| *json.pointer_mut(&pointer).unwrap() = value))
@@ -129,7 +135,7 @@ fn what_is_not_understood_keeps_the_cloud_from_starting() {
 }
 
 #[test]
-fn a_role_without_policies_permits_nothing_and_functions_may_share_one() {
+fn a_role_without_policies_permits_nothing() {
     let roles = open(&template(|json| {
         json["Resources"]["ApiRole"]["Properties"].as_object_mut().unwrap().remove("Policies");
         let role = json["Resources"]["ApiFunction"]["Properties"]["Role"].clone();
@@ -145,7 +151,7 @@ fn a_role_without_policies_permits_nothing_and_functions_may_share_one() {
 }
 
 #[test]
-fn with_a_customers_key_its_statements_are_read_too() {
+fn reads_the_statements_for_kms_and_tracing() {
     let mut config = Config::default();
     let key = "arn:aws:kms:eu-west-1:123456789012:key/11111111-2222-3333-4444-555555555555";
     config.encryption.kms_key_arn = Some(key.to_owned());

@@ -1,4 +1,4 @@
-//! Where the parts of a running cloud are, and what opens them.
+//! Endpoints and credentials of a running local stack.
 
 use std::fmt;
 
@@ -8,49 +8,51 @@ use super::StateFolder;
 use crate::error::LocalError;
 
 pub(super) const ENDPOINTS: &str = "endpoints.json";
-/// Named when only the buckets asked for credentials; folders of that time go on with theirs.
+/// The file is named after buckets, because existing state folders use this name.
 const CREDENTIALS: &str = "bucket-credentials.json";
 
-/// Where the parts of a running cloud are, for commands that work on them directly.
+/// Endpoints and resource names of a running local stack, for commands that access its services
+/// directly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoints {
-    /// The embedded DynamoDB.
+    /// URL of the embedded DynamoDB.
     pub database_url: String,
-    /// Name of its Entry table.
+    /// Name of the Entry table.
     pub entry_table: String,
-    /// Name of its Segment table.
+    /// Name of the Segment table.
     pub segment_table: String,
-    /// Name of its EventStream table; none of a process of an earlier Cellar.
+    /// Name of the EventStream table; `None` if an earlier version of Cellar wrote the file.
     #[serde(default)]
     pub event_stream_table: Option<String>,
-    /// Name of its Feed table; none of a process of an earlier Cellar.
+    /// Name of the Feed table; `None` if an earlier version of Cellar wrote the file.
     #[serde(default)]
     pub feed_table: Option<String>,
-    /// Incarnation of its tables.
+    /// Incarnation of the tables.
     #[serde(default)]
     pub tables_incarnation: u32,
-    /// The embedded S3.
+    /// URL of the embedded S3.
     pub buckets_url: String,
-    /// Name of its bucket.
+    /// Name of the bucket.
     pub bucket: String,
-    /// What makes snapshots; none of a template without, and of a process of an earlier Cellar.
+    /// Endpoints of the snapshot function; `None` if the template has none, or an earlier version
+    /// of Cellar wrote the file.
     #[serde(default)]
     pub snapshots: Option<SnapshotEndpoints>,
 }
 
-/// Where the jobs of snapshots go.
+/// The queue and the table of the snapshot function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotEndpoints {
-    /// The queues' endpoint, which speaks as SQS.
+    /// URL of the queues, which implement the SQS protocol.
     pub queues_url: String,
-    /// The URL of the queue of jobs: its name there.
+    /// URL that identifies the job queue in requests.
     pub snapshot_queue: String,
-    /// Name of the table of pending snapshots.
+    /// Name of the PendingSnapshots table.
     pub pending_snapshots_table: String,
 }
 
-/// What signs requests to the tables, the queues and the buckets. The operator's are made once and kept in the
-/// state folder; functions have others ([`crate::roles::Roles`]).
+/// Credentials for the tables, the queues and the buckets. The operator's credentials are created
+/// once and stored in the state folder. Functions have their own ([`crate::roles::Roles`]).
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Credentials {
@@ -59,14 +61,14 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// New ones, known to nobody else.
+    /// Creates random credentials.
     pub(crate) fn random() -> Self {
         let random = || uuid::Uuid::new_v4().simple().to_string();
         Self { access_key: random(), secret_key: random() + &random() }
     }
 }
 
-/// Not the secret: what is printed may be kept.
+/// Omits the secret, so that logs do not contain it.
 impl fmt::Debug for Credentials {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Credentials").finish_non_exhaustive()
@@ -74,14 +76,14 @@ impl fmt::Debug for Credentials {
 }
 
 impl StateFolder {
-    /// Records where the parts of the running cloud are.
+    /// Stores the endpoints of the running stack.
     pub(crate) fn record_endpoints(&self, endpoints: &Endpoints) -> Result<(), LocalError> {
         self.write(ENDPOINTS, endpoints)
     }
 
-    /// Where the parts of the running cloud are, with the access key and the secret key that its
-    /// DynamoDB, its SQS and its S3 accept; none if none runs. Ask [`StateFolder::occupancy`] first: a
-    /// killed process leaves its record behind.
+    /// Returns the endpoints of the running stack, with the operator's access key and secret key;
+    /// `None` if no stack has been started. Check [`StateFolder::occupancy`] first, because a
+    /// killed process leaves the file behind.
     ///
     /// # Errors
     /// [`LocalError`] if the state is damaged.
@@ -95,8 +97,8 @@ impl StateFolder {
         Ok(Some((endpoints, access_key, secret_key)))
     }
 
-    /// The credentials of the tables and the buckets; makes them the first time. Whoever may read
-    /// the folder may use them: the file is this user's only, like the folder.
+    /// Returns the operator's credentials, and creates them the first time. The folder is readable
+    /// by its owner only.
     pub(crate) fn credentials(&self) -> Result<Credentials, LocalError> {
         if let Some(text) = self.read(CREDENTIALS)? {
             return serde_json::from_str(&text).map_err(|error| self.damaged(CREDENTIALS, error));

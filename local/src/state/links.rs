@@ -1,11 +1,12 @@
-//! Links among the files of a state folder: deleting a link deletes no data.
+//! Finds symbolic links in a state folder. Deleting a link would not delete the data that it points
+//! to.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The first link at a path or below it, if there is one. No link is followed.
-pub(super) fn first(path: &Path) -> io::Result<Option<PathBuf>> {
+/// Returns the first symbolic link at or below `path`. Links are not followed.
+pub(super) fn find_link(path: &Path) -> io::Result<Option<PathBuf>> {
     let kind = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata.file_type(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

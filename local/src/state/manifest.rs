@@ -1,32 +1,31 @@
-//! What a state folder says of itself: whose it is, and whether it is whole.
+//! The manifest of a state folder: its stack and the resources that it must contain.
 
 use serde::{Deserialize, Serialize};
 
-use super::{DATABASE, StateFolder};
+use super::{DATABASE, MANIFEST, StateFolder};
 use crate::error::LocalError;
 
-pub(super) const MANIFEST: &str = "cloud.json";
-/// The layout of the folder; a later version of Cellar may write another.
+/// Version of the folder's layout.
 const LAYOUT_VERSION: u32 = 1;
 
-/// What the folder says of itself.
+/// The manifest of a state folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Manifest {
     pub(super) layout: u32,
-    /// The stack that it belongs to.
+    /// Name of the stack that the folder belongs to.
     pub(crate) stack: String,
-    /// Random, made once: the name of this cloud wherever it listens.
+    /// Random id of the local stack, which stays the same when the port changes.
     pub(crate) identity: String,
-    /// The tables that were made: from then on they must be there.
+    /// Names of the created tables, which must exist from then on.
     pub(crate) tables: Vec<String>,
-    /// The buckets that were made: likewise.
+    /// Names of the created buckets, which must exist from then on.
     #[serde(default)]
     pub(crate) buckets: Vec<String>,
 }
 
 impl StateFolder {
-    /// The stack that the state belongs to, if there is state.
+    /// Returns the name of the stack that the folder belongs to; `None` if the folder has no state.
     ///
     /// # Errors
     /// [`LocalError`] if the state is damaged.
@@ -34,7 +33,7 @@ impl StateFolder {
         Ok(self.manifest()?.map(|manifest| manifest.stack))
     }
 
-    /// The name that this cloud keeps wherever it listens, if there is state.
+    /// Returns the random id of the local stack; `None` if the folder has no state.
     ///
     /// # Errors
     /// [`LocalError`] if the state is damaged.
@@ -55,36 +54,44 @@ impl StateFolder {
         Ok(Some(manifest))
     }
 
-    /// Checks what an earlier process left behind, or begins a new state. Nothing that is there
-    /// is changed unless all is well.
+    /// Checks the state that an earlier process has left, or creates a new manifest. Existing state
+    /// is not changed.
     pub(crate) fn open(&self, stack: &str) -> Result<Manifest, LocalError> {
-        let length = self.database().metadata().map(|file| file.len()).ok();
+        let database_bytes = self.database().metadata().map(|file| file.len()).ok();
         let Some(manifest) = self.manifest()? else {
-            if length.is_some() {
-                return Err(
-                    self.damaged(DATABASE, format!("there is no {MANIFEST} that says whose it is"))
-                );
+            if database_bytes.is_some() {
+                return Err(self.damaged(DATABASE, format!("{MANIFEST} is missing")));
             }
-            let identity = uuid::Uuid::new_v4().to_string();
-            let (layout, stack) = (LAYOUT_VERSION, stack.to_owned());
-            let (tables, buckets) = (Vec::new(), Vec::new());
-            let manifest = Manifest { layout, stack, identity, tables, buckets };
-            self.record(&manifest)?;
-            return Ok(manifest);
+            return self.create_manifest(stack);
         };
         if manifest.stack != stack {
             let (folder, theirs) = (self.path.clone(), manifest.stack);
             return Err(LocalError::OtherStack { folder, theirs, ours: stack.to_owned() });
         }
-        // Going on would start an empty database where there was a full one.
-        match length {
-            None if !manifest.tables.is_empty() => Err(self.damaged(DATABASE, "it is gone")),
-            Some(0) if !manifest.tables.is_empty() => Err(self.damaged(DATABASE, "it is empty")),
-            _ => Ok(manifest),
+        if !manifest.tables.is_empty() {
+            // Continuing would replace a database with data by an empty one.
+            match database_bytes {
+                None => return Err(self.damaged(DATABASE, "the file is missing")),
+                Some(0) => return Err(self.damaged(DATABASE, "the file is empty")),
+                Some(_) => {}
+            }
         }
+        Ok(manifest)
     }
 
-    /// Records what the state consists of.
+    fn create_manifest(&self, stack: &str) -> Result<Manifest, LocalError> {
+        let manifest = Manifest {
+            layout: LAYOUT_VERSION,
+            stack: stack.to_owned(),
+            identity: uuid::Uuid::new_v4().to_string(),
+            tables: Vec::new(),
+            buckets: Vec::new(),
+        };
+        self.record(&manifest)?;
+        Ok(manifest)
+    }
+
+    /// Stores the manifest.
     pub(crate) fn record(&self, manifest: &Manifest) -> Result<(), LocalError> {
         self.write(MANIFEST, manifest)
     }

@@ -1,4 +1,4 @@
-//! The state folder: what is in it, who may use it, and whether it is whole.
+//! The state folder of a local stack: its files, its lock and its integrity.
 
 mod endpoints;
 mod links;
@@ -19,76 +19,77 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use self::manifest::MANIFEST;
 use crate::error::LocalError;
 
+const MANIFEST: &str = "cloud.json";
 const DATABASE: &str = "dynamodb.sqlite";
 const EVENTS: &str = "events.sqlite";
 const BUCKETS: &str = "buckets";
 const TEMPLATE: &str = "template.json";
 
-/// A folder that holds all that a local cloud knows.
+/// The folder with all data of a local stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateFolder {
     path: PathBuf,
 }
 
 impl StateFolder {
-    /// The folder at this path, whether or not it exists yet.
+    /// Selects the folder at `path`, which need not exist.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// Its path.
+    /// Returns the path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether a local cloud was ever started here.
+    /// Returns whether a local stack was ever started in this folder.
     #[must_use]
     pub fn exists(&self) -> bool {
         self.path.join(MANIFEST).exists()
     }
 
-    /// The database's file.
+    /// Returns the path of the database file.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.path.join(DATABASE)
     }
 
-    /// Bytes of the database, with what is not merged into its file yet.
+    /// Returns the size of the database in bytes, including its write-ahead log.
     #[must_use]
     pub fn database_bytes(&self) -> Option<u64> {
-        let bytes = |name: String| self.path.join(name).metadata().map(|file| file.len());
-        let journal = bytes(format!("{DATABASE}-wal")).unwrap_or(0);
-        Some(bytes(DATABASE.to_owned()).ok()? + journal)
+        let file_bytes = |name: String| self.path.join(name).metadata().map(|file| file.len());
+        let wal_bytes = file_bytes(format!("{DATABASE}-wal")).unwrap_or(0);
+        Some(file_bytes(DATABASE.to_owned()).ok()? + wal_bytes)
     }
 
-    /// The file of the queues, and of how far each source has read its stream.
+    /// Returns the path of the file with queue messages and stream positions.
     #[must_use]
     pub fn events(&self) -> PathBuf {
         self.path.join(EVENTS)
     }
 
-    /// The template that the running cloud was started with.
+    /// Returns the path of the template that the running stack was started with.
     #[must_use]
     pub fn template(&self) -> PathBuf {
         self.path.join(TEMPLATE)
     }
 
-    /// The folder of the buckets.
+    /// Returns the path of the folder with the buckets.
     #[must_use]
     pub fn buckets(&self) -> PathBuf {
         self.path.join(BUCKETS)
     }
 
-    /// Deletes everything.
+    /// Deletes the folder and all data.
     ///
     /// # Errors
-    /// [`LocalError::AlreadyRunning`] if a process uses it, [`LocalError::Linked`] if it or a part of it is
-    /// a link, so that the data is elsewhere: then nothing is deleted.
+    /// [`LocalError::AlreadyRunning`] if a process uses the folder. [`LocalError::Linked`] if the
+    /// folder or a part of it is a symbolic link, so that data is stored elsewhere. Nothing is
+    /// deleted in both cases.
     pub fn delete(&self) -> Result<(), LocalError> {
         self.check_links()?;
         let lock = self.lock()?;
@@ -97,24 +98,24 @@ impl StateFolder {
         deleted.map_err(|source| self.fault("delete", "", source))
     }
 
-    /// Checks that no link stands in the way to the data, from the folder that holds the state on.
+    /// Checks that neither the folder, nor its parent, nor anything in it is a symbolic link.
     fn check_links(&self) -> Result<(), LocalError> {
         let fault = |source| self.fault("read", "", source);
         let link = match self.path.parent().filter(|above| above.is_symlink()) {
             Some(above) => Some(above.to_owned()),
-            None => links::first(&self.path).map_err(fault)?,
+            None => links::find_link(&self.path).map_err(fault)?,
         };
         let Some(link) = link else { return Ok(()) };
         let target = fs::canonicalize(&link).or_else(|_| fs::read_link(&link)).map_err(fault)?;
         Err(LocalError::Linked { link, target })
     }
 
-    /// Records the template that runs.
+    /// Stores the template of the running stack.
     pub(crate) fn record_template(&self, json: &str) -> Result<(), LocalError> {
         self.write_bytes(TEMPLATE, json.as_bytes())
     }
 
-    /// The text of a file, if it is there.
+    /// Reads a file; returns `None` if the file does not exist.
     fn read(&self, name: &'static str) -> Result<Option<String>, LocalError> {
         match fs::read_to_string(self.path.join(name)) {
             Ok(text) => Ok(Some(text)),
@@ -130,7 +131,7 @@ impl StateFolder {
         self.write_bytes(name, &json)
     }
 
-    /// Writes a file whole or not at all, durably.
+    /// Writes a file atomically and durably.
     fn write_bytes(&self, name: &'static str, bytes: &[u8]) -> Result<(), LocalError> {
         let write = || -> io::Result<()> {
             let mut file = tempfile::NamedTempFile::new_in(&self.path)?;

@@ -1,4 +1,4 @@
-//! Who uses a state folder.
+//! Locking of a state folder, and the record of the process that uses it.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -15,44 +15,45 @@ pub(super) const LOCK: &str = "lock";
 pub(super) const RUNNING: &str = "running.json";
 const STOP: &str = "stop";
 const PRIVATE_MODE: u32 = 0o700;
-/// How often, and after which pause, a lock is tried again that somebody may only be asking for.
+/// How often to try the lock, and the pause between tries. A process that only checks the occupancy
+/// holds the lock briefly.
 const LOCK_TRIES: u32 = 15;
 pub(super) const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
-/// Who uses a folder.
+/// The use of a state folder by a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Occupancy {
-    /// Nobody.
+    /// No process uses the folder.
     Free,
-    /// A local cloud that is ready.
+    /// A local stack that is ready.
     By(Running),
-    /// Some process that has not said who it is: a cloud that starts or ends.
+    /// A process that has not stored its record: a stack that is starting or stopping.
     Unknown,
 }
 
-/// The process that runs a local cloud.
+/// The process that runs a local stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Running {
-    /// Its process id.
+    /// Process id.
     pub pid: u32,
-    /// The URL of its API.
+    /// URL of the API.
     pub url: String,
-    /// When it started, Unix seconds.
+    /// Start time, Unix seconds.
     pub started_s: u64,
 }
 
-/// The exclusive right to run on a folder; ends with the process, however that ends.
+/// Exclusive lock on a state folder. It is released when the process exits, for any reason.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
 }
 
 impl StateFolder {
-    /// Who uses the folder now. The lock decides, not what is written: a killed process leaves its
-    /// record behind, and process ids are used again.
+    /// Returns which process uses the folder. Only the lock decides: a killed process leaves its
+    /// record behind, and process ids are reused.
     ///
     /// # Errors
-    /// [`LocalError::File`] if the lock cannot be asked.
+    /// [`LocalError::File`] if the lock file cannot be opened or locked.
     pub fn occupancy(&self) -> Result<Occupancy, LocalError> {
         let file = match File::open(self.path.join(LOCK)) {
             Ok(file) => file,
@@ -73,24 +74,24 @@ impl StateFolder {
         serde_json::from_str(&text).ok()
     }
 
-    /// Asks the process that runs here to end. No signal is sent: a record may be old, and its
-    /// process id somebody else's.
+    /// Asks the process that uses the folder to stop. No signal is sent, because the recorded
+    /// process id could belong to another process.
     ///
     /// # Errors
-    /// [`LocalError::File`] if that cannot be written.
+    /// [`LocalError::File`] if the request cannot be written.
     pub fn request_stop(&self) -> Result<(), LocalError> {
         self.write_bytes(STOP, b"stop\n")
     }
 
-    /// Whether the process that runs here is asked to end.
+    /// Returns whether a stop was requested.
     pub(crate) fn stop_requested(&self) -> bool {
         self.path.join(STOP).exists()
     }
 
-    /// Takes the folder for this process; makes it if it is not there. What an earlier process
-    /// said of itself is gone from then on.
+    /// Locks the folder for this process, and creates it if it does not exist. Deletes the records
+    /// of earlier processes.
     pub(crate) fn lock(&self) -> Result<Lock, LocalError> {
-        // Other users of the machine have no business in a cloud's data.
+        // Other users of the machine must not read the data.
         let mut folder = fs::DirBuilder::new();
         folder.recursive(true).mode(PRIVATE_MODE);
         folder.create(&self.path).map_err(|source| self.fault("create", "", source))?;
@@ -114,7 +115,8 @@ impl StateFolder {
         Ok(Lock { _file: file })
     }
 
-    /// Somebody who only asks holds the lock for a moment: that is not "in use".
+    /// Tries the lock several times, because a process that only checks the occupancy holds it
+    /// briefly.
     fn try_lock(&self, file: &File) -> Result<(), LocalError> {
         for _ in 0..LOCK_TRIES {
             match file.try_lock() {
@@ -127,7 +129,7 @@ impl StateFolder {
         Err(LocalError::AlreadyRunning { folder: self.path.clone(), url })
     }
 
-    /// Records the running process, for `status` and `destroy`.
+    /// Stores the record of this process, for `synth status` and `synth destroy`.
     pub(crate) fn record_running(&self, running: &Running) -> Result<(), LocalError> {
         self.write(RUNNING, running)
     }

@@ -11,7 +11,7 @@ fn folder() -> (tempfile::TempDir, StateFolder) {
     (temporary, folder)
 }
 
-fn begun() -> (tempfile::TempDir, StateFolder) {
+fn with_state() -> (tempfile::TempDir, StateFolder) {
     let (temporary, folder) = folder();
     drop(folder.lock().unwrap());
     let manifest = folder.open("cellar").unwrap();
@@ -41,7 +41,7 @@ fn only_one_process_runs_on_a_folder() {
 }
 
 #[test]
-fn what_an_earlier_process_said_is_not_believed() {
+fn ignores_records_of_earlier_processes() {
     let (_temporary, folder) = folder();
     drop(folder.lock().unwrap());
     folder.record_running(&running()).unwrap();
@@ -57,19 +57,19 @@ fn what_an_earlier_process_said_is_not_believed() {
 }
 
 #[test]
-fn a_question_does_not_keep_a_process_from_starting() {
+fn an_occupancy_check_does_not_block_a_start() {
     let (_temporary, folder) = folder();
     drop(folder.lock().unwrap());
-    let asking = File::open(folder.path().join(LOCK)).unwrap();
-    asking.lock_shared().unwrap();
+    let checking = File::open(folder.path().join(LOCK)).unwrap();
+    checking.lock_shared().unwrap();
     let starting = std::thread::spawn(move || folder.lock().map(drop));
     std::thread::sleep(LOCK_PAUSE * 3);
-    drop(asking);
+    drop(checking);
     assert!(starting.join().unwrap().is_ok());
 }
 
 #[test]
-fn the_folder_is_private_even_if_it_was_not() {
+fn locking_makes_the_folder_private() {
     let (_temporary, folder) = folder();
     fs::create_dir_all(folder.path()).unwrap();
     drop(folder.lock().unwrap());
@@ -77,8 +77,8 @@ fn the_folder_is_private_even_if_it_was_not() {
 }
 
 #[test]
-fn a_folder_that_was_left_behind_is_opened_again() {
-    let (_temporary, folder) = begun();
+fn opens_existing_state() {
+    let (_temporary, folder) = with_state();
     assert!(folder.exists());
     let identity = folder.identity().unwrap();
     assert_eq!(Some(folder.open("cellar").unwrap().identity), identity);
@@ -86,7 +86,7 @@ fn a_folder_that_was_left_behind_is_opened_again() {
 }
 
 #[test]
-fn a_first_start_that_was_killed_can_be_repeated() {
+fn repeats_an_interrupted_first_start() {
     let (_temporary, folder) = folder();
     drop(folder.lock().unwrap());
     folder.open("cellar").unwrap();
@@ -96,7 +96,7 @@ fn a_first_start_that_was_killed_can_be_repeated() {
 }
 
 #[test]
-fn damage_is_named_and_nothing_is_written() {
+fn reports_damage_without_writing() {
     for (name, content) in [
         (MANIFEST, Some("{")),
         (MANIFEST, Some(r#"{"layout":1,"stack":"other","identity":"x","tables":[]}"#)),
@@ -105,7 +105,7 @@ fn damage_is_named_and_nothing_is_written() {
         (DATABASE, None),
         (DATABASE, Some("")),
     ] {
-        let (_temporary, folder) = begun();
+        let (_temporary, folder) = with_state();
         let path = folder.path().join(name);
         match content {
             Some(content) => fs::write(&path, content).unwrap(),
@@ -118,17 +118,17 @@ fn damage_is_named_and_nothing_is_written() {
 }
 
 #[test]
-fn data_behind_a_link_is_not_said_to_be_deleted() {
-    let (temporary, folder) = begun();
+fn refuses_to_delete_data_behind_a_link() {
+    let (temporary, folder) = with_state();
     let elsewhere = temporary.path().join("elsewhere");
     fs::rename(folder.path(), &elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, folder.path()).unwrap();
     let refused = folder.delete().unwrap_err();
     assert!(refused.to_string().contains(elsewhere.to_str().unwrap()), "{refused}");
-    assert!(refused.help().unwrap().contains("delete it there"));
-    assert!(folder.database().exists() && folder.path().is_symlink(), "as it was");
+    assert!(refused.help().unwrap().contains("to delete the data"));
+    assert!(folder.database().exists() && folder.path().is_symlink(), "nothing was changed");
 
-    // A part of it that is elsewhere, too, and a link that leads nowhere.
+    // A linked part of the folder, and then a link whose target is missing.
     fs::remove_file(folder.path()).unwrap();
     fs::rename(&elsewhere, folder.path()).unwrap();
     let outside = temporary.path().join("outside");
@@ -146,7 +146,7 @@ fn data_behind_a_link_is_not_said_to_be_deleted() {
     }
     fs::remove_file(&link).unwrap();
 
-    // The folder that it is in.
+    // A linked parent folder.
     let above = temporary.path().join("above");
     std::os::unix::fs::symlink(temporary.path(), &above).unwrap();
     let through = StateFolder::new(above.join("local"));

@@ -95,7 +95,7 @@ pub fn router(state: ApiState) -> Router {
         .layer(from_fn_with_state(state.clone(), whole_body::buffer_body))
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, no_store))
         .layer(CatchPanicLayer::custom(handle_panic))
-        // Outermost, so that rejections, timeouts and panics report their cost, too.
+        // Outermost, so that rejections, timeouts and panics also report their cost.
         .layer(from_fn(cost::report_cost))
         .with_state(state)
 }

@@ -83,7 +83,7 @@ impl From<LogError> for Failure {
             LogError::Fork(_) => Self::new(ProblemKind::InvalidRequest, text),
             LogError::Upload(UploadFault::TooLong { .. }) => Self::new(ProblemKind::TooLarge, text),
             LogError::Upload(_) => Self::new(ProblemKind::InvalidUpload, text),
-            LogError::Import(fault) => Self::new(import_kind(&fault), text),
+            LogError::Import(fault) => Self::new(problem_kind_of_import(&fault), text),
             LogError::Roll(_) => report_unavailable(&text),
             LogError::Corrupt { .. } | LogError::Snapshot(_) => report_internal(&text),
             LogError::Store(error) if error.temporary => report_unavailable(&text),
@@ -161,9 +161,9 @@ impl From<BadLink> for Failure {
     }
 }
 
-/// Returns the problem type of a fault, which tells the client whether to send less, to upload and
+/// Returns the problem type of a fault, which determines whether the client should send less, upload and
 /// check again, or to give up.
-fn import_kind(fault: &ImportFault) -> ProblemKind {
+fn problem_kind_of_import(fault: &ImportFault) -> ProblemKind {
     match fault {
         ImportFault::Nothing | ImportFault::ChunkLength { .. } => ProblemKind::InvalidRequest,
         ImportFault::TooMany { .. }

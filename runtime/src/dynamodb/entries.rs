@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::{
@@ -15,15 +16,17 @@ use cellar_base::schema::{EXTERNAL, PARTITION_KEY, SORT_KEY, TYPE};
 use cellar_base::{record, record::item_bytes};
 use cellar_engine::ports::{Entries, Page, PortError, PutOutcome};
 use cellar_log::entry::{Content, Entry};
+use cellar_log::records;
 use cellar_log::records::entry::SNAPSHOT;
 
+use super::DynamoTables;
+use super::capacity::{is_condition_failed, write_units};
 use super::items::{Attributes, from_attributes, to_attributes, to_value};
-use super::{DynamoTables, update_refused, write_units};
 use crate::outcome::port_error;
 
 impl DynamoTables {
     fn query_segment(&self, log: LogId, segment: u32, consistent: bool) -> QueryFluentBuilder {
-        let partition = cellar_log::records::entry::partition(log, segment);
+        let partition = records::entry::partition(log, segment);
         self.client
             .query()
             .table_name(&self.entry_table)
@@ -33,33 +36,55 @@ impl DynamoTables {
             .expression_attribute_values(":s", to_value(record::Attribute::Bytes(partition)))
     }
 
-    /// A lost put costs what the larger of the two items would have.
-    fn refused(&self, put_bytes: usize, winner: &Attributes) -> PutOutcome {
+    /// Queries a segment with a condition on the entry number `:n` of `from`.
+    async fn query_page(
+        &self,
+        query: QueryFluentBuilder,
+        condition: &str,
+        from: Position,
+        limit: u32,
+    ) -> Result<Page, PortError> {
+        let query = query
+            .key_condition_expression(format!("#s = :s AND {condition}"))
+            .expression_attribute_names("#n", SORT_KEY)
+            .expression_attribute_values(":n", AttributeValue::N(from.num().to_string()))
+            .limit(i32::try_from(limit).unwrap_or(i32::MAX));
+        let reply = self.capacity.count_reply(query.send().await)?;
+        let entries =
+            reply.items().iter().map(|item| self.decode_entry(item)).collect::<Result<_, _>>()?;
+        Ok(Page { entries, more: reply.last_evaluated_key().is_some() })
+    }
+
+    fn decode_entry(&self, attributes: &Attributes) -> Result<Arc<Entry>, PortError> {
+        let entry = records::entry::decode(&from_attributes(attributes)?)?;
+        Ok(Arc::new(entry.raise_incarnation(self.incarnation)))
+    }
+
+    /// Returns the outcome of a put that found another entry at its position. DynamoDB bills the
+    /// larger of the two items.
+    fn rejected_put(&self, put_bytes: usize, winner: Option<&Attributes>) -> PutOutcome {
+        let Some(winner) = winner else {
+            self.capacity.count_rejected(write_units(put_bytes));
+            // A repeated put returns the winner.
+            return PutOutcome::Unknown(PortError::temporary("the winner was not returned"));
+        };
         let winner = from_attributes(winner);
         let winner_bytes = winner.as_ref().map_or(0, item_bytes);
-        self.count_refused(write_units(put_bytes.max(winner_bytes)));
-        let read = winner.and_then(|winner| Ok(cellar_log::records::entry::decode(&winner)?));
-        match read {
+        self.capacity.count_rejected(write_units(put_bytes.max(winner_bytes)));
+        match winner.and_then(|winner| Ok(records::entry::decode(&winner)?)) {
             Ok(winner) => {
                 PutOutcome::Refused { winner: Arc::new(winner.raise_incarnation(self.incarnation)) }
             }
             Err(error) => PutOutcome::Failed(error),
         }
     }
-}
 
-impl DynamoTables {
-    fn read(&self, attributes: &Attributes) -> Result<Arc<Entry>, PortError> {
-        let entry = cellar_log::records::entry::decode(&from_attributes(attributes)?)?;
-        Ok(Arc::new(entry.raise_incarnation(self.incarnation)))
-    }
-
-    /// An update of a Snapshot entry's root, under a condition that is to be added to its type's.
+    /// Builds an update of a Snapshot entry's root. The caller adds the condition.
     fn update_root(&self, log: LogId, at: Position, root: &str) -> UpdateItemFluentBuilder {
         self.client
             .update_item()
             .table_name(&self.entry_table)
-            .set_key(Some(to_attributes(cellar_log::records::entry::key(log, at))))
+            .set_key(Some(to_attributes(records::entry::key(log, at))))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .update_expression("SET #e = :e")
             .expression_attribute_names("#t", TYPE)
@@ -68,16 +93,16 @@ impl DynamoTables {
             .expression_attribute_values(":e", AttributeValue::S(root.to_owned()))
     }
 
-    /// The root that stands where another was not set.
-    async fn standing_root(
+    /// Returns the current root after an update of the root was rejected, and counts the update.
+    async fn current_root(
         &self,
         log: LogId,
         position: Position,
     ) -> Result<Option<String>, PortError> {
         let entry = self.get(log, position).await?;
-        // The refused update is billed for the item that it met.
-        let item = entry.as_deref().map(cellar_log::records::entry::encode).transpose()?;
-        self.count_refused(write_units(item.as_ref().map_or(1, item_bytes)));
+        // DynamoDB bills the rejected update by the size of the existing item.
+        let item = entry.as_deref().map(records::entry::encode).transpose()?;
+        self.capacity.count_rejected(write_units(item.as_ref().map_or(1, item_bytes)));
         Ok(match entry.as_deref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root, .. }) => root.clone(),
             _ => None,
@@ -88,18 +113,8 @@ impl DynamoTables {
 #[async_trait]
 impl Entries for DynamoTables {
     async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
-        let reply = self
-            .query_segment(log, from.segment(), consistent)
-            .key_condition_expression("#s = :s AND #n >= :n")
-            .expression_attribute_names("#n", SORT_KEY)
-            .expression_attribute_values(":n", AttributeValue::N(from.num().to_string()))
-            .limit(i32::try_from(MAX_PAGE_ENTRIES).unwrap_or(i32::MAX))
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.count_read(reply.consumed_capacity());
-        let entries = reply.items().iter().map(|item| self.read(item)).collect::<Result<_, _>>()?;
-        Ok(Page { entries, more: reply.last_evaluated_key().is_some() })
+        let query = self.query_segment(log, from.segment(), consistent);
+        self.query_page(query, "#n >= :n", from, MAX_PAGE_ENTRIES).await
     }
 
     async fn page_back(
@@ -109,19 +124,8 @@ impl Entries for DynamoTables {
         limit: u32,
         consistent: bool,
     ) -> Result<Page, PortError> {
-        let reply = self
-            .query_segment(log, from.segment(), consistent)
-            .key_condition_expression("#s = :s AND #n <= :n")
-            .expression_attribute_names("#n", SORT_KEY)
-            .expression_attribute_values(":n", AttributeValue::N(from.num().to_string()))
-            .scan_index_forward(false)
-            .limit(i32::try_from(limit).unwrap_or(i32::MAX))
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.count_read(reply.consumed_capacity());
-        let entries = reply.items().iter().map(|item| self.read(item)).collect::<Result<_, _>>()?;
-        Ok(Page { entries, more: reply.last_evaluated_key().is_some() })
+        let query = self.query_segment(log, from.segment(), consistent).scan_index_forward(false);
+        self.query_page(query, "#n <= :n", from, limit).await
     }
 
     async fn last(
@@ -130,40 +134,34 @@ impl Entries for DynamoTables {
         segment: u32,
         consistent: bool,
     ) -> Result<Option<Arc<Entry>>, PortError> {
-        let reply = self
+        let query = self
             .query_segment(log, segment, consistent)
             .key_condition_expression("#s = :s")
             .scan_index_forward(false)
-            .limit(1)
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.count_read(reply.consumed_capacity());
-        reply.items().first().map(|item| self.read(item)).transpose()
+            .limit(1);
+        let reply = self.capacity.count_reply(query.send().await)?;
+        reply.items().first().map(|item| self.decode_entry(item)).transpose()
     }
 
     async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {
-        let reply = self
+        let get = self
             .client
             .get_item()
             .table_name(&self.entry_table)
-            .set_key(Some(to_attributes(cellar_log::records::entry::key(log, position))))
+            .set_key(Some(to_attributes(records::entry::key(log, position))))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.count_read(reply.consumed_capacity());
-        reply.item().map(|item| self.read(item)).transpose()
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let reply = self.capacity.count_reply(get.send().await)?;
+        reply.item().map(|item| self.decode_entry(item)).transpose()
     }
 
     async fn put(&self, entry: &Entry) -> PutOutcome {
-        let item = match cellar_log::records::entry::encode(entry) {
+        let item = match records::entry::encode(entry) {
             Ok(item) => item,
             Err(error) => return PutOutcome::Failed(error.into()),
         };
         let put_bytes = item_bytes(&item);
-        let reply = self
+        let put = self
             .client
             .put_item()
             .table_name(&self.entry_table)
@@ -171,25 +169,14 @@ impl Entries for DynamoTables {
             .condition_expression("attribute_not_exists(#n)")
             .expression_attribute_names("#n", SORT_KEY)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await;
-        let error = match reply {
-            Ok(reply) => {
-                self.count_write(reply.consumed_capacity.as_slice());
-                return PutOutcome::Accepted;
-            }
-            Err(error) => error,
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let Err(error) = self.capacity.count(put.send().await) else {
+            return PutOutcome::Accepted;
         };
-        if let Some(refused) = error.as_service_error().and_then(condition_failed) {
-            return match refused {
-                Some(winner) => self.refused(put_bytes, winner),
-                // Refused, and not told by whom: the same put again will tell.
-                None => {
-                    self.count_refused(write_units(put_bytes));
-                    PutOutcome::Unknown(PortError::temporary("the winner was not returned"))
-                }
-            };
+        if let Some(PutItemError::ConditionalCheckFailedException(failed)) =
+            error.as_service_error()
+        {
+            return self.rejected_put(put_bytes, failed.item());
         }
         let error = port_error(&error);
         if error.temporary { PutOutcome::Unknown(error) } else { PutOutcome::Failed(error) }
@@ -201,8 +188,10 @@ impl Entries for DynamoTables {
         position: Position,
         root: &str,
     ) -> Result<String, PortError> {
-        let stands = self.replace_root(log, position, None, root).await?;
-        stands.ok_or_else(|| PortError::permanent("there is no Snapshot entry"))
+        let current = self.replace_root(log, position, None, root).await?;
+        current.ok_or_else(|| {
+            PortError::permanent(format!("log {log} has no Snapshot entry at {position}"))
+        })
     }
 
     async fn replace_root(
@@ -219,28 +208,15 @@ impl Entries for DynamoTables {
                 .condition_expression("#t = :t AND #e = :o")
                 .expression_attribute_values(":o", AttributeValue::S(replaces.to_owned())),
         };
-        match update.send().await {
-            Ok(reply) => {
-                self.count_write(reply.consumed_capacity.as_slice());
-                Ok(Some(root.to_owned()))
-            }
-            Err(error) if update_refused(&error) => self.standing_root(log, position).await,
+        match self.capacity.count(update.send().await) {
+            Ok(_) => Ok(Some(root.to_owned())),
+            Err(error) if is_condition_failed(&error) => self.current_root(log, position).await,
             Err(error) => Err(port_error(&error)),
         }
     }
 
     async fn reachable(&self) -> bool {
-        let nowhere = LogId::from_uuid(uuid::Uuid::nil());
-        self.last(nowhere, 0, false).await.is_ok()
-    }
-}
-
-type PutItemError = aws_sdk_dynamodb::operation::put_item::PutItemError;
-
-/// If the condition failed: the item that stands there.
-fn condition_failed(error: &PutItemError) -> Option<Option<&Attributes>> {
-    match error {
-        PutItemError::ConditionalCheckFailedException(failed) => Some(failed.item()),
-        _ => None,
+        let unused = LogId::from_uuid(uuid::Uuid::nil());
+        self.last(unused, 0, false).await.is_ok()
     }
 }

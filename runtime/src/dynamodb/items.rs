@@ -1,4 +1,4 @@
-//! Records as DynamoDB's attribute values, and back.
+//! Conversion between records and the SDK's attribute values.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,15 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use cellar_base::{record::Attribute, record::Item};
 use cellar_engine::ports::PortError;
 
-/// An item as the SDK has it.
+/// An item in the SDK's representation.
 pub(super) type Attributes = HashMap<String, AttributeValue>;
 
-/// A record for the SDK.
+/// Converts a record for the SDK.
 pub(super) fn to_attributes(item: Item) -> Attributes {
     item.into_iter().map(|(name, value)| (name, to_value(value))).collect()
 }
 
-/// A value for the SDK.
+/// Converts a value for the SDK.
 pub(super) fn to_value(attribute: Attribute) -> AttributeValue {
     match attribute {
         Attribute::Text(text) => AttributeValue::S(text),
@@ -26,16 +26,17 @@ pub(super) fn to_value(attribute: Attribute) -> AttributeValue {
     }
 }
 
-/// A record from the SDK.
+/// Converts an item of the SDK.
 ///
 /// # Errors
-/// A permanent [`PortError`] for types that Cellar does not write.
+/// A permanent [`PortError`] for an attribute type that Cellar does not write.
 pub(super) fn from_attributes(attributes: &Attributes) -> Result<Item, PortError> {
     attributes.iter().map(|(name, value)| Ok((name.clone(), from_value(name, value)?))).collect()
 }
 
 fn from_value(name: &str, value: &AttributeValue) -> Result<Attribute, PortError> {
-    let fault = || PortError::permanent(format!("attribute `{name}` has an unknown type"));
+    let fault =
+        || PortError::permanent(format!("attribute `{name}` has an unexpected type or value"));
     match value {
         AttributeValue::S(text) => Ok(Attribute::Text(text.clone())),
         AttributeValue::N(number) => number.parse().map(Attribute::Number).map_err(|_| fault()),
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_read_back_and_other_types_are_refused() {
+    fn records_round_trip_and_other_types_are_rejected() {
         let item = Item::from([
             ("S".to_owned(), Attribute::Bytes(vec![1, 2])),
             ("N".to_owned(), Attribute::Number(u64::MAX)),

@@ -1,4 +1,4 @@
-//! Offloading and trimming: run by an operator, never by a function of the API.
+//! The [`Retention`] port: offloads and trims segments. Only operator commands use it.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,14 @@ use cellar_base::position::Position;
 use cellar_base::schema::{OFFLOADED, PARTITION_KEY, SORT_KEY, TRIMMED};
 use cellar_base::{record::Attribute, record::Item};
 use cellar_engine::ports::{PortError, Retention, ScanKey, SegmentPage};
+use cellar_log::records;
 
 use super::DynamoTables;
 use super::items::{from_attributes, to_attributes, to_value};
-use crate::outcome::port_error;
 
-/// Deletes of one request, as DynamoDB allows.
+/// Maximum number of deletes per request, as in DynamoDB.
 const BATCH_DELETES: usize = 25;
-/// Times that deletes which DynamoDB put off are sent again.
+/// Maximum number of requests for the deletes of one batch; DynamoDB may leave some unprocessed.
 const MAX_BATCH_ATTEMPTS: u32 = 10;
 
 #[async_trait]
@@ -30,43 +30,37 @@ impl Retention for DynamoTables {
                 (SORT_KEY.to_owned(), Attribute::Number(sort)),
             ]))
         });
-        let reply = self
+        let request = self
             .client
             .scan()
             .table_name(&self.segment_table)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .set_exclusive_start_key(after)
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.count_read(reply.consumed_capacity());
+            .set_exclusive_start_key(after);
+        let reply = self.capacity.count_reply(request.send().await)?;
         let mut segments = Vec::new();
         for item in reply.items() {
             let item = from_attributes(item)?;
-            if !cellar_log::records::fork::is_listed(&item) {
-                segments.push(cellar_log::records::segment::decode(&item)?);
+            if !records::fork::is_listed(&item) {
+                segments.push(records::segment::decode(&item)?);
             }
         }
-        let next = reply.last_evaluated_key().map(scan_key).transpose()?;
+        let next = reply.last_evaluated_key().map(to_scan_key).transpose()?;
         Ok(SegmentPage { segments, next })
     }
 
     async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
-        let reply = self
+        let request = self
             .client
             .update_item()
             .table_name(&self.segment_table)
-            .set_key(Some(to_attributes(cellar_log::records::segment::key(log, segment))))
+            .set_key(Some(to_attributes(records::segment::key(log, segment))))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .update_expression("SET #a = :a")
             .condition_expression("attribute_exists(#s)")
             .expression_attribute_names("#s", PARTITION_KEY)
             .expression_attribute_names("#a", OFFLOADED)
-            .expression_attribute_values(":a", to_value(Attribute::Text(key.to_owned())))
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.count_write(reply.consumed_capacity.as_slice());
+            .expression_attribute_values(":a", to_value(Attribute::Text(key.to_owned())));
+        self.capacity.count_reply(request.send().await)?;
         Ok(())
     }
 
@@ -76,23 +70,20 @@ impl Retention for DynamoTables {
         segment: u32,
         trimmed_s: u64,
     ) -> Result<(), PortError> {
-        let absent = |_| PortError::permanent("there is no such segment");
-        let first = Position::new(segment, 0).map_err(absent)?;
-        let reply = self
+        let first = Position::new(segment, 0)
+            .map_err(|_| PortError::permanent(format!("log {log} has no segment {segment}")))?;
+        let request = self
             .client
             .update_item()
             .table_name(&self.entry_table)
-            .set_key(Some(to_attributes(cellar_log::records::entry::key(log, first))))
+            .set_key(Some(to_attributes(records::entry::key(log, first))))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .update_expression("SET #p = if_not_exists(#p, :p)")
             .condition_expression("attribute_exists(#s)")
             .expression_attribute_names("#s", PARTITION_KEY)
             .expression_attribute_names("#p", TRIMMED)
-            .expression_attribute_values(":p", AttributeValue::N(trimmed_s.to_string()))
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.count_write(reply.consumed_capacity.as_slice());
+            .expression_attribute_values(":p", AttributeValue::N(trimmed_s.to_string()));
+        self.capacity.count_reply(request.send().await)?;
         Ok(())
     }
 
@@ -105,67 +96,63 @@ impl Retention for DynamoTables {
     }
 
     async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError> {
-        self.delete_segment_record(cellar_log::records::segment::key(log, segment)).await
+        self.delete_segment_record(records::segment::key(log, segment)).await
     }
 
     async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError> {
-        self.delete_segment_record(cellar_log::records::fork::key(source, number)).await
+        self.delete_segment_record(records::fork::key(source, number)).await
     }
 }
 
-/// Where a scan goes on.
-fn scan_key(key: &HashMap<String, AttributeValue>) -> Result<ScanKey, PortError> {
+/// Converts the last key of a page into the start of the next page.
+fn to_scan_key(key: &HashMap<String, AttributeValue>) -> Result<ScanKey, PortError> {
     let mut key = from_attributes(key)?;
     match (key.remove(PARTITION_KEY), key.remove(SORT_KEY)) {
         (Some(Attribute::Bytes(partition)), Some(Attribute::Number(sort))) => {
             Ok(ScanKey { partition, sort })
         }
-        _ => Err(PortError::permanent("a scan of the Segment table ends at what is no key of it")),
+        _ => Err(PortError::permanent("a scan of the Segment table returned an invalid key")),
     }
 }
 
 fn delete_request(log: LogId, position: Position) -> Result<WriteRequest, PortError> {
     let delete = DeleteRequest::builder()
-        .set_key(Some(to_attributes(cellar_log::records::entry::key(log, position))))
+        .set_key(Some(to_attributes(records::entry::key(log, position))))
         .build()
         .map_err(|error| PortError::permanent(error.to_string()))?;
     Ok(WriteRequest::builder().delete_request(delete).build())
 }
 
 impl DynamoTables {
-    /// Deletes an item of the Segment table, if it is there.
+    /// Deletes an item of the Segment table if it exists.
     async fn delete_segment_record(&self, key: Item) -> Result<(), PortError> {
-        let reply = self
+        let request = self
             .client
             .delete_item()
             .table_name(&self.segment_table)
             .set_key(Some(to_attributes(key)))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.count_write(reply.consumed_capacity.as_slice());
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        self.capacity.count_reply(request.send().await)?;
         Ok(())
     }
 
-    /// Deletes until none is put off.
+    /// Deletes entries, and repeats the deletes that DynamoDB leaves unprocessed.
     async fn delete_batch(&self, mut requests: Vec<WriteRequest>) -> Result<(), PortError> {
         for _ in 0..MAX_BATCH_ATTEMPTS {
-            let reply = self
+            let request = self
                 .client
                 .batch_write_item()
                 .request_items(&self.entry_table, requests)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                .send()
-                .await
-                .map_err(|error| port_error(&error))?;
-            self.count_write(reply.consumed_capacity());
-            let put_off = reply.unprocessed_items.unwrap_or_default().into_values().flatten();
-            requests = put_off.collect();
+                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            let reply = self.capacity.count_reply(request.send().await)?;
+            let unprocessed = reply.unprocessed_items.unwrap_or_default();
+            requests = unprocessed.into_values().flatten().collect();
             if requests.is_empty() {
                 return Ok(());
             }
         }
-        Err(PortError::temporary("deletes were put off again and again: the table is busy"))
+        Err(PortError::temporary(format!(
+            "DynamoDB left deletes unprocessed {MAX_BATCH_ATTEMPTS} times; retry later"
+        )))
     }
 }

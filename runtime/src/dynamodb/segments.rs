@@ -1,4 +1,4 @@
-//! The Segment table, and the transactions that open a log, a segment or a fork.
+//! The Segment table, and the transactions that create a log, roll a log or create a fork.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -9,17 +9,17 @@ use cellar_base::schema::{LAST_SNAPSHOT, PARTITION_KEY, SORT_KEY};
 use cellar_base::{record::Attribute, record::Item, record::item_bytes};
 use cellar_engine::ports::{CreateOutcome, ForkPage, ForkRecords, PortError, Segments};
 use cellar_log::entry::Entry;
+use cellar_log::records;
 use cellar_log::roll::Transaction;
 use cellar_log::segment::Segment;
 
+use super::capacity::{is_condition_failed, write_units};
 use super::items::{from_attributes, to_attributes, to_value};
-use super::{DynamoTables, update_refused, write_units};
+use super::{DynamoTables, cancellation};
 use crate::outcome::port_error;
 
-const CONDITION_FAILED: &str = "ConditionalCheckFailed";
-/// Reasons for which a transaction is cancelled and may succeed when repeated.
-const TEMPORARY_REASONS: [&str; 3] =
-    ["TransactionConflict", "ProvisionedThroughputExceeded", "ThrottlingError"];
+/// A transaction prepares and commits each item, and each phase consumes the units of the write.
+const TRANSACTION_PHASES: usize = 2;
 
 fn put_if_absent(table: &str, item: Item) -> Result<TransactWriteItem, PortError> {
     let put = Put::builder()
@@ -32,66 +32,63 @@ fn put_if_absent(table: &str, item: Item) -> Result<TransactWriteItem, PortError
     Ok(TransactWriteItem::builder().put(put).build())
 }
 
+/// The puts of a transaction, and the write units that they consume.
+struct TransactionPuts {
+    items: Vec<TransactWriteItem>,
+    write_units: usize,
+}
+
 impl DynamoTables {
-    /// The puts of a transaction, and the write units that they take.
-    fn puts(
+    fn build_puts(
         &self,
         segments: Vec<Item>,
         entries: &[&Entry],
-    ) -> Result<(Vec<TransactWriteItem>, usize), PortError> {
-        // A transaction prepares and commits each item: twice its units.
-        let units = |item: &Item| write_units(item_bytes(item)) * 2;
-        let (mut all_units, mut puts) = (0, Vec::new());
+    ) -> Result<TransactionPuts, PortError> {
+        let mut puts = TransactionPuts { items: Vec::new(), write_units: 0 };
         for item in segments {
-            all_units += units(&item);
-            puts.push(put_if_absent(&self.segment_table, item)?);
+            puts.write_units += write_units(item_bytes(&item)) * TRANSACTION_PHASES;
+            puts.items.push(put_if_absent(&self.segment_table, item)?);
         }
         for entry in entries {
-            let item = cellar_log::records::entry::encode(entry)?;
-            all_units += units(&item);
-            puts.push(put_if_absent(&self.entry_table, item)?);
+            let item = records::entry::encode(entry)?;
+            puts.write_units += write_units(item_bytes(&item)) * TRANSACTION_PHASES;
+            puts.items.push(put_if_absent(&self.entry_table, item)?);
         }
-        Ok((puts, all_units))
+        Ok(puts)
     }
 
-    async fn open(&self, segments: Vec<Item>, entries: &[&Entry]) -> CreateOutcome {
-        let (items, units) = match self.puts(segments, entries) {
-            Ok(items) => items,
+    /// Puts records of segments and entries in one transaction, if none of them exists.
+    async fn put_in_transaction(&self, segments: Vec<Item>, entries: &[&Entry]) -> CreateOutcome {
+        let puts = match self.build_puts(segments, entries) {
+            Ok(puts) => puts,
             Err(error) => return CreateOutcome::Failed(error),
         };
-        let reply = self
+        let request = self
             .client
             .transact_write_items()
-            .set_transact_items(Some(items))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await;
-        let error = match reply {
-            Ok(reply) => {
-                self.count_write(reply.consumed_capacity());
-                return CreateOutcome::Created;
-            }
-            Err(error) => error,
+            .set_transact_items(Some(puts.items))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let Err(error) = self.capacity.count(request.send().await) else {
+            return CreateOutcome::Created;
         };
-        match error.as_service_error().map(cancelled) {
-            // A cancelled transaction costs what it would have, at most.
-            Some(Cancelled::Condition) => {
-                self.count_refused(units);
-                CreateOutcome::Exists
+        if let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) =
+            error.as_service_error()
+        {
+            let reasons = cancelled.cancellation_reasons();
+            // Check temporary reasons first: a conflicting transaction may itself fail. A cancelled
+            // transaction is counted as if it had succeeded, which is the most that it costs.
+            if reasons.iter().any(cancellation::is_temporary) {
+                self.capacity.count_rejected(puts.write_units);
+                let error = PortError::temporary("the transaction conflicts with another one");
+                return CreateOutcome::Unknown(error);
             }
-            Some(Cancelled::Temporary) => {
-                self.count_refused(units);
-                CreateOutcome::Unknown(PortError::temporary("the transaction met another"))
-            }
-            Some(Cancelled::No) | None => {
-                let error = port_error(&error);
-                if error.temporary {
-                    CreateOutcome::Unknown(error)
-                } else {
-                    CreateOutcome::Failed(error)
-                }
+            if reasons.iter().any(cancellation::is_condition_failed) {
+                self.capacity.count_rejected(puts.write_units);
+                return CreateOutcome::Exists;
             }
         }
+        let error = port_error(&error);
+        if error.temporary { CreateOutcome::Unknown(error) } else { CreateOutcome::Failed(error) }
     }
 }
 
@@ -104,7 +101,7 @@ impl Segments for DynamoTables {
         consistent: bool,
     ) -> Result<Vec<Segment>, PortError> {
         let partition = Attribute::Bytes(log.as_bytes().to_vec());
-        let reply = self
+        let request = self
             .client
             .query()
             .table_name(&self.segment_table)
@@ -114,13 +111,10 @@ impl Segments for DynamoTables {
             .expression_attribute_names("#s", PARTITION_KEY)
             .expression_attribute_values(":s", to_value(partition))
             .scan_index_forward(false)
-            .limit(i32::from(limit))
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.count_read(reply.consumed_capacity());
-        let read = |item| Ok(cellar_log::records::segment::decode(&from_attributes(item)?)?);
-        reply.items().iter().map(read).collect()
+            .limit(i32::from(limit));
+        let reply = self.capacity.count_reply(request.send().await)?;
+        let decode = |item| Ok(records::segment::decode(&from_attributes(item)?)?);
+        reply.items().iter().map(decode).collect()
     }
 
     async fn segment(
@@ -129,36 +123,33 @@ impl Segments for DynamoTables {
         segment: u32,
         consistent: bool,
     ) -> Result<Option<Segment>, PortError> {
-        let key = cellar_log::records::segment::key(log, segment);
-        let reply = self
+        let key = records::segment::key(log, segment);
+        let request = self
             .client
             .get_item()
             .table_name(&self.segment_table)
             .consistent_read(consistent)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .set_key(Some(to_attributes(key)))
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.count_read(reply.consumed_capacity());
-        let read = |item| Ok(cellar_log::records::segment::decode(&from_attributes(item)?)?);
-        reply.item().map(read).transpose()
+            .set_key(Some(to_attributes(key)));
+        let reply = self.capacity.count_reply(request.send().await)?;
+        let decode = |item| Ok(records::segment::decode(&from_attributes(item)?)?);
+        reply.item().map(decode).transpose()
     }
 
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
-        self.open(vec![cellar_log::records::segment::encode(segment)], &[entry]).await
+        self.put_in_transaction(vec![records::segment::encode(segment)], &[entry]).await
     }
 
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
-        let segment = cellar_log::records::segment::encode(&transaction.segment);
-        self.open(vec![segment], &[&transaction.end, &transaction.first]).await
+        let segment = records::segment::encode(&transaction.segment);
+        self.put_in_transaction(vec![segment], &[&transaction.end, &transaction.first]).await
     }
 
-    async fn fork(&self, records: &ForkRecords) -> CreateOutcome {
-        let [origin, segment] =
-            [&records.origin, &records.segment].map(cellar_log::records::segment::encode);
-        let listed = cellar_log::records::fork::encode(&records.listed);
-        self.open(vec![origin, segment, listed], &[&records.first]).await
+    async fn fork(&self, fork: &ForkRecords) -> CreateOutcome {
+        let origin = records::segment::encode(&fork.origin);
+        let segment = records::segment::encode(&fork.segment);
+        let listed = records::fork::encode(&fork.listed);
+        self.put_in_transaction(vec![origin, segment, listed], &[&fork.first]).await
     }
 
     async fn forks(
@@ -167,10 +158,9 @@ impl Segments for DynamoTables {
         after: Option<u64>,
         limit: u32,
     ) -> Result<ForkPage, PortError> {
-        let partition = Attribute::Bytes(cellar_log::records::fork::partition(source));
-        // Numbers begin at 0.
+        let partition = Attribute::Bytes(records::fork::partition(source));
         let from = after.map_or(0, |after| after.saturating_add(1));
-        let reply = self
+        let request = self
             .client
             .query()
             .table_name(&self.segment_table)
@@ -180,42 +170,39 @@ impl Segments for DynamoTables {
             .expression_attribute_names("#n", SORT_KEY)
             .expression_attribute_values(":s", to_value(partition))
             .expression_attribute_values(":n", to_value(Attribute::Number(from)))
-            .limit(i32::try_from(limit).unwrap_or(i32::MAX))
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.count_read(reply.consumed_capacity());
-        let read = |item| Ok(cellar_log::records::fork::decode(&from_attributes(item)?)?);
-        let forks = reply.items().iter().map(read).collect::<Result<Vec<_>, PortError>>()?;
-        let more = reply.last_evaluated_key().is_some();
-        let next = forks.last().filter(|_| more).map(|last| last.number);
+            .limit(i32::try_from(limit).unwrap_or(i32::MAX));
+        let reply = self.capacity.count_reply(request.send().await)?;
+        let decode = |item| Ok(records::fork::decode(&from_attributes(item)?)?);
+        let forks = reply.items().iter().map(decode).collect::<Result<Vec<_>, PortError>>()?;
+        let mut next = None;
+        if reply.last_evaluated_key().is_some() {
+            next = forks.last().map(|last| last.number);
+        }
         Ok(ForkPage { forks, next })
     }
 
     async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
-        let reply = self
+        let update = self
             .client
             .update_item()
             .table_name(&self.segment_table)
-            .set_key(Some(to_attributes(cellar_log::records::segment::key(log, at.segment()))))
+            .set_key(Some(to_attributes(records::segment::key(log, at.segment()))))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .update_expression("SET #l = :l")
             .condition_expression("attribute_exists(#s) AND (attribute_not_exists(#l) OR #l < :l)")
             .expression_attribute_names("#s", PARTITION_KEY)
             .expression_attribute_names("#l", LAST_SNAPSHOT)
-            .expression_attribute_values(":l", to_value(Attribute::Number(u64::from(at.num()))))
-            .send()
-            .await;
-        match reply {
-            Ok(reply) => {
-                self.count_write(reply.consumed_capacity.as_slice());
-                Ok(())
-            }
-            Err(error) if update_refused(&error) => {
+            .expression_attribute_values(":l", to_value(Attribute::Number(u64::from(at.num()))));
+        match self.capacity.count(update.send().await) {
+            Ok(_) => Ok(()),
+            Err(error) if is_condition_failed(&error) => {
+                // The condition also fails if a later snapshot is recorded already.
                 match self.segment(log, at.segment(), true).await? {
-                    // A later one stays.
                     Some(_) => Ok(()),
-                    None => Err(PortError::permanent("there is no such segment")),
+                    None => Err(PortError::permanent(format!(
+                        "log {log} has no segment {}",
+                        at.segment()
+                    ))),
                 }
             }
             Err(error) => Err(port_error(&error)),
@@ -223,30 +210,7 @@ impl Segments for DynamoTables {
     }
 
     async fn reachable(&self) -> bool {
-        let nowhere = LogId::from_uuid(uuid::Uuid::nil());
-        self.newest(nowhere, 1, false).await.is_ok()
-    }
-}
-
-/// Why a transaction was cancelled, if it was.
-enum Cancelled {
-    Condition,
-    Temporary,
-    No,
-}
-
-fn cancelled(error: &TransactWriteItemsError) -> Cancelled {
-    let TransactWriteItemsError::TransactionCanceledException(cancelled) = error else {
-        return Cancelled::No;
-    };
-    let codes: Vec<&str> =
-        cancelled.cancellation_reasons().iter().filter_map(|reason| reason.code()).collect();
-    // A conflict first: the other transaction may not have come through.
-    if codes.iter().any(|code| TEMPORARY_REASONS.contains(code)) {
-        Cancelled::Temporary
-    } else if codes.contains(&CONDITION_FAILED) {
-        Cancelled::Condition
-    } else {
-        Cancelled::No
+        let unused = LogId::from_uuid(uuid::Uuid::nil());
+        self.newest(unused, 1, false).await.is_ok()
     }
 }

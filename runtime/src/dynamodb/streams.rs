@@ -13,7 +13,7 @@ use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
-    AttributeValue, CancellationReason, ConsumedCapacity, Put, ReturnConsumedCapacity,
+    AttributeValue, CancellationReason, Put, ReturnConsumedCapacity,
     ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update as UpdateInTransaction,
 };
 use cellar_base::limits::TIP_INDEX;
@@ -29,123 +29,130 @@ use cellar_catalog::stream::{Etag, EventBatch, StreamName, Tip, Update};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{PortError, StreamOutcome, Streams};
 
+use super::cancellation;
+use super::capacity::{CapacityMeter, write_units};
 use super::items::{Attributes, from_attributes, to_attributes, to_value};
-use super::{consumed_units, consumed_write_units, refused_units, write_units};
 use crate::outcome::port_error;
 
-const CONDITION_FAILED: &str = "ConditionalCheckFailed";
-/// Reasons of a cancelled transaction that may succeed when it is repeated.
-const TEMPORARY_REASONS: [&str; 3] =
-    ["TransactionConflict", "ProvisionedThroughputExceeded", "ThrottlingError"];
-/// Codes of errors that say that nothing was begun.
-const THROTTLED: [&str; 4] = [
+/// Error codes of requests that DynamoDB has not executed.
+const THROTTLING_CODES: [&str; 4] = [
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
     "RequestThrottled",
     "ThrottlingException",
 ];
 
-/// The table, behind a client; counts what it consumes.
+/// A transaction prepares and commits each item, and each phase consumes the units of the write.
+const TRANSACTION_PHASES: usize = 2;
+
+/// The EventStream table.
 #[derive(Debug, Clone)]
 pub struct DynamoStreams {
     client: Client,
     table: String,
-    meter: Arc<Meter>,
+    capacity: CapacityMeter,
+}
+
+/// Estimate of the units of a write that the tip's condition rejected.
+struct RejectedWrite {
+    /// Length of the tip that was to be written.
+    tip_bytes: usize,
+    /// Number of times that the tip's units are billed.
+    phases: usize,
+    /// Units of the other item of the transaction.
+    other_units: usize,
 }
 
 impl DynamoStreams {
-    /// The table of this name.
+    /// Selects the table `table`. `meter` counts the requests.
     #[must_use]
     pub fn named(table: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
-        Self { client, table: table.into(), meter }
+        Self { client, table: table.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// A write that is done. A transaction that was done before is only looked up, which DynamoDB bills as a
-    /// read of its items.
-    fn done(&self, consumed: &[ConsumedCapacity]) -> StreamOutcome {
-        let read = consumed.iter().filter_map(ConsumedCapacity::read_capacity_units).sum();
-        self.meter.count(read, consumed_write_units(consumed) - read);
-        StreamOutcome::Done
-    }
-
-    /// A write that the tip refused, which costs what the larger of both would have, `times` over, and
-    /// `more` units.
-    fn refused(
+    /// Counts a write that the tip's condition rejected, and returns the current tip. DynamoDB bills
+    /// the larger of the written and the current tip.
+    fn rejected_by_tip(
         &self,
-        (written, times, more): (usize, usize, usize),
-        stands: Option<&Attributes>,
+        write: &RejectedWrite,
+        current: Option<&Attributes>,
     ) -> StreamOutcome {
-        let stands = stands.map(from_attributes).transpose();
-        let standing = stands.as_ref().ok().and_then(Option::as_ref).map_or(0, item_bytes);
-        let units = write_units(written.max(standing)) * times + more;
-        self.meter.count(0.0, refused_units(units));
-        match stands.and_then(|item| Ok(item.as_ref().map(decode_tip).transpose()?)) {
+        let current = current.map(from_attributes).transpose();
+        let current_bytes = current.as_ref().ok().and_then(Option::as_ref).map_or(0, item_bytes);
+        let tip_units = write_units(write.tip_bytes.max(current_bytes));
+        self.capacity.count_rejected(tip_units * write.phases + write.other_units);
+        match current.and_then(|item| Ok(item.as_ref().map(decode_tip).transpose()?)) {
             Ok(tip) => StreamOutcome::Refused { tip: tip.map(Arc::new) },
             Err(error) => StreamOutcome::Failed(error),
         }
     }
 
-    /// What came of a transaction that was cancelled: its event batch first, then its tip.
-    fn cancelled(
+    /// Returns the outcome of a cancelled transaction. `reasons` are those of the event batch and of
+    /// the tip, in this order. A cancelled transaction is counted as if it had succeeded, which is the
+    /// most that it costs.
+    fn cancelled_split(
         &self,
         reasons: &[CancellationReason],
-        [batch, tip]: [usize; 2],
+        batch: &EventBatch,
+        tip: &Tip,
         error: PortError,
     ) -> StreamOutcome {
-        let has = |reason: &CancellationReason, code: &str| reason.code() == Some(code);
-        let is_temporary =
-            |reason: &CancellationReason| TEMPORARY_REASONS.iter().any(|code| has(reason, code));
-        // A transaction prepares and commits each item: it costs what it would have, at most.
-        let batch_units = write_units(batch) * 2;
-        let count = || self.meter.count(0.0, refused_units(batch_units + write_units(tip) * 2));
-        match reasons {
-            [_, reason] if has(reason, CONDITION_FAILED) => {
-                self.refused((tip, 2, batch_units), reason.item())
-            }
-            reasons if reasons.iter().any(is_temporary) => {
-                count();
-                StreamOutcome::Throttled(PortError::temporary("the transaction met another"))
-            }
-            [reason, _] if has(reason, CONDITION_FAILED) => {
-                count();
-                StreamOutcome::BatchExists
-            }
-            _ => StreamOutcome::Failed(error),
+        let batch_units = write_units(item_bytes(&encode_event_batch(batch))) * TRANSACTION_PHASES;
+        let tip_bytes = item_bytes(&encode_tip(tip));
+        if let [_, of_tip] = reasons
+            && cancellation::is_condition_failed(of_tip)
+        {
+            let phases = TRANSACTION_PHASES;
+            let write = RejectedWrite { tip_bytes, phases, other_units: batch_units };
+            return self.rejected_by_tip(&write, of_tip.item());
         }
+        let all_units = batch_units + write_units(tip_bytes) * TRANSACTION_PHASES;
+        if reasons.iter().any(cancellation::is_temporary) {
+            self.capacity.count_rejected(all_units);
+            let error = PortError::temporary("the transaction conflicts with another one");
+            return StreamOutcome::Throttled(error);
+        }
+        if let [of_batch, _] = reasons
+            && cancellation::is_condition_failed(of_batch)
+        {
+            self.capacity.count_rejected(all_units);
+            return StreamOutcome::BatchExists;
+        }
+        StreamOutcome::Failed(error)
     }
 }
 
-/// What changes of a tip, as an expression with its names and values.
-struct Change {
+/// An update of a tip: an expression with its names and values.
+struct TipUpdate {
     expression: String,
     names: HashMap<String, String>,
     values: Attributes,
 }
 
-/// The condition on the etag that a tip must have.
-const EXPECTED: &str = "#etag = :expected";
+/// Condition that the tip has the expected etag.
+const ETAG_CONDITION: &str = "#etag = :expected";
 
-impl Change {
-    /// Appends events, or puts them in the place of those that are split off.
-    fn of(update: &Update, batches: bool) -> Self {
+impl TipUpdate {
+    /// Builds an update that appends events; if `splits_off` is set, the new events replace the old
+    /// ones, which the transaction moves into an event batch.
+    fn build(update: &Update, splits_off: bool) -> Self {
         let Update { expected, tip, appended } = update;
-        let list = |name: &str| match batches {
-            true => format!("#{name} = :{name}"),
-            false => format!("#{name} = list_append(#{name}, :{name})"),
-        };
         let set = |name: &str| format!("#{name} = :{name}");
-        let parts = [
+        let append = |name: &str| {
+            if splits_off { set(name) } else { format!("#{name} = list_append(#{name}, :{name})") }
+        };
+        let assignments = [
             set(BATCH_BYTES),
             set(ETAG),
             set(NEXT_INDEX),
             set(APPENDED),
             set(UNFOLDS),
-            list(KINDS),
-            list(EVENTS),
+            append(KINDS),
+            append(EVENTS),
         ];
         let values = [
             (BATCH_BYTES, Attribute::Number(tip.batch_bytes)),
-            (ETAG, etag(tip.etag)),
+            (ETAG, etag_attribute(tip.etag)),
             (NEXT_INDEX, Attribute::Number(tip.next)),
             (APPENDED, Attribute::Number(tip.appended)),
             (UNFOLDS, encode_unfolds(&tip.unfolds)),
@@ -155,22 +162,22 @@ impl Change {
         let names = values.iter().map(|(name, _)| (format!("#{name}"), (*name).to_owned()));
         let names = names.collect();
         let values = values.into_iter().map(|(name, value)| (format!(":{name}"), to_value(value)));
-        let expected = (":expected".to_owned(), to_value(etag(*expected)));
+        let expected = (":expected".to_owned(), to_value(etag_attribute(*expected)));
         let values = values.chain([expected]).collect();
-        Self { expression: format!("SET {}", parts.join(", ")), names, values }
+        Self { expression: format!("SET {}", assignments.join(", ")), names, values }
     }
 }
 
-fn etag(etag: Etag) -> Attribute {
+fn etag_attribute(etag: Etag) -> Attribute {
     Attribute::Bytes(etag.0.to_vec())
 }
 
-/// The same for the same write, and for no other: 32 characters of the 36 that there may be.
+/// Returns the idempotency token of a write, derived from the new etag: 32 hexadecimal digits.
 fn request_token(update: &Update) -> String {
     update.tip.etag.0.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The transaction that splits the tip; atomic.
+/// Builds the transaction that moves events from the tip into an event batch.
 fn split_off_items(
     table: &str,
     batch: &EventBatch,
@@ -185,14 +192,14 @@ fn split_off_items(
         .expression_attribute_names("#i", STREAM_INDEX)
         .build()
         .map_err(invalid)?;
-    let change = Change::of(update, true);
+    let tip_update = TipUpdate::build(update, true);
     let update = UpdateInTransaction::builder()
         .table_name(table)
         .set_key(Some(to_attributes(key(&update.tip.name, TIP_INDEX))))
-        .update_expression(change.expression)
-        .condition_expression(EXPECTED)
-        .set_expression_attribute_names(Some(change.names))
-        .set_expression_attribute_values(Some(change.values))
+        .update_expression(tip_update.expression)
+        .condition_expression(ETAG_CONDITION)
+        .set_expression_attribute_names(Some(tip_update.names))
+        .set_expression_attribute_values(Some(tip_update.values))
         .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
         .build()
         .map_err(invalid)?;
@@ -200,17 +207,19 @@ fn split_off_items(
     Ok(vec![put, TransactWriteItem::builder().update(update).build()])
 }
 
-/// What came of a write that no condition refused.
-fn not_done<E>(error: &SdkError<E>) -> StreamOutcome
+/// Returns the outcome of a write that failed for another reason than its condition.
+fn failed_write<E>(error: &SdkError<E>) -> StreamOutcome
 where
     E: ProvideErrorMetadata + std::error::Error + RequestId + 'static,
 {
-    let is_throttled = error.code().is_some_and(|code| THROTTLED.contains(&code));
+    let is_throttled = error.code().is_some_and(|code| THROTTLING_CODES.contains(&code));
     let error = port_error(error);
-    match error.temporary {
-        true if is_throttled => StreamOutcome::Throttled(error),
-        true => StreamOutcome::Unknown(error),
-        false => StreamOutcome::Failed(error),
+    if !error.temporary {
+        StreamOutcome::Failed(error)
+    } else if is_throttled {
+        StreamOutcome::Throttled(error)
+    } else {
+        StreamOutcome::Unknown(error)
     }
 }
 
@@ -221,19 +230,16 @@ impl Streams for DynamoStreams {
         name: &StreamName,
         consistent: bool,
     ) -> Result<Option<Arc<Tip>>, PortError> {
-        let reply = self
+        let request = self
             .client
             .get_item()
             .table_name(&self.table)
             .set_key(Some(to_attributes(key(name, TIP_INDEX))))
             .consistent_read(consistent)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.meter.count(consumed_units(reply.consumed_capacity()), 0.0);
-        let read = |item| Ok(Arc::new(decode_tip(&from_attributes(item)?)?));
-        reply.item().map(read).transpose()
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let reply = self.capacity.count_reply(request.send().await)?;
+        let decode = |item| Ok(Arc::new(decode_tip(&from_attributes(item)?)?));
+        reply.item().map(decode).transpose()
     }
 
     async fn batches_before(
@@ -243,7 +249,7 @@ impl Streams for DynamoStreams {
         consistent: bool,
     ) -> Result<Vec<EventBatch>, PortError> {
         let below = below.min(TIP_INDEX);
-        let reply = self
+        let request = self
             .client
             .query()
             .table_name(&self.table)
@@ -254,19 +260,16 @@ impl Streams for DynamoStreams {
             .expression_attribute_names("#i", STREAM_INDEX)
             .expression_attribute_values(":p", AttributeValue::S(name.to_string()))
             .expression_attribute_values(":i", to_value(Attribute::Number(below)))
-            .scan_index_forward(false)
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.meter.count(consumed_units(reply.consumed_capacity()), 0.0);
-        let read = |item| Ok(decode_event_batch(&from_attributes(item)?)?);
-        reply.items().iter().map(read).collect()
+            .scan_index_forward(false);
+        let reply = self.capacity.count_reply(request.send().await)?;
+        let decode = |item| Ok(decode_event_batch(&from_attributes(item)?)?);
+        reply.items().iter().map(decode).collect()
     }
 
     async fn put_first(&self, tip: &Tip) -> StreamOutcome {
         let item = encode_tip(tip);
-        let bytes = item_bytes(&item);
-        let reply = self
+        let write = RejectedWrite { tip_bytes: item_bytes(&item), phases: 1, other_units: 0 };
+        let put = self
             .client
             .put_item()
             .table_name(&self.table)
@@ -274,43 +277,41 @@ impl Streams for DynamoStreams {
             .condition_expression("attribute_not_exists(#i)")
             .expression_attribute_names("#i", STREAM_INDEX)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await;
-        match reply {
-            Ok(reply) => self.done(reply.consumed_capacity.as_slice()),
-            Err(error) => match error.as_service_error() {
-                Some(PutItemError::ConditionalCheckFailedException(failed)) => {
-                    self.refused((bytes, 1, 0), failed.item())
-                }
-                _ => not_done(&error),
-            },
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let Err(error) = self.capacity.count(put.send().await) else {
+            return StreamOutcome::Done;
+        };
+        match error.as_service_error() {
+            Some(PutItemError::ConditionalCheckFailedException(failed)) => {
+                self.rejected_by_tip(&write, failed.item())
+            }
+            _ => failed_write(&error),
         }
     }
 
     async fn update(&self, update: &Update) -> StreamOutcome {
-        let change = Change::of(update, false);
-        let reply = self
+        let tip_update = TipUpdate::build(update, false);
+        let request = self
             .client
             .update_item()
             .table_name(&self.table)
             .set_key(Some(to_attributes(key(&update.tip.name, TIP_INDEX))))
-            .update_expression(change.expression)
-            .condition_expression(EXPECTED)
-            .set_expression_attribute_names(Some(change.names))
-            .set_expression_attribute_values(Some(change.values))
+            .update_expression(tip_update.expression)
+            .condition_expression(ETAG_CONDITION)
+            .set_expression_attribute_names(Some(tip_update.names))
+            .set_expression_attribute_values(Some(tip_update.values))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await;
-        match reply {
-            Ok(reply) => self.done(reply.consumed_capacity.as_slice()),
-            Err(error) => match error.as_service_error() {
-                Some(UpdateItemError::ConditionalCheckFailedException(failed)) => {
-                    self.refused((1, 1, 0), failed.item())
-                }
-                _ => not_done(&error),
-            },
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let Err(error) = self.capacity.count(request.send().await) else {
+            return StreamOutcome::Done;
+        };
+        match error.as_service_error() {
+            Some(UpdateItemError::ConditionalCheckFailedException(failed)) => {
+                // Only the current tip counts; the length of the new one is unknown.
+                let write = RejectedWrite { tip_bytes: 1, phases: 1, other_units: 0 };
+                self.rejected_by_tip(&write, failed.item())
+            }
+            _ => failed_write(&error),
         }
     }
 
@@ -319,24 +320,21 @@ impl Streams for DynamoStreams {
             Ok(items) => items,
             Err(error) => return StreamOutcome::Failed(error),
         };
-        let reply = self
+        let request = self
             .client
             .transact_write_items()
             .set_transact_items(Some(items))
             .client_request_token(request_token(update))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await;
-        match reply {
-            Ok(reply) => self.done(reply.consumed_capacity()),
-            Err(error) => match error.as_service_error() {
-                Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
-                    let bytes = [encode_event_batch(batch), encode_tip(&update.tip)];
-                    let bytes = bytes.each_ref().map(item_bytes);
-                    self.cancelled(cancelled.cancellation_reasons(), bytes, port_error(&error))
-                }
-                _ => not_done(&error),
-            },
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let Err(error) = self.capacity.count(request.send().await) else {
+            return StreamOutcome::Done;
+        };
+        match error.as_service_error() {
+            Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
+                let reasons = cancelled.cancellation_reasons();
+                self.cancelled_split(reasons, batch, &update.tip, port_error(&error))
+            }
+            _ => failed_write(&error),
         }
     }
 }

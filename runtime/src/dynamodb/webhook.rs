@@ -1,4 +1,4 @@
-//! The record of the Feed table that says how far the webhook has come.
+//! The record in the Feed table of how much of the feed the webhook has delivered.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
@@ -8,8 +8,9 @@ use cellar_catalog::records::webhook;
 use cellar_catalog::webhook::WebhookProgress;
 use cellar_engine::ports::{PortError, WebhookProgresses};
 
+use super::DynamoFeed;
+use super::capacity::is_condition_failed;
 use super::items::{to_attributes, to_value};
-use super::{DynamoFeed, consumed_units, refused_units, update_refused};
 use crate::outcome::port_error;
 
 #[async_trait]
@@ -24,8 +25,10 @@ impl WebhookProgresses for DynamoFeed {
         from: Option<WebhookProgress>,
         to: WebhookProgress,
     ) -> Result<bool, PortError> {
-        let feed = |of: WebhookProgress| to_value(Attribute::Bytes(of.feed.0.to_vec()));
-        let next = |of: WebhookProgress| to_value(Attribute::Number(of.next.number()));
+        let feed_value =
+            |progress: WebhookProgress| to_value(Attribute::Bytes(progress.feed.0.to_vec()));
+        let next_value =
+            |progress: WebhookProgress| to_value(Attribute::Number(progress.next.number()));
         let update = self
             .client
             .update_item()
@@ -34,23 +37,20 @@ impl WebhookProgresses for DynamoFeed {
             .update_expression("SET #f = :f, #n = :n")
             .expression_attribute_names("#f", FEED)
             .expression_attribute_names("#n", NEXT_INDEX)
-            .expression_attribute_values(":f", feed(to))
-            .expression_attribute_values(":n", next(to))
+            .expression_attribute_values(":f", feed_value(to))
+            .expression_attribute_values(":n", next_value(to))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let update = match from {
             None => update.condition_expression("attribute_not_exists(#n)"),
             Some(from) => update
                 .condition_expression("#f = :g AND #n = :m")
-                .expression_attribute_values(":g", feed(from))
-                .expression_attribute_values(":m", next(from)),
+                .expression_attribute_values(":g", feed_value(from))
+                .expression_attribute_values(":m", next_value(from)),
         };
-        match update.send().await {
-            Ok(reply) => {
-                self.meter.count(0.0, consumed_units(reply.consumed_capacity()));
-                Ok(true)
-            }
-            Err(error) if update_refused(&error) => {
-                self.meter.count(0.0, refused_units(1));
+        match self.capacity.count(update.send().await) {
+            Ok(_) => Ok(true),
+            Err(error) if is_condition_failed(&error) => {
+                self.capacity.count_rejected(1);
                 Ok(false)
             }
             Err(error) => Err(port_error(&error)),

@@ -21,7 +21,6 @@ pub enum SnapshotFailure {
     Message {
         /// Id of the message.
         id: String,
-        /// The reason.
         why: String,
     },
     /// Building the snapshot failed; the log has the reason.

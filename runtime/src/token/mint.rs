@@ -29,15 +29,9 @@ pub enum MintError {
     Generate,
     /// The file is not an Ed25519 private key.
     #[error("not an Ed25519 private key in PEM (PKCS #8): {why}")]
-    NotAKey {
-        /// The reason.
-        why: String,
-    },
+    NotAKey { why: String },
     #[error("cannot sign the token: {why}")]
-    Sign {
-        /// The reason.
-        why: String,
-    },
+    Sign { why: String },
 }
 
 impl KeyPair {

@@ -2,6 +2,7 @@
 //! stack's own keys, and tokens of OIDC issuers.
 
 mod claims;
+mod error;
 mod header;
 mod issuers;
 mod mint;
@@ -11,9 +12,10 @@ mod tests;
 mod verify;
 
 pub use claims::{Claims, Spreadsheets};
+pub use error::TokenError;
 pub use issuers::Issuers;
 pub use mint::{KeyPair, MintError};
 #[cfg(feature = "aws")]
 pub use oidc::HttpKeySource;
 pub use oidc::{KeySource, KeySourceFault, NoKeySource};
-pub use verify::{TokenError, Verifier};
+pub use verify::Verifier;

@@ -1,4 +1,5 @@
-//! The artifact bucket, which stores bundles and templates. A deployment creates it if it does not exist.
+//! The artifact bucket, which stores bundles and templates. A deployment creates the bucket if it
+//! does not exist.
 
 use aws_sdk_s3::error::{ProvideErrorMetadata as _, SdkError};
 use aws_sdk_s3::operation::head_bucket::HeadBucketError;
@@ -9,12 +10,13 @@ use super::bucket_settings::SettingsRepair;
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// The region that CreateBucket assumes without a location constraint.
+/// Region in which S3 creates a bucket if the request has no location constraint.
 const DEFAULT_REGION: &str = "us-east-1";
-/// Response header with the region of a bucket.
+/// Response header that contains the region of a bucket.
 const REGION_HEADER: &str = "x-amz-bucket-region";
 
-/// An object to upload. Its key contains the hash of its content, so equal keys mean equal bytes.
+/// An object to upload. The key contains the hash of the content, so objects with equal keys have
+/// equal bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Artifact {
     /// Key of the object.
@@ -28,7 +30,7 @@ pub(crate) struct Artifact {
 pub(crate) enum ArtifactBucket {
     /// The bucket was created.
     Created,
-    /// The bucket existed; changed settings were restored.
+    /// The bucket already existed. Settings that had been changed were restored.
     Existing(SettingsRepair),
 }
 
@@ -42,17 +44,21 @@ pub(crate) enum UploadResult {
 }
 
 impl Aws {
-    /// Returns the default name of the bucket, which contains the account and the region.
+    /// Returns the default name of the artifact bucket, which contains the account id and the
+    /// region.
     pub(crate) fn artifact_bucket_name(&self) -> String {
         format!("cellar-artifacts-{}-{}", self.account, self.region)
     }
 
-    /// Creates the bucket if it does not exist. If an existing bucket has the default name, settings that
-    /// were changed are restored; a bucket with another name keeps its settings.
+    /// Creates the artifact bucket if it does not exist.
+    ///
+    /// If a bucket with the default name exists, changed settings are restored. A bucket with
+    /// another name keeps its settings.
     ///
     /// # Errors
-    /// [`AwsError`]. If the process ends between creating the bucket and its settings, the bucket has the
-    /// defaults of S3, which block public access.
+    /// Returns [`AwsError`] if a request to AWS fails. If the process ends after the bucket was
+    /// created and before its settings were applied, the bucket has the defaults of S3, which block
+    /// public access.
     pub(crate) async fn ensure_artifact_bucket(
         &self,
         bucket: &str,
@@ -87,7 +93,7 @@ impl Aws {
         }
         match request.send().await {
             Ok(_) => {}
-            // Another deployment created it concurrently.
+            // Another deployment created the bucket concurrently.
             Err(error) if error.code() == Some("BucketAlreadyOwnedByYou") => {}
             Err(error) if error.code() == Some("BucketAlreadyExists") => {
                 return Err(AwsError::BucketOfOthers { bucket: bucket.to_owned() });
@@ -100,13 +106,14 @@ impl Aws {
     /// Returns whether the bucket contains an object with this key.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn has_artifact(&self, bucket: &str, key: &str) -> Result<bool, AwsError> {
         let head = self.s3.head_object().bucket(bucket).key(key);
         match head.expected_bucket_owner(&self.account).send().await {
             Ok(_) => Ok(true),
             Err(error) if status(&error) == Some(404) => Ok(false),
-            // The response to HEAD has no body, so the message names the action that was denied.
+            // The response to a HEAD request has no body, so this message supplies the denied
+            // action.
             Err(error) if status(&error) == Some(403) => {
                 let object = format!("arn:{}:s3:::{bucket}/{key}", self.partition);
                 let message = format!(
@@ -118,10 +125,10 @@ impl Aws {
         }
     }
 
-    /// Uploads an object unless it exists with the same length.
+    /// Uploads an object unless the bucket already contains an object with the same key and length.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn upload(
         &self,
         bucket: &str,
@@ -136,10 +143,10 @@ impl Aws {
         self.put_artifact(bucket, artifact).await.map(|()| UploadResult::Uploaded)
     }
 
-    /// Uploads an object, even if it exists.
+    /// Uploads an object and overwrites any existing object with the same key.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn put_artifact(
         &self,
         bucket: &str,
@@ -151,7 +158,7 @@ impl Aws {
         put.map(drop).map_err(|error| AwsError::from_sdk("upload to the artifact bucket", &error))
     }
 
-    /// Returns the URL at which CloudFormation reads an object.
+    /// Returns the URL from which CloudFormation reads an object.
     pub(crate) fn artifact_url(&self, bucket: &str, key: &str) -> String {
         match &self.endpoint_url {
             Some(endpoint) => format!("{endpoint}/{bucket}/{key}"),
@@ -160,12 +167,13 @@ impl Aws {
     }
 }
 
-/// Returns the HTTP status of an error. A HEAD request has no error code, only a status.
+/// Returns the HTTP status of an error. Errors of HEAD requests have a status but no error code.
 fn status<E>(error: &SdkError<E>) -> Option<u16> {
     error.raw_response().map(|response| response.status().as_u16())
 }
 
-/// Returns the region of a bucket from the error of a request to another region.
+/// Returns the region of a bucket, which S3 reports in the error for a request sent to the wrong
+/// region.
 fn region_of(error: &SdkError<HeadBucketError>) -> String {
     let region = error.raw_response().and_then(|it| it.headers().get(REGION_HEADER));
     region.unwrap_or("another region").to_owned()

@@ -1,5 +1,6 @@
-//! Settings of the artifact bucket: no public access, TLS only, cleanup of unfinished uploads. They are set
-//! when the bucket is created, and restored by later deployments if they were changed.
+//! Settings of the artifact bucket: public access is blocked, TLS is required, and unfinished
+//! uploads are deleted. New buckets get these settings, and later deployments restore settings that
+//! were changed.
 
 use aws_sdk_s3::error::ProvideErrorMetadata as _;
 use aws_sdk_s3::types::{
@@ -11,14 +12,14 @@ use serde_json::{Value, json};
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Days after which the parts of an unfinished upload are deleted.
+/// Number of days after which the parts of an unfinished upload are deleted.
 const ABORT_AFTER_DAYS: i32 = 1;
 
 /// A setting of the artifact bucket.
 struct Setting {
-    /// Name of the setting in messages.
+    /// Name of the setting as shown in messages.
     name: &'static str,
-    /// The operation in the error if the setting cannot be changed.
+    /// Operation name in the error that is reported if the setting cannot be changed.
     operation: &'static str,
 }
 
@@ -38,7 +39,7 @@ const UPLOAD_CLEANUP: Setting = Setting {
 pub(crate) struct SettingsRepair {
     /// Names of the settings that were restored.
     pub(crate) restored: Vec<&'static str>,
-    /// Names of the settings that could not be restored, each with the error.
+    /// Settings that could not be restored, as pairs of name and error.
     pub(crate) failed: Vec<(&'static str, AwsError)>,
 }
 
@@ -52,15 +53,15 @@ impl SettingsRepair {
 }
 
 impl Aws {
-    /// Applies all settings to a new bucket.
+    /// Applies all artifact bucket settings to a new bucket.
     pub(super) async fn set_up_bucket(&self, bucket: &str) -> Result<(), AwsError> {
         self.block_public_access(bucket).await?;
         self.put_policy(bucket, self.policy_with_tls_statement(bucket, Vec::new())).await?;
         self.put_rules(bucket, vec![cleanup_rule()?]).await
     }
 
-    /// Restores the settings that were changed. A setting that cannot be read stays as it is, because the
-    /// identity that deploys may lack the permission to read it.
+    /// Restores the settings that were changed. A setting that cannot be read is left unchanged,
+    /// because the deploying identity may lack the permission to read the setting.
     pub(super) async fn repair_settings(&self, bucket: &str) -> Result<SettingsRepair, AwsError> {
         let rule = cleanup_rule()?;
         let (allows_public_access, other_statements, other_rules) = tokio::join!(
@@ -100,7 +101,8 @@ impl Aws {
         put.map(drop).map_err(|error| AwsError::from_sdk(PUBLIC_ACCESS_BLOCK.operation, &error))
     }
 
-    /// Returns the statements of the bucket's policy if the TLS statement is missing.
+    /// Returns the other statements of the bucket policy if the TLS statement is missing, otherwise
+    /// `None`.
     async fn statements_if_tls_is_missing(&self, bucket: &str) -> Option<Vec<Value>> {
         let request = self.s3.get_bucket_policy().bucket(bucket);
         match request.expected_bucket_owner(&self.account).send().await {
@@ -132,7 +134,8 @@ impl Aws {
         })
     }
 
-    /// Returns the lifecycle rules of the bucket if no rule deletes unfinished uploads.
+    /// Returns the bucket's lifecycle rules if none of them deletes unfinished uploads, otherwise
+    /// `None`.
     async fn rules_if_cleanup_is_missing(
         &self,
         bucket: &str,
@@ -170,8 +173,8 @@ fn full_access_block() -> PublicAccessBlockConfiguration {
         .build()
 }
 
-/// Returns the rule that deletes unfinished uploads. No rule deletes bundles, because a rollback needs the
-/// previous one.
+/// Returns the lifecycle rule that deletes unfinished uploads. Bundles are never deleted by a rule,
+/// because a rollback needs the previous bundle.
 fn cleanup_rule() -> Result<LifecycleRule, AwsError> {
     let abort = AbortIncompleteMultipartUpload::builder().days_after_initiation(ABORT_AFTER_DAYS);
     LifecycleRule::builder()
@@ -183,7 +186,8 @@ fn cleanup_rule() -> Result<LifecycleRule, AwsError> {
         .map_err(|_| AwsError::Reply { missing: "a lifecycle" })
 }
 
-/// Returns whether a rule deletes unfinished uploads of all objects, after any number of days.
+/// Returns whether a lifecycle rule deletes unfinished uploads of all objects. Any number of days
+/// is accepted.
 fn cleans_up_all_uploads(rule: &LifecycleRule) -> bool {
     let prefix = rule.filter().and_then(LifecycleRuleFilter::prefix).unwrap_or_default();
     *rule.status() == ExpirationStatus::Enabled
@@ -191,8 +195,9 @@ fn cleans_up_all_uploads(rule: &LifecycleRule) -> bool {
         && prefix.is_empty()
 }
 
-/// Returns the statements of a policy that does not contain `own`, without statements that have the Sid of
-/// `own`. Returns `None` if the policy contains `own`, or cannot be parsed.
+/// Returns the statements of a policy except those with the same Sid as `own`.
+///
+/// Returns `None` if the policy already contains `own` or cannot be parsed.
 fn statements_if_missing(policy: &str, own: &Value) -> Option<Vec<Value>> {
     let policy: Value = serde_json::from_str(policy).ok()?;
     let statements = match policy.get("Statement")? {

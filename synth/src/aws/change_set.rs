@@ -16,14 +16,15 @@ use tokio::time::sleep;
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Interval at which the status of a change set is read.
+/// Polling interval while a change set is being created.
 const POLL: Duration = Duration::from_millis(700);
-/// Status of a stack that only has change sets.
+/// Status of a stack that was never deployed and only has change sets.
 const ONLY_CHANGE_SETS: &str = "REVIEW_IN_PROGRESS";
-/// Parts of the reason for which CloudFormation rejects a change set without changes.
+/// Substrings of the status reason with which CloudFormation rejects a change set that contains no
+/// changes.
 const NO_CHANGES: [&str; 2] = ["didn't contain changes", "No updates are to be performed"];
 
-/// The wanted state of a stack, from which a change set is created.
+/// The wanted state of a stack. A change set is created from it.
 #[derive(Debug, Clone)]
 pub(crate) struct WantedStack {
     /// Name of the stack.
@@ -36,11 +37,11 @@ pub(crate) struct WantedStack {
     pub(crate) template_url: String,
     /// Names and values of the parameters.
     pub(crate) parameters: Vec<(String, String)>,
-    /// Keys and values of the tags, which apply to all resources.
+    /// Keys and values of the stack's tags, which CloudFormation copies to all resources.
     pub(crate) tags: Vec<(String, String)>,
-    /// Whether the deployment may end before its resources are stable.
+    /// Whether to use express mode, in which a deployment ends before its resources are stable.
     pub(crate) express: bool,
-    /// Alarms that roll back the deployment.
+    /// Alarms that roll back the deployment when they fire.
     pub(crate) rollback: RollbackAlarms,
 }
 
@@ -49,7 +50,7 @@ pub(crate) struct WantedStack {
 pub(crate) struct RollbackAlarms {
     /// ARNs of the alarms.
     pub(crate) arns: Vec<String>,
-    /// Minutes after the deployment during which the alarms are monitored.
+    /// Number of minutes after the deployment during which the alarms are monitored.
     pub(crate) minutes: u8,
 }
 
@@ -64,7 +65,7 @@ pub(crate) struct ChangeSet {
     pub(crate) changes: Vec<Change>,
 }
 
-/// The predicted action on a resource.
+/// The predicted action of CloudFormation on a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum PlannedAction {
@@ -72,9 +73,9 @@ pub(crate) enum PlannedAction {
     Add,
     /// The resource is changed.
     Modify,
-    /// The resource is deleted, or removed from the stack and kept if its deletion policy says so.
+    /// The resource is removed from the stack, and deleted unless its deletion policy retains it.
     Remove,
-    /// Another action, or one that CloudFormation cannot predict.
+    /// Another action, or an action that CloudFormation cannot predict.
     Other,
 }
 
@@ -84,16 +85,16 @@ pub(crate) enum PlannedAction {
 pub(crate) enum Replacement {
     /// The resource is updated in place.
     No,
-    /// The replacement depends on values that are known only during the deployment.
+    /// Whether the resource is replaced depends on values that are known only during the
+    /// deployment.
     Maybe,
-    /// A new resource is created and the old one deleted.
+    /// A new resource is created and the old resource is deleted.
     Yes,
 }
 
-/// A predicted change of one resource.
+/// A change of one resource that CloudFormation predicts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Change {
-    /// The action.
     pub(crate) action: PlannedAction,
     /// Logical id of the resource.
     pub(crate) logical_id: String,
@@ -103,15 +104,18 @@ pub(crate) struct Change {
     pub(crate) replacement: Replacement,
     /// Names of the properties that change.
     pub(crate) properties: Vec<String>,
-    /// Whether the resource certainly changes. If not, it only refers to changed resources.
+    /// Set if the resource certainly changes. Unset if the resource only refers to resources that
+    /// change.
     pub(crate) certain: bool,
 }
 
 impl Aws {
-    /// Creates a change set and waits until it can be executed; `None` if there are no changes.
+    /// Creates a change set and waits until it can be executed. Returns `None` if there are no
+    /// changes.
     ///
     /// # Errors
-    /// [`AwsError`]; the stack was not changed, and the change set was deleted.
+    /// Returns [`AwsError`] if a request to AWS fails. The stack is then unchanged, and the change
+    /// set is deleted.
     pub(crate) async fn create_change_set(
         &self,
         wanted: &WantedStack,
@@ -145,13 +149,15 @@ impl Aws {
         match &change_set {
             Ok(Some(_)) => {}
             Ok(None) => self.discard_change_set(&id, stack, false).await?,
-            // The first error is the cause; an error of the deletion is ignored.
+            // An error of this deletion is ignored, because the first error is the cause of the
+            // failure.
             Err(_) => drop(self.discard_change_set(&id, stack, is_new).await),
         }
         change_set
     }
 
-    /// Waits until a change set can be executed; `None` if it has no changes.
+    /// Waits until a change set can be executed and reads its changes. Returns `None` if the change
+    /// set has no changes.
     pub(super) async fn wait_for_change_set(
         &self,
         id: &str,
@@ -162,11 +168,12 @@ impl Aws {
         Ok(Some(ChangeSet { id: id.to_owned(), stack_id, changes }))
     }
 
-    /// Deletes a change set that is not executed. If `is_new` is set, also deletes the stack if it has no
-    /// other change sets.
+    /// Deletes a change set that was not executed.
+    ///
+    /// If `is_new` is set, also deletes the stack, unless the stack has other change sets.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn discard_change_set(
         &self,
         id: &str,
@@ -177,7 +184,7 @@ impl Aws {
         if !is_new || self.has_change_sets(stack).await? {
             return Ok(());
         }
-        // Another deployment may have created the stack meanwhile.
+        // Another deployment may have created the stack in the meantime.
         match self.stack(stack).await? {
             Some(state) if state.status == ONLY_CHANGE_SETS => {
                 let token = uuid::Uuid::new_v4().to_string();
@@ -187,7 +194,8 @@ impl Aws {
         }
     }
 
-    /// Waits until a change set can be executed and returns the ARN of its stack; `None` if it has no changes.
+    /// Waits until a change set can be executed and returns the ARN of its stack. Returns `None` if
+    /// the change set has no changes.
     async fn wait_until_executable(
         &self,
         id: &str,
@@ -231,11 +239,11 @@ impl Aws {
         }
     }
 
-    /// Returns whether a change set can still be executed: it was not executed, and its stack did not
-    /// change.
+    /// Returns whether a change set can still be executed. A change set becomes invalid when it is
+    /// executed or when its stack changes.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn can_be_executed(&self, id: &str) -> Result<bool, AwsError> {
         let described = self.cloudformation.describe_change_set().change_set_name(id).send().await;
         match described {
@@ -255,7 +263,8 @@ impl Aws {
     /// Starts the execution of a change set.
     ///
     /// # Errors
-    /// [`AwsError`]. After [`AwsError::Unreachable`], the execution may have started.
+    /// Returns [`AwsError`] if the request fails. After [`AwsError::Unreachable`], the execution
+    /// may have started nevertheless.
     pub(crate) async fn execute_change_set(&self, id: &str, token: &str) -> Result<(), AwsError> {
         let request = self.cloudformation.execute_change_set().change_set_name(id);
         let started = request.client_request_token(token).send().await;
@@ -296,7 +305,7 @@ impl RollbackAlarms {
     }
 }
 
-/// Returns whether CloudFormation gives this reason for a change set without changes.
+/// Returns whether `reason` is the status reason for a change set without changes.
 fn means_no_changes(reason: &str) -> bool {
     NO_CHANGES.iter().any(|text| reason.contains(text))
 }

@@ -16,27 +16,28 @@ use cellar_stacks::Config;
 
 use super::error::AwsError;
 
-/// Default region of an emulator.
+/// AWS region used for an emulator if none is configured.
 const EMULATOR_REGION: &str = "us-east-1";
-/// Timeout of a connection to AWS.
+/// Timeout for establishing a connection to AWS.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Timeout of one attempt of a request. Long enough to upload some MB over a slow connection.
+/// Timeout of one attempt of a request. It is long enough to upload several MB over a slow
+/// connection.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(180);
-/// Interval at which an emulator, which is faster than AWS, is polled.
+/// Polling interval for an emulator, which is faster than AWS.
 const EMULATOR_POLL: Duration = Duration::from_millis(200);
-/// Default access key id and secret key of an emulator, which emulators accept by convention.
+/// Access key id and secret key for an emulator. Emulators accept this value by convention.
 const EMULATOR_KEY: &str = "test";
 
-/// Clients for one account and region.
+/// AWS clients for one account and region.
 #[derive(Debug, Clone)]
 pub(crate) struct Aws {
     pub(super) cloudformation: aws_sdk_cloudformation::Client,
     pub(super) dynamodb: aws_sdk_dynamodb::Client,
     pub(super) s3: aws_sdk_s3::Client,
     pub(super) sqs: aws_sdk_sqs::Client,
-    /// Configuration for other clients, such as those of the runtime.
+    /// SDK configuration for clients that are created elsewhere, such as those of the runtime.
     pub(crate) config: SdkConfig,
-    /// Credentials for signed requests without an SDK.
+    /// Credentials that sign requests made without an SDK.
     pub(super) credentials: Option<SharedCredentialsProvider>,
     /// AWS account id.
     pub(crate) account: String,
@@ -49,11 +50,13 @@ pub(crate) struct Aws {
 }
 
 impl Aws {
-    /// Finds credentials, and the region unless it is configured, like other AWS tools, and reads the
-    /// account of the credentials.
+    /// Finds the credentials, determines the region, and reads the account id of the credentials.
+    ///
+    /// Credentials are found like in other AWS tools, and so is the region if it is not configured.
     ///
     /// # Errors
-    /// [`AwsError`] if there are no valid credentials or no region, or AWS is unreachable.
+    /// Returns [`AwsError`] if there are no valid credentials or no region, or if AWS is
+    /// unreachable.
     pub(crate) async fn connect(
         config: &Config,
         endpoint_url: Option<&str>,
@@ -70,7 +73,7 @@ impl Aws {
             AwsError::from_sdk("get the caller identity", &error).with_place(place)
         })?;
         let account = caller.account().ok_or(AwsError::Reply { missing: "an account" })?;
-        // arn:PARTITION:sts::ACCOUNT:…
+        // The ARN has the form `arn:PARTITION:sts::ACCOUNT:…`.
         let partition = caller.arn().and_then(|arn| arn.split(':').nth(1)).unwrap_or("aws");
         let s3 = aws_sdk_s3::config::Builder::from(&config)
             .force_path_style(endpoint_url.is_some())
@@ -89,12 +92,12 @@ impl Aws {
         })
     }
 
-    /// Returns account and region for messages.
+    /// Returns a description of the account and region for messages.
     pub(crate) fn place(&self) -> String {
         format!("account {}, {}", self.account, self.region)
     }
 
-    /// Creates clients for an emulator without connecting to it.
+    /// Creates clients for an emulator. No connection is made.
     #[cfg(test)]
     pub(super) fn at(endpoint_url: &str) -> Self {
         let credentials = Credentials::new(EMULATOR_KEY, EMULATOR_KEY, None, None, "test");
@@ -117,7 +120,7 @@ impl Aws {
         }
     }
 
-    /// Returns the parent domain of the partition's services.
+    /// Returns the domain suffix of the AWS services in this partition.
     pub(super) fn domain(&self) -> &'static str {
         if self.partition == "aws-cn" { "amazonaws.com.cn" } else { "amazonaws.com" }
     }
@@ -128,17 +131,18 @@ impl Aws {
         format!("arn:{partition}:cloudwatch:{region}:{account}:alarm:{name}")
     }
 
-    /// Returns whether the clients use an emulator.
+    /// Returns whether the clients connect to an emulator.
     pub(crate) fn is_emulator(&self) -> bool {
         self.endpoint_url.is_some()
     }
 
-    /// Returns the polling interval: `aws_interval` for AWS, a shorter one for an emulator.
+    /// Returns the polling interval, which is `aws_interval` for AWS and shorter for an emulator.
     pub(crate) fn poll_interval(&self, aws_interval: Duration) -> Duration {
         if self.is_emulator() { EMULATOR_POLL } else { aws_interval }
     }
 
-    /// Returns the reachable URL of a function. An emulator serves function URLs under its own URL.
+    /// Returns the URL at which a function can be reached. An emulator serves function URLs under
+    /// its own URL.
     pub(crate) fn reachable_url(&self, function_url: &str) -> String {
         let host = function_url.strip_prefix("https://").unwrap_or_default();
         match (&self.endpoint_url, host.split_once(".lambda-url.")) {
@@ -166,13 +170,14 @@ async fn load_config(region: Option<&str>, endpoint_url: Option<&str>) -> SdkCon
     loader.load().await
 }
 
-/// Returns whether AWS_PROFILE is set. The default profile is not used for an emulator: it may require a
-/// sign-in to AWS.
+/// Returns whether the environment variable AWS_PROFILE is set. The default profile is not used for
+/// an emulator, because it may require a sign-in to AWS.
 fn has_named_profile() -> bool {
     std::env::var_os("AWS_PROFILE").is_some_and(|profile| !profile.is_empty())
 }
 
-/// Returns the credentials of the environment or of AWS_PROFILE, otherwise the emulator's defaults.
+/// Returns the credentials from the environment or from AWS_PROFILE. The fallback is the emulator's
+/// default key.
 fn credentials_for_emulator() -> CredentialsProviderChain {
     let environment = EnvironmentVariableCredentialsProvider::new();
     let mut chain = CredentialsProviderChain::first_try("Environment", environment);
@@ -183,7 +188,8 @@ fn credentials_for_emulator() -> CredentialsProviderChain {
     chain.or_else("Emulator", Credentials::new(key, key, None, None, provider))
 }
 
-/// Returns the region of the environment or of AWS_PROFILE, otherwise the emulator's default.
+/// Returns the region from the environment or from AWS_PROFILE. The fallback is the emulator's
+/// default region.
 fn region_for_emulator() -> RegionProviderChain {
     let mut chain = RegionProviderChain::first_try(EnvironmentVariableRegionProvider::new());
     if has_named_profile() {

@@ -1,4 +1,4 @@
-//! Tables and buckets of a stack: their size, and their deletion.
+//! Reads the size of a stack's tables, and deletes its tables and buckets.
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata as _;
 use aws_sdk_s3::types::{Delete, ObjectIdentifier};
@@ -14,10 +14,10 @@ const IN_USE: &str = "ResourceInUseException";
 const NO_BUCKET: &str = "NoSuchBucket";
 
 impl Aws {
-    /// Returns the size of a table in bytes, which DynamoDB updates every few hours.
+    /// Returns the size of a table in bytes. DynamoDB updates this value every few hours.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn table_bytes(&self, table: &str) -> Result<u64, AwsError> {
         let described = self.dynamodb.describe_table().table_name(table).send().await;
         let described =
@@ -26,17 +26,17 @@ impl Aws {
         Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or_default())
     }
 
-    /// Deletes a table, even if it has deletion protection. Does nothing if the table does not exist, or is
-    /// being deleted.
+    /// Deletes a table, even if deletion protection is enabled. Does nothing if the table does not
+    /// exist or is already being deleted.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn delete_table(&self, table: &str) -> Result<(), AwsError> {
         let update = self.dynamodb.update_table().table_name(table);
         match update.deletion_protection_enabled(false).send().await {
             Ok(_) => {}
             Err(error) if matches!(error.code(), Some(NO_TABLE)) => return Ok(()),
-            // The table has no protection, or is being deleted.
+            // The table has no deletion protection, or is already being deleted.
             Err(error) if matches!(error.code(), Some(IN_USE | "ValidationException")) => {}
             Err(error) => {
                 return Err(AwsError::from_sdk(
@@ -52,11 +52,13 @@ impl Aws {
         }
     }
 
-    /// Deletes a bucket with all versions of all objects. Calls `progress` with the number of versions
-    /// deleted so far. Does nothing if the bucket does not exist.
+    /// Deletes a bucket and all versions of all its objects. Does nothing if the bucket does not
+    /// exist.
+    ///
+    /// `progress` is called with the number of versions deleted so far.
     ///
     /// # Errors
-    /// [`AwsError`]; some objects may already be deleted.
+    /// Returns [`AwsError`] if a request to AWS fails. Some objects may already be deleted.
     pub(crate) async fn delete_bucket(
         &self,
         bucket: &str,
@@ -108,7 +110,8 @@ impl Aws {
         let request = self.s3.delete_objects().bucket(bucket).delete(delete);
         let reply = request.expected_bucket_owner(&self.account).send().await;
         let reply = reply.map_err(|error| AwsError::from_sdk(operation, &error))?;
-        // An object that is not deleted would be listed again forever.
+        // An object that fails to be deleted is an error here, because it would be listed again
+        // forever.
         match reply.errors().first() {
             None => Ok(()),
             Some(error) => Err(AwsError::Refused {

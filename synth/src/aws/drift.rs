@@ -11,15 +11,15 @@ use tokio::time::{Instant, sleep};
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Interval at which the status of a drift detection is read.
+/// Polling interval while a drift detection runs.
 const POLL: Duration = Duration::from_millis(700);
-/// Timeout of a drift detection: AWS reads each resource from its service.
+/// Timeout of a drift detection, which is slow because AWS reads each resource from its service.
 const TIMEOUT: Duration = Duration::from_secs(900);
 
-/// Operation name in errors.
+/// Name of the drift detection operation in errors.
 const DETECT_DRIFT: &str = "detect drift";
 
-/// A resource that differs from the stack.
+/// A resource whose actual state differs from the stack's template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Drift {
     /// Logical id of the resource.
@@ -31,37 +31,37 @@ pub(crate) struct Drift {
     pub(crate) physical_id: Option<String>,
     /// Whether the resource was deleted.
     pub(crate) deleted: bool,
-    /// Changed properties, if the resource exists.
+    /// Changed properties. Empty if the resource was deleted.
     pub(crate) differences: Vec<PropertyDrift>,
 }
 
-/// A property whose value differs from the stack.
+/// A property whose actual value differs from the stack's template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct PropertyDrift {
-    /// JSON pointer relative to the resource's properties.
+    /// JSON pointer to the property, relative to the resource's properties.
     pub(crate) path: String,
-    /// Value in the stack; `None` if the stack does not set the property.
+    /// Value in the template; `None` if the template does not set the property.
     pub(crate) expected: Option<String>,
-    /// Actual value; `None` if the property is not set.
+    /// Actual value of the property; `None` if it is not set.
     pub(crate) actual: Option<String>,
 }
 
 /// Result of a drift detection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct DriftReport {
-    /// Number of resources that were checked.
+    /// Number of resources that AWS checked.
     pub(crate) checked: usize,
-    /// Types of the stack's resources that AWS cannot check.
+    /// Types of resources in the stack that AWS cannot check.
     pub(crate) unchecked: Vec<String>,
-    /// The resources that differ, sorted by logical id.
+    /// The resources that differ from the template, sorted by logical id.
     pub(crate) drifts: Vec<Drift>,
 }
 
 impl Aws {
-    /// Runs a drift detection of a stack and waits for its result.
+    /// Runs drift detection on a stack and waits for the result.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn detect_drift(&self, stack_id: &str) -> Result<DriftReport, AwsError> {
         let started = self.cloudformation.detect_stack_drift().stack_name(stack_id).send().await;
         let started = started.map_err(|error| AwsError::from_sdk(DETECT_DRIFT, &error))?;
@@ -131,7 +131,8 @@ impl DriftReport {
 }
 
 impl Drift {
-    /// Converts a resource; `None` if it does not differ, or was not checked.
+    /// Converts a resource from the SDK. Returns `None` if the resource has no drift or was not
+    /// checked.
     fn from_resource(resource: &StackResourceDrift) -> Option<Self> {
         let deleted = match resource.stack_resource_drift_status()? {
             StackResourceDriftStatus::Deleted => true,
@@ -154,7 +155,7 @@ impl Drift {
 
 impl PropertyDrift {
     fn from_sdk(difference: &PropertyDifference) -> Self {
-        // CloudFormation reports a missing value as the text `null`.
+        // CloudFormation reports a missing value as the string `null`.
         let value = |value: Option<&str>| value.filter(|value| *value != "null").map(str::to_owned);
         Self {
             path: difference.property_path().unwrap_or_default().to_owned(),

@@ -1,10 +1,11 @@
-//! Errors of requests to AWS, each with its remedy.
+//! Errors of requests to AWS. Each error includes a remedy.
 
 use aws_sdk_cloudformation::error::{ProvideErrorMetadata, SdkError};
 
-/// A request to AWS that failed.
+/// A failed request to AWS.
 ///
-/// `operation` is an infinitive that completes "cannot …", such as "read the logs".
+/// The field `operation` completes the phrase "cannot …" in the message, for example "read the
+/// logs".
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub(crate) enum AwsError {
     /// No region is configured.
@@ -17,7 +18,7 @@ pub(crate) enum AwsError {
         )
     )]
     NoRegion,
-    /// No credentials were found, or their provider failed.
+    /// No credentials were found, or the credentials provider failed.
     #[error("cannot {operation}: no AWS credentials: {cause}")]
     #[diagnostic(
         code(synth::aws::credentials),
@@ -27,12 +28,11 @@ pub(crate) enum AwsError {
         )
     )]
     NoCredentials {
-        /// The operation.
         operation: &'static str,
         /// Error of the credentials provider.
         cause: String,
     },
-    /// AWS does not know the credentials, at least not in this region.
+    /// AWS rejected the credentials as unknown. They may be valid in another region.
     #[error("cannot {operation}: AWS rejected the credentials: {message}")]
     #[diagnostic(
         code(synth::aws::unknown_credentials),
@@ -43,9 +43,8 @@ pub(crate) enum AwsError {
         )
     )]
     UnknownCredentials {
-        /// The operation.
         operation: &'static str,
-        /// Message of AWS.
+        /// Error message returned by AWS.
         message: String,
     },
     /// The credentials have expired.
@@ -58,10 +57,7 @@ pub(crate) enum AwsError {
              command again"
         )
     )]
-    Expired {
-        /// The operation.
-        operation: &'static str,
-    },
+    Expired { operation: &'static str },
     /// The AWS identity lacks a permission.
     #[error("cannot {operation}: {message}")]
     #[diagnostic(
@@ -72,9 +68,8 @@ pub(crate) enum AwsError {
         )
     )]
     Denied {
-        /// The operation.
         operation: &'static str,
-        /// Message of AWS, which names the denied action.
+        /// Message from AWS, which includes the denied action.
         message: String,
     },
     /// AWS cannot be reached.
@@ -84,12 +79,11 @@ pub(crate) enum AwsError {
         help("check the network, then run the same command again")
     )]
     Unreachable {
-        /// The operation.
         operation: &'static str,
-        /// The innermost cause.
+        /// Message of the innermost cause.
         cause: String,
     },
-    /// The first request of a command cannot reach AWS, so the address may be wrong.
+    /// AWS could not be reached by the first request of a command. The address may be wrong.
     #[error("AWS is unreachable {place}: {cause}")]
     #[diagnostic(
         code(synth::aws::nowhere),
@@ -99,12 +93,12 @@ pub(crate) enum AwsError {
         )
     )]
     UnreachablePlace {
-        /// The address, such as "in region eu-west-1" or "at http://127.0.0.1:1".
+        /// Description of the address, such as "in region eu-west-1" or "at http://127.0.0.1:1".
         place: String,
-        /// The innermost cause.
+        /// Message of the innermost cause.
         cause: String,
     },
-    /// Another account owns the artifact bucket.
+    /// The artifact bucket belongs to another account.
     #[error("the bucket {bucket} belongs to another account")]
     #[diagnostic(
         code(synth::aws::bucket),
@@ -117,7 +111,7 @@ pub(crate) enum AwsError {
         /// Name of the bucket.
         bucket: String,
     },
-    /// S3 denies access to the artifact bucket without a reason.
+    /// S3 denied access to the artifact bucket and gave no reason.
     #[error("access to the bucket {bucket} was denied: S3 returned 403 without a reason")]
     #[diagnostic(
         code(synth::aws::bucket_closed),
@@ -157,10 +151,10 @@ pub(crate) enum AwsError {
     ChangeSetFailed {
         /// Name of the stack.
         stack: String,
-        /// Reason given by CloudFormation.
+        /// Status reason given by CloudFormation.
         reason: String,
     },
-    /// Another operation on the stack started first.
+    /// Another operation on the stack was started first.
     #[error("cannot {operation}: another operation changed the stack: {message}")]
     #[diagnostic(
         code(synth::aws::stack_busy),
@@ -170,62 +164,56 @@ pub(crate) enum AwsError {
         )
     )]
     StackBusy {
-        /// The operation.
         operation: &'static str,
-        /// Message of AWS.
+        /// Error message returned by AWS.
         message: String,
     },
     /// AWS rejected the request for another reason.
     #[error("cannot {operation}: {code}: {message}")]
     #[diagnostic(code(synth::aws::refused), help("fix the cause, then run the same command again"))]
     Refused {
-        /// The operation.
         operation: &'static str,
-        /// Error code of AWS.
+        /// Error code returned by AWS.
         code: String,
-        /// Message of AWS.
+        /// Error message returned by AWS.
         message: String,
     },
-    /// A paginated reply is too long.
-    #[error("cannot {operation}: the reply has more than {pages} pages")]
+    /// A paginated response has too many pages.
+    #[error("cannot {operation}: the response has more than {pages} pages")]
     #[diagnostic(
         code(synth::aws::endless),
         help("run the same command again, with a shorter period if it has --since")
     )]
     TooManyPages {
-        /// The operation.
         operation: &'static str,
-        /// Largest number of pages that are read.
+        /// Maximum number of pages that are read.
         pages: usize,
     },
-    /// A reply lacks a required part.
-    #[error("the reply of AWS lacks {missing}")]
+    /// A response lacks a required part.
+    #[error("the response of AWS lacks {missing}")]
     #[diagnostic(code(synth::aws::reply), help("run the same command again"))]
-    Reply {
-        /// The missing part.
-        missing: &'static str,
-    },
+    Reply { missing: &'static str },
 }
 
-/// Error codes of requests that are not permitted.
+/// Error codes for a missing permission.
 const DENIED: [&str; 4] =
     ["AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AllAccessDisabled"];
-/// Error codes of concurrent operations on a stack. An operation also deletes all other change sets of
-/// the stack.
+/// Error codes for concurrent operations on a stack. They include codes for a missing change set,
+/// because an operation on a stack deletes all other change sets of that stack.
 const BUSY: [&str; 3] =
     ["ChangeSetNotFound", "InvalidChangeSetStatus", "OperationInProgressException"];
-/// Suffix of the statuses of a stack that is being changed.
+/// Suffix of the status of a stack while it is being changed.
 const IN_PROGRESS_SUFFIX: &str = "_IN_PROGRESS";
-/// The text before the action in the message of a denied request.
+/// Text that precedes the action in the error message for a missing permission.
 const BEFORE_ACTION: &str = "not authorized to perform: ";
-/// Start of the SDK's message if it finds no credentials.
+/// Prefix of the SDK's error message for missing credentials.
 const NO_CREDENTIALS_FOUND: &str = "no credentials found";
-/// HTTP status of requests that are not permitted.
+/// HTTP status for a missing permission.
 const FORBIDDEN: u16 = 403;
-/// Error codes of expired credentials.
+/// Error codes for expired credentials.
 const EXPIRED: [&str; 4] =
     ["ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"];
-/// Error codes of unknown credentials.
+/// Error codes for unknown credentials.
 const UNKNOWN_CREDENTIALS: [&str; 4] = [
     "InvalidClientTokenId",
     "UnrecognizedClientException",
@@ -234,7 +222,7 @@ const UNKNOWN_CREDENTIALS: [&str; 4] = [
 ];
 
 impl AwsError {
-    /// Converts the error of an SDK.
+    /// Converts an error of the SDK.
     pub(super) fn from_sdk<E>(operation: &'static str, error: &SdkError<E>) -> Self
     where
         E: std::error::Error + ProvideErrorMetadata + 'static,
@@ -247,7 +235,7 @@ impl AwsError {
             service_error.message().map_or_else(|| service_error.to_string(), str::to_owned);
         match (service_error.code(), status) {
             (Some(code), _) => Self::from_code(operation, code, message),
-            // The response to a HEAD request has no body, and therefore no error code.
+            // The response to a HEAD request has no body and therefore no error code.
             (None, Some(FORBIDDEN)) => {
                 let message = "AWS returned 403 without a reason".to_owned();
                 Self::Denied { operation, message }
@@ -257,17 +245,17 @@ impl AwsError {
         }
     }
 
-    /// Classifies an error without a response.
+    /// Converts an SDK error without a response to an [`AwsError`].
     fn from_causes(operation: &'static str, causes: Vec<String>) -> Self {
         let innermost = causes.last().cloned().unwrap_or_default();
-        // The SDK has no error variant for missing credentials.
+        // The SDK has no separate error variant for missing credentials.
         if causes.iter().any(|cause| cause.contains("credentials")) {
             return Self::NoCredentials { operation, cause: shorten_credentials_error(innermost) };
         }
         Self::Unreachable { operation, cause: innermost }
     }
 
-    /// Classifies an error code of a service.
+    /// Maps the error code of an AWS service to an [`AwsError`].
     pub(super) fn from_code(operation: &'static str, code: &str, message: String) -> Self {
         let is_busy = BUSY.contains(&code)
             || (code == "ValidationError" && message.contains(IN_PROGRESS_SUFFIX));
@@ -284,8 +272,8 @@ impl AwsError {
         }
     }
 
-    /// Adds the address to the error if AWS is unreachable. For the first request of a command, because a wrong
-    /// address is a likely cause.
+    /// Adds the address to an [`AwsError::Unreachable`] error. Used for the first request of a
+    /// command, where a wrong address is a likely cause.
     pub(super) fn with_place(self, place: String) -> Self {
         match self {
             Self::Unreachable { cause, .. } => Self::UnreachablePlace { place, cause },
@@ -293,7 +281,7 @@ impl AwsError {
         }
     }
 
-    /// Returns the remedy as a short imperative phrase.
+    /// Returns the remedy as a short imperative phrase, such as "check the network".
     pub(crate) fn remedy(&self) -> String {
         match self {
             Self::Unreachable { .. } => "check the network".to_owned(),
@@ -303,20 +291,21 @@ impl AwsError {
         }
     }
 
-    /// Returns whether a retry of the request would also fail.
+    /// Returns whether the error is permanent, so that retrying the request is useless.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(self, Self::Unreachable { .. } | Self::Refused { .. } | Self::Reply { .. })
     }
 }
 
-/// Returns the action in the message of a denied request, such as `s3:PutObject`.
+/// Extracts the denied action, such as `s3:PutObject`, from the error message for a missing
+/// permission.
 pub(crate) fn denied_action(message: &str) -> Option<&str> {
     let (_, action) = message.split_once(BEFORE_ACTION)?;
     let action = action.split_whitespace().next()?.trim_end_matches(['.', ',']);
     (!action.is_empty()).then_some(action)
 }
 
-/// Replaces the SDK's list of all credential sources by a short text that names the profile.
+/// Replaces the SDK's long list of credential sources with a short text that includes the profile.
 fn shorten_credentials_error(cause: String) -> String {
     if !cause.starts_with(NO_CREDENTIALS_FOUND) {
         return cause;
@@ -339,7 +328,7 @@ fn permission(message: &str) -> String {
     }
 }
 
-/// Returns the messages of an error and of all its causes, outermost first.
+/// Returns the messages of an error and all its causes, outermost first.
 pub(super) fn causes(error: &dyn std::error::Error) -> Vec<String> {
     let mut messages = vec![error.to_string()];
     let mut next = error.source();

@@ -7,16 +7,16 @@ use super::change_set::ChangeSet;
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Tables to import into a stack.
+/// Tables to import into a stack, with the template to use.
 #[derive(Debug, Clone)]
 pub(crate) struct Import {
     /// Name of the stack.
     pub(crate) stack: String,
     /// Name of the change set.
     pub(crate) change_set_name: String,
-    /// URL of the template: the deployed one, with only the imported tables added.
+    /// URL of the template. It differs from the deployed template only by the imported tables.
     pub(crate) template_url: String,
-    /// Names of the stack's parameters, whose values stay the same.
+    /// Names of the stack's parameters. Their values stay unchanged.
     pub(crate) parameters: Vec<String>,
     /// Logical id and name of each table.
     pub(crate) tables: Vec<(String, String)>,
@@ -26,7 +26,8 @@ impl Aws {
     /// Creates a change set that imports tables, and waits until it can be executed.
     ///
     /// # Errors
-    /// [`AwsError`]; the stack was not changed, and the change set was deleted.
+    /// Returns [`AwsError`] if a request to AWS fails. The stack is then unchanged, and the change
+    /// set is deleted.
     pub(crate) async fn create_import(&self, import: &Import) -> Result<ChangeSet, AwsError> {
         let parameters = import
             .parameters
@@ -61,7 +62,8 @@ impl Aws {
             Ok(None) => AwsError::Reply { missing: "changes to import" },
             Err(error) => error,
         };
-        // An error of the deletion is ignored: the first error is the cause.
+        // An error of this deletion is ignored, because the first error is the cause of the
+        // failure.
         let _ = self.discard_change_set(&id, &import.stack, false).await;
         Err(error)
     }

@@ -1,4 +1,4 @@
-//! Log lines of the functions, from CloudWatch Logs.
+//! Reads log lines of the functions from CloudWatch Logs.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +12,10 @@ const FILTER: Operation = Operation {
     json: "1.1",
     name: "read the logs",
 };
-/// Lines per page, the maximum of the service.
+/// Number of log lines per page, which is the maximum of CloudWatch Logs.
 const PAGE_EVENTS: u32 = 10_000;
-/// Largest number of pages read from a log group. A filter with few matches returns many empty pages.
+/// Maximum number of pages to read from a log group. A filter with few matches returns many empty
+/// pages.
 pub(crate) const PAGES_MAX: usize = 500;
 
 /// A query for the lines of a log group.
@@ -23,9 +24,9 @@ pub(crate) const PAGES_MAX: usize = 500;
 pub(crate) struct LogQuery {
     /// Name of the log group.
     pub(crate) log_group_name: String,
-    /// Time of the first line, Unix milliseconds.
+    /// Time of the oldest line to return, in Unix milliseconds.
     pub(crate) start_time: u64,
-    /// Filter pattern in the syntax of CloudWatch Logs; absent for all lines.
+    /// Filter pattern in the syntax of CloudWatch Logs. Absent to select all lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) filter_pattern: Option<String>,
 }
@@ -34,14 +35,14 @@ pub(crate) struct LogQuery {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LogEvent {
-    /// Id of the line. AWS always sets it, an emulator may not.
+    /// Id of the line. AWS always sets the id, but an emulator may not.
     pub(crate) event_id: Option<String>,
-    /// Time of the line, Unix milliseconds.
+    /// Time of the line, in Unix milliseconds.
     pub(crate) timestamp: u64,
     /// Text of the line.
     #[serde(default)]
     pub(crate) message: String,
-    /// Log stream of one execution environment of the function.
+    /// Log stream, which belongs to one execution environment of the function.
     #[serde(default)]
     pub(crate) log_stream_name: String,
 }
@@ -65,11 +66,12 @@ struct Page {
 }
 
 impl Aws {
-    /// Passes lines to `handle_page`, oldest first. Returns `false` if there are more than [`PAGES_MAX`]
-    /// pages.
+    /// Passes each page of log lines to `handle_page`, oldest first.
+    ///
+    /// Returns `false` if reading stopped after [`PAGES_MAX`] pages although there are more.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn log_events(
         &self,
         query: &LogQuery,
@@ -89,7 +91,7 @@ impl Aws {
     }
 }
 
-/// Returns the filter pattern that matches lines with this text.
+/// Returns a filter pattern that matches log lines containing `text`.
 pub(crate) fn text_pattern(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

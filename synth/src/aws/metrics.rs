@@ -1,4 +1,4 @@
-//! Alarms and metrics of a stack, from CloudWatch.
+//! Reads the alarms and metrics of a stack from CloudWatch.
 
 use std::collections::BTreeMap;
 
@@ -22,11 +22,11 @@ const GET_METRIC_DATA: Operation = Operation {
     json: "1.0",
     name: "read the metrics",
 };
-/// Largest number of alarms in a request.
+/// Maximum number of alarms per request.
 const ALARMS_PER_REQUEST: usize = 100;
-/// Largest number of metrics in a request.
+/// Maximum number of metrics per request.
 const METRICS_PER_REQUEST: usize = 500;
-/// Largest number of pages read; the longest period has far fewer.
+/// Maximum number of pages to read. Even the longest period has far fewer pages.
 pub(super) const PAGES_MAX: usize = 100;
 
 /// An active alarm.
@@ -35,7 +35,7 @@ pub(super) const PAGES_MAX: usize = 100;
 pub(crate) struct AlarmState {
     /// Name of the alarm.
     pub(crate) alarm_name: String,
-    /// Reason given by CloudWatch.
+    /// Reason for the alarm's state, given by CloudWatch.
     pub(crate) state_reason: Option<String>,
 }
 
@@ -56,9 +56,9 @@ pub(crate) struct MetricQuery {
     pub(crate) metric: &'static str,
     /// Dimensions that select the resource.
     pub(crate) dimensions: Vec<(&'static str, String)>,
-    /// Statistic of each period, `Sum` or `Average`.
+    /// Statistic to compute for each period: `Sum` or `Average`.
     pub(crate) statistic: &'static str,
-    /// Length of a period in seconds.
+    /// Length of a metric period in seconds.
     pub(crate) period_s: u32,
 }
 
@@ -91,19 +91,19 @@ struct AlarmsRequest<'a> {
 #[serde(rename_all = "PascalCase")]
 struct DataRequest {
     metric_data_queries: Vec<Value>,
-    /// Unix seconds.
+    /// Time in Unix seconds.
     start_time: u64,
-    /// Unix seconds.
+    /// Time in Unix seconds.
     end_time: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_token: Option<String>,
 }
 
 impl Aws {
-    /// Returns the active alarms among these.
+    /// Returns the alarms in `names` that are in the alarm state.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn active_alarms(
         &self,
         names: &[String],
@@ -124,11 +124,11 @@ impl Aws {
         Ok(alarms)
     }
 
-    /// Returns the values of metrics between two times in Unix seconds, unordered. A period without
-    /// measurements has no value.
+    /// Returns the values of metrics between two times in Unix seconds. The values are not sorted.
+    /// A period without measurements has no value.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn metrics(
         &self,
         queries: &[MetricQuery],
@@ -159,10 +159,11 @@ impl Aws {
         Ok(values)
     }
 
-    /// Reads all pages of a reply. `handle_page` returns the token of the next page.
+    /// Reads all pages of a response. `handle_page` processes a page and returns the token of the
+    /// next page.
     ///
     /// # Errors
-    /// [`AwsError::TooManyPages`] after [`PAGES_MAX`] pages.
+    /// Returns [`AwsError::TooManyPages`] after [`PAGES_MAX`] pages.
     async fn read_pages<Request: Serialize, Page: DeserializeOwned>(
         &self,
         operation: Operation,
@@ -181,7 +182,7 @@ impl Aws {
     }
 }
 
-/// Pairs each query with an id; CloudWatch requires ids that start with a lower-case letter.
+/// Pairs each metric query with an id. CloudWatch requires that ids start with a lower-case letter.
 fn with_ids(queries: &[MetricQuery]) -> impl Iterator<Item = (String, &MetricQuery)> {
     queries.iter().enumerate().map(|(index, query)| (format!("m{index}"), query))
 }

@@ -1,4 +1,4 @@
-//! Access to AWS: clients, the artifact bucket, change sets, stacks, logs and metrics.
+//! Access to AWS: clients, the artifact bucket, change sets, stacks, tables, logs and metrics.
 
 mod artifacts;
 mod bucket_settings;

@@ -1,5 +1,5 @@
-//! Signed JSON requests to CloudWatch without an SDK. Its two SDKs take nearly two minutes to build, and
-//! only three read operations are needed.
+//! Sends signed JSON requests to CloudWatch without an SDK. The two SDKs of CloudWatch take nearly
+//! two minutes to build, and only three read operations are needed.
 
 use std::time::{Duration, SystemTime};
 
@@ -19,22 +19,23 @@ use tokio::time::sleep;
 use super::connect::Aws;
 use super::error::{AwsError, causes};
 
-/// Largest number of attempts of a request.
+/// Maximum number of attempts per request.
 const ATTEMPTS: u32 = 5;
-/// Upper bound of the first pause between attempts, in milliseconds. The services accept only a few
-/// requests per second.
+/// Upper bound of the pause before the first retry, in milliseconds. The pause is long because
+/// CloudWatch accepts only a few requests per second.
 const PAUSE_MS: u64 = 400;
-/// The pauses between attempts.
+/// Backoff between the attempts of a request.
 const PAUSES: Backoff = Backoff { base_ms: PAUSE_MS, max_ms: PAUSE_MS << ATTEMPTS };
-/// Timeout of a connection.
+/// Timeout for establishing a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Timeout of an attempt.
+/// Timeout of one attempt of a request.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Largest reply that is read; a page of log lines has at most 10 MB.
+/// Maximum length of a response body, in bytes. A page of log lines has at most 10 MB.
 const REPLY_BYTES_MAX: usize = 32 * 1_024 * 1_024;
-/// Number of characters of a reply that is not JSON, in an error message.
+/// Maximum number of characters of a response body shown in an error message if the body is not
+/// JSON.
 const SHOWN_CHARS: usize = 200;
-/// Error codes of requests to retry, for any HTTP status.
+/// Error codes that are retried regardless of the HTTP status.
 const RETRYABLE: [&str; 7] = [
     "InternalFailure",
     "InternalServiceError",
@@ -45,16 +46,16 @@ const RETRYABLE: [&str; 7] = [
     "ThrottlingException",
 ];
 
-/// An operation of a service with a JSON protocol.
+/// An operation of an AWS service that uses a JSON protocol.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operation {
-    /// Name of the service in its domain and in signatures.
+    /// Service name in the domain and in signatures.
     pub(super) service: &'static str,
-    /// Value of the header `X-Amz-Target`.
+    /// Value of the `X-Amz-Target` header.
     pub(super) target: &'static str,
     /// Version of the JSON protocol, `1.0` or `1.1`.
     pub(super) json: &'static str,
-    /// Name in errors, as in "cannot read the logs".
+    /// Operation name in errors, such as "read the logs" in "cannot read the logs".
     pub(super) name: &'static str,
 }
 
@@ -67,10 +68,10 @@ enum AttemptFailure {
 }
 
 impl Aws {
-    /// Runs an operation that only reads, with retries.
+    /// Runs a read-only operation with retries.
     ///
     /// # Errors
-    /// [`AwsError`] if the request is rejected, or all attempts fail.
+    /// Returns [`AwsError`] if the request is rejected or all attempts fail.
     pub(super) async fn read<Reply: DeserializeOwned>(
         &self,
         operation: Operation,
@@ -104,9 +105,9 @@ impl Aws {
             .user_agent(concat!("cellar/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(TIMEOUT)
-            // A signature is valid for one host only.
+            // Redirects are disabled, because a signature is valid for one host only.
             .redirect(reqwest::redirect::Policy::none());
-        // Like the SDKs, do not use a proxy for an emulator on this machine.
+        // A proxy is not used for an emulator on this machine. The SDKs do the same.
         if self.is_emulator() { builder.no_proxy().build() } else { builder.build() }
     }
 
@@ -144,7 +145,7 @@ impl Aws {
         })
     }
 
-    /// Reads the credentials again for each attempt, because temporary credentials are renewed.
+    /// The credentials are read again for each attempt, because temporary credentials are renewed.
     async fn current_credentials(&self, operation: &'static str) -> Result<Credentials, AwsError> {
         let no_credentials = |cause: String| AwsError::NoCredentials { operation, cause };
         let Some(provider) = &self.credentials else {
@@ -199,7 +200,8 @@ fn signed_headers(
     Ok(headers)
 }
 
-/// Returns the code and the message of an error reply. The names of both fields depend on the service.
+/// Returns the code and the message of an error response. The names of both fields depend on the
+/// service.
 fn parse_error(body: &[u8], status: u16) -> (String, String) {
     let default_code = format!("HTTP {status}");
     let Ok(error) = serde_json::from_slice::<Value>(body) else {
@@ -209,7 +211,7 @@ fn parse_error(body: &[u8], status: u16) -> (String, String) {
     let field = |names: &[&str]| {
         names.iter().find_map(|name| error.get(name)?.as_str()).unwrap_or_default().to_owned()
     };
-    // `com.amazon.coral.service#AccessDeniedException:http://…`
+    // A code can have the form `com.amazon.coral.service#AccessDeniedException:http://…`.
     let code = field(&["__type", "code", "Code"]);
     let code = code.rsplit('#').next().and_then(|code| code.split(':').next()).unwrap_or_default();
     let code = if code.is_empty() { default_code } else { code.to_owned() };
@@ -220,14 +222,14 @@ fn unreachable(operation: &'static str, error: &reqwest::Error) -> AwsError {
     AwsError::Unreachable { operation, cause: causes(error).pop().unwrap_or_default() }
 }
 
-/// Returns the failure of an attempt whose reply could not be read.
+/// Converts a failure to read the response body.
 fn body_failure(operation: &'static str, fault: &BodyFault) -> AttemptFailure {
     match fault {
         BodyFault::Broken(error) => AttemptFailure::Retryable(unreachable(operation, error)),
         BodyFault::TooLarge => AttemptFailure::Final(AwsError::Refused {
             operation,
             code: "too large".to_owned(),
-            message: format!("the reply has more than {REPLY_BYTES_MAX} bytes"),
+            message: format!("the response has more than {REPLY_BYTES_MAX} bytes"),
         }),
     }
 }

@@ -1,4 +1,4 @@
-//! Stacks, their resources and their events.
+//! Reads stacks with their resources and events, and deletes stacks.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Type of the stack itself in its list of events.
+/// Type of the events that concern the stack itself.
 pub(crate) const STACK_TYPE: &str = "AWS::CloudFormation::Stack";
 
 /// The current state of a stack.
@@ -21,9 +21,9 @@ pub(crate) struct StackState {
     pub(crate) id: String,
     /// Status in CloudFormation.
     pub(crate) status: String,
-    /// Reason of the status.
+    /// Status reason given by CloudFormation.
     pub(crate) reason: Option<String>,
-    /// Time of the last change or of the creation, Unix milliseconds.
+    /// Time of the last change of the stack, or of its creation, in Unix milliseconds.
     pub(crate) changed_ms: Option<u64>,
     /// Names and values of the outputs.
     pub(crate) outputs: BTreeMap<String, String>,
@@ -36,23 +36,23 @@ pub(crate) struct StackState {
 /// A resource of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Resource {
-    /// Logical id.
+    /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Type, `AWS::…`.
+    /// Type of the resource, `AWS::…`.
     #[serde(rename = "type")]
     pub(crate) resource_type: String,
-    /// Physical id, once the resource has been created.
+    /// Physical id of the resource. Set once the resource has been created.
     pub(crate) physical_id: Option<String>,
     /// Status in CloudFormation.
     pub(crate) status: String,
 }
 
-/// An event of a resource, or of the stack itself.
+/// A CloudFormation event of a resource or of the stack itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DeploymentEvent {
     /// Id of the event.
     pub(crate) id: String,
-    /// Time of the event, Unix milliseconds.
+    /// Time of the event, in Unix milliseconds.
     pub(crate) at_ms: u64,
     /// Logical id of the resource.
     pub(crate) logical_id: String,
@@ -60,15 +60,16 @@ pub(crate) struct DeploymentEvent {
     pub(crate) resource_type: String,
     /// Status of the resource in CloudFormation.
     pub(crate) status: String,
-    /// Reason of the status.
+    /// Status reason given by CloudFormation.
     pub(crate) reason: Option<String>,
 }
 
 impl Aws {
-    /// Returns a stack by its name, or by its ARN (even after it was deleted); `None` if it does not exist.
+    /// Returns a stack by its name or ARN. Returns `None` if the stack does not exist. A deleted
+    /// stack can still be read by its ARN.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn stack(&self, name: &str) -> Result<Option<StackState>, AwsError> {
         let described = self.cloudformation.describe_stacks().stack_name(name).send().await;
         let described = match described {
@@ -101,10 +102,10 @@ impl Aws {
         }))
     }
 
-    /// Returns the template of the last deployment, as it was uploaded.
+    /// Returns the template of the last deployment, exactly as it was uploaded.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn template(&self, stack_id: &str) -> Result<String, AwsError> {
         let request = self.cloudformation.get_template().stack_name(stack_id);
         let template = request.template_stage(TemplateStage::Original).send().await;
@@ -116,7 +117,7 @@ impl Aws {
     /// Returns the resources of a stack.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn resources(&self, stack_id: &str) -> Result<Vec<Resource>, AwsError> {
         let mut pages =
             self.cloudformation.list_stack_resources().stack_name(stack_id).into_paginator().send();
@@ -129,10 +130,11 @@ impl Aws {
         Ok(resources)
     }
 
-    /// Returns the events of a stack after the newest one for which `is_known` is true, oldest first.
+    /// Returns the new events of a stack, oldest first. Events up to the newest one for which
+    /// `is_known` returns true are omitted.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn events(
         &self,
         stack_id: &str,
@@ -161,10 +163,10 @@ impl Aws {
         Ok(events)
     }
 
-    /// Starts to delete a stack. Resources with the deletion policy Retain are kept.
+    /// Starts the deletion of a stack. Resources with the deletion policy `Retain` are kept.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn delete_stack(&self, stack_id: &str, token: &str) -> Result<(), AwsError> {
         let request = self.cloudformation.delete_stack().stack_name(stack_id);
         let request = request.client_request_token(token).deletion_mode(DeletionMode::Standard);
@@ -173,7 +175,8 @@ impl Aws {
     }
 }
 
-/// Returns whether an error means that the stack does not exist. CloudFormation has no error code for this.
+/// Returns whether an error means that the stack does not exist. CloudFormation has no separate
+/// error code for a missing stack.
 fn means_not_found(code: Option<&str>, message: Option<&str>) -> bool {
     code == Some("ValidationError")
         && message.is_some_and(|message| message.contains("does not exist"))

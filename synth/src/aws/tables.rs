@@ -1,4 +1,4 @@
-//! Point-in-time recovery of tables: DynamoDB restores a table under a new name.
+//! Point-in-time recovery of tables. DynamoDB restores a table as a new table with another name.
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata as _;
 use aws_sdk_dynamodb::primitives::DateTime;
@@ -9,36 +9,37 @@ use super::error::AwsError;
 
 /// Error code for a table that does not exist.
 const NO_TABLE: &str = "ResourceNotFoundException";
-/// Error code for a table that exists or is being created.
+/// Error code for a table that already exists or is being created.
 const TABLE_EXISTS: &str = "TableAlreadyExistsException";
 
 /// The range of times to which a table can be restored, in Unix seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RestorableRange {
-    /// Earliest time.
+    /// Earliest time to which the table can be restored.
     pub(crate) from_s: u64,
-    /// Latest time, a few minutes ago.
+    /// Latest time, which is a few minutes before the present.
     pub(crate) to_s: u64,
 }
 
-/// A table, with its origin if it was restored.
+/// Description of a table, with its origin if the table was restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableDescription {
-    /// ARN of the table from which it was restored.
+    /// ARN of the table from which this table was restored. Set only for a restored table.
     pub(crate) source_arn: Option<String>,
-    /// Time to which it was restored, Unix seconds.
+    /// Time to which this table was restored, in Unix seconds. Set only for a restored table.
     pub(crate) restored_to_s: Option<u64>,
-    /// Creation time, Unix seconds.
+    /// Creation time of the table, in Unix seconds.
     pub(crate) created_s: Option<u64>,
-    /// Whether the creation or restore is complete.
+    /// Whether the creation or restore of the table is complete.
     pub(crate) is_active: bool,
 }
 
 impl Aws {
-    /// Returns the restorable range of a table; `None` if it has no point-in-time recovery.
+    /// Returns the range of times to which a table can be restored. Returns `None` if point-in-time
+    /// recovery is disabled for the table.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn restorable_range(
         &self,
         table: &str,
@@ -56,10 +57,10 @@ impl Aws {
         }))
     }
 
-    /// Describes a table; `None` if it does not exist.
+    /// Returns the description of a table. Returns `None` if the table does not exist.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn describe_table(
         &self,
         table: &str,
@@ -79,11 +80,14 @@ impl Aws {
         }))
     }
 
-    /// Starts to restore a table to `at_s` (Unix seconds) under the name `target`. Does nothing if `target`
-    /// exists; the caller checks its origin with [`Self::describe_table`].
+    /// Starts to restore a table to the time `at_s`, in Unix seconds, as a new table named
+    /// `target`.
+    ///
+    /// Does nothing if `target` exists. The caller checks the origin of `target` with
+    /// [`Self::describe_table`].
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn restore_table(
         &self,
         source: &str,

@@ -1,4 +1,5 @@
-//! The zip file for Lambda. It contains one file, and no time, place or user of its creation.
+//! Creates the zip file that is deployed to Lambda. It contains one file, and no time, place or
+//! user of its creation.
 
 use std::io::{Cursor, Write as _};
 
@@ -9,15 +10,17 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 /// Name of the file that Lambda executes.
 pub(super) const ENTRY: &str = "bootstrap";
-/// Permissions of the file. All users can execute it, because Lambda uses an unknown user.
+/// Permissions of the file. All users may execute it, because the user that Lambda runs it as is
+/// unknown.
 const MODE: u32 = 0o755;
-/// Compression level, the highest of deflate. Zopfli would save 3 %, but uses logarithms, whose last bits
-/// differ between processors.
+/// The highest compression level of deflate. Zopfli would save 3 % more, but its results differ
+/// between processors because it uses floating-point logarithms.
 const LEVEL: i64 = 9;
-/// Number of hexadecimal digits of the hash in a name: 64 bits avoid collisions.
+/// Number of hexadecimal digits of the hash in a bundle name. 64 bits are enough to avoid
+/// collisions.
 const NAME_HASH_DIGITS: usize = 16;
 
-/// Packs a binary. The result is the same on every machine.
+/// Packs a binary into a zip file. The result is identical on every machine.
 pub(super) fn pack(binary: &[u8]) -> ZipResult<Vec<u8>> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
@@ -31,10 +34,11 @@ pub(super) fn pack(binary: &[u8]) -> ZipResult<Vec<u8>> {
     Ok(zip.finish()?.into_inner())
 }
 
-/// Returns the name of a bundle.
+/// Returns the file name of a bundle.
 ///
-/// The name contains the hash of the binary, not of the zip. Therefore a change of the packing deploys no new
-/// code, and an existing bundle is found before a new one is packed.
+/// The name contains the hash of the binary, not of the zip. A change of the packing therefore
+/// causes no deployment of new code, and an existing bundle can be found without packing the
+/// binary.
 pub(super) fn name(hash: &str, architecture: Architecture) -> String {
     let hash = hash.get(..NAME_HASH_DIGITS).unwrap_or(hash);
     format!("{ENTRY}-{hash}-{architecture}.zip")
@@ -50,7 +54,7 @@ mod tests {
         let mut state = 1_u32;
         let step = |_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            // Few different bytes, so that compression has an effect.
+            // The text has few distinct bytes, so that compression has an effect.
             (state >> 28).to_le_bytes()[0]
         };
         (0..bytes).map(step).collect()

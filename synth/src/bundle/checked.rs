@@ -1,4 +1,4 @@
-//! A binary that Lambda can run, and the bundle made from it.
+//! A binary that was checked to run in Lambda, and the bundle made from it.
 
 use cellar_stacks::Architecture;
 
@@ -8,36 +8,37 @@ use super::error::BundleError;
 use super::file::check_size;
 use super::limits::MAX_ZIP_BYTES;
 
-/// A binary that functions of an architecture can run.
+/// A binary that was checked to run in functions of an architecture.
 #[derive(Debug)]
 pub(crate) struct CheckedBinary {
     binary: Vec<u8>,
-    /// BLAKE3 hash of the binary, hexadecimal.
+    /// BLAKE3 hash of the binary in hexadecimal.
     hash: String,
     architecture: Architecture,
     needs: SystemNeeds,
 }
 
-/// A bundle that can be uploaded.
+/// A bundle that is ready to upload.
 #[derive(Debug)]
 pub(crate) struct Bundle {
-    /// Name of the file, and of the object in the artifact bucket. Bundles with the same name contain the same
-    /// binary.
+    /// File name of the bundle, and key of the object in the artifact bucket. Bundles with the same
+    /// name contain the same binary.
     pub(crate) name: String,
-    /// Architecture of the functions.
+    /// Architecture of the functions that can run the binary.
     pub(crate) architecture: Architecture,
-    /// BLAKE3 hash of the binary, hexadecimal.
+    /// BLAKE3 hash of the binary in hexadecimal.
     pub(crate) hash: String,
     /// Size of the binary in bytes.
     pub(crate) binary_bytes: usize,
-    /// Lowest GLIBC version that can run the binary; `None` if it is linked statically.
+    /// Lowest GLIBC version with which the binary runs; `None` if the binary is statically linked.
     pub(crate) glibc: Option<Version>,
     /// Content of the zip file.
     pub(crate) zip: Vec<u8>,
 }
 
 impl CheckedBinary {
-    /// Checks that functions of an architecture can run a binary. `name` names the binary in errors.
+    /// Checks that functions of an architecture can run a binary. `name` is the name of the binary
+    /// in errors.
     pub(super) fn check(
         binary: Vec<u8>,
         name: String,
@@ -52,7 +53,8 @@ impl CheckedBinary {
         }
     }
 
-    /// Returns the name of the bundle. If an object with this name exists, the bundle need not be packed.
+    /// Returns the name of the bundle. If the artifact bucket already contains an object with this
+    /// name, the binary need not be packed.
     pub(crate) fn bundle_name(&self) -> String {
         archive::name(&self.hash, self.architecture)
     }

@@ -1,4 +1,4 @@
-//! Errors of building, reading and checking a bundle.
+//! Errors that occur when a bundle is built, read or checked.
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -9,7 +9,7 @@ use miette::Diagnostic;
 use super::elf::ElfFault;
 use super::host::{Host, target_triple};
 
-/// Why a bundle cannot be built or read.
+/// Reasons why a bundle cannot be built or read.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(crate) enum BundleError {
     /// The sources of this program were moved or deleted.
@@ -44,32 +44,32 @@ pub(crate) enum BundleError {
     #[error("the bundle was not built: {program} failed with {status}")]
     #[diagnostic(code(synth::bundle_build), help("fix the errors:\n{last_lines}"))]
     Build {
-        /// The command, such as `cargo build`.
+        /// The build command, such as `cargo build`.
         program: &'static str,
-        /// Exit status of the command.
+        /// Exit status of the build command.
         status: ExitStatus,
-        /// Last lines of its output.
+        /// Last lines of output from the build command.
         last_lines: String,
     },
-    /// The build succeeded without a binary.
+    /// The build succeeded but produced no binary.
     #[error("{program} built no `bootstrap`")]
     #[diagnostic(
         code(synth::bundle_nothing),
         help("check whether a `build` section in your cargo configuration changes the target")
     )]
     Nothing {
-        /// The command, such as `cargo build`.
+        /// The build command, such as `cargo build`.
         program: &'static str,
     },
-    /// The architecture requires a cross-compiler, which is not installed.
+    /// A build for the architecture requires a cross-compiler, which is not installed.
     #[error("this machine ({host}) cannot build for {architecture} without a cross-compiler")]
     #[diagnostic(code(synth::bundle_cross), help("{help}"))]
     Cross {
         /// The machine that builds.
         host: Host,
-        /// Architecture of the functions.
+        /// Architecture for which the binary is to be built.
         architecture: Architecture,
-        /// The commands that install a cross-compiler.
+        /// Instructions for installing a cross-compiler.
         help: String,
     },
     /// A file cannot be read.
@@ -79,7 +79,6 @@ pub(crate) enum BundleError {
         help("pass a zip that `synth bundle` wrote, or a `bootstrap` binary")
     )]
     Read {
-        /// The file.
         path: PathBuf,
         /// Error of the operating system.
         cause: std::io::Error,
@@ -91,16 +90,15 @@ pub(crate) enum BundleError {
         help("a bundle is a zip with one file, `bootstrap`; `synth bundle` writes it")
     )]
     Zip {
-        /// The file.
         path: PathBuf,
-        /// Fault of the zip.
+        /// Description of the fault in the zip.
         why: String,
     },
-    /// The binary cannot be packed.
+    /// The binary cannot be packed into a zip file.
     #[error("cannot pack the bundle: {0}")]
     #[diagnostic(code(synth::bundle_pack))]
     Pack(zip::result::ZipError),
-    /// A file exceeds a limit of Lambda.
+    /// A file exceeds a size limit of Lambda.
     #[error("the {item} has {bytes} bytes; Lambda allows at most {limit}")]
     #[diagnostic(
         code(synth::bundle_size),
@@ -109,9 +107,10 @@ pub(crate) enum BundleError {
     TooLarge {
         /// The file, such as "zip".
         item: &'static str,
-        /// Size in bytes, or the number of bytes read.
+        /// Size of the file in bytes, or the number of bytes that were read before the limit was
+        /// exceeded.
         bytes: u64,
-        /// Largest size in bytes.
+        /// Maximum size in bytes.
         limit: u64,
     },
     /// Lambda cannot run the binary.
@@ -120,15 +119,14 @@ pub(crate) enum BundleError {
     Unfit {
         /// Name of the binary.
         name: String,
-        /// Why Lambda cannot run the binary.
+        /// Reason why Lambda cannot run the binary.
         fault: Box<ElfFault>,
-        /// The remedy.
         help: String,
     },
 }
 
 impl BundleError {
-    /// Returns the error for an architecture that requires a cross-compiler.
+    /// Returns the error for a build that requires a cross-compiler.
     pub(super) fn cross(host: Host, architecture: Architecture) -> Self {
         let target = target_triple(architecture);
         let help = format!(

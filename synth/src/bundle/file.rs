@@ -1,4 +1,4 @@
-//! Reads binaries from files, zipped or not.
+//! Reads binaries from plain files and from zip files.
 
 use std::fs::File;
 use std::io::{Cursor, Read};
@@ -12,10 +12,10 @@ use super::limits::{MAX_BINARY_BYTES, MAX_ZIP_BYTES, MAX_ZIP_ENTRIES};
 
 /// First bytes of a zip file.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
-/// First bytes of each file's record in the directory of a zip.
+/// First bytes of each file's entry in the central directory of a zip.
 const DIRECTORY_ENTRY: &[u8] = b"PK\x01\x02";
 
-/// Reads a binary from a file, or from a zip that contains it.
+/// Reads a binary from a plain file, or from a zip file that contains the binary.
 pub(super) fn read_bundle(path: &Path) -> Result<Vec<u8>, BundleError> {
     let bytes = read_binary(path)?;
     if !bytes.starts_with(ZIP_MAGIC) {
@@ -28,17 +28,18 @@ pub(super) fn read_bundle(path: &Path) -> Result<Vec<u8>, BundleError> {
     })
 }
 
-/// Reads a binary from a file.
+/// Reads a binary from a plain file.
 pub(super) fn read_binary(path: &Path) -> Result<Vec<u8>, BundleError> {
     let read_error = |cause| BundleError::Read { path: path.to_owned(), cause };
     let file = File::open(path).map_err(read_error)?;
     read_at_most(file, MAX_BINARY_BYTES).map_err(read_error)?
 }
 
-/// Checks a size in bytes. `item` names the item in the error.
+/// Checks that a size in bytes is at most `limit`. `item` is the name of the checked item in the
+/// error.
 ///
 /// # Errors
-/// [`BundleError::TooLarge`] if the size exceeds `limit`.
+/// Returns [`BundleError::TooLarge`] if the size exceeds `limit`.
 pub(super) fn check_size(item: &'static str, bytes: usize, limit: u64) -> Result<(), BundleError> {
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     if bytes > limit {
@@ -47,14 +48,14 @@ pub(super) fn check_size(item: &'static str, bytes: usize, limit: u64) -> Result
     Ok(())
 }
 
-/// Reads a binary. Stops after `limit` bytes with [`BundleError::TooLarge`].
+/// Reads a binary. Returns [`BundleError::TooLarge`] if it is longer than `limit` bytes.
 fn read_at_most(source: impl Read, limit: u64) -> std::io::Result<Result<Vec<u8>, BundleError>> {
     let mut bytes = Vec::new();
     source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(check_size("binary", bytes.len(), limit).map(|()| bytes))
 }
 
-/// Why a zip cannot be unpacked.
+/// Reason why a zip cannot be unpacked.
 #[derive(Debug)]
 enum UnpackFault {
     TooLarge(Box<BundleError>),
@@ -65,9 +66,10 @@ fn other_fault(error: impl std::fmt::Display) -> UnpackFault {
     UnpackFault::Other(error.to_string())
 }
 
-/// Reads the binary from a zip. `limit` is the largest binary in bytes.
+/// Unpacks the binary from a zip. `limit` is the maximum size of the binary in bytes.
 fn unpack(bytes: &[u8], limit: u64) -> Result<Vec<u8>, UnpackFault> {
-    // Counts the files before the directory is read into memory.
+    // The files are counted first, because [`ZipArchive::new`] reads the whole directory into
+    // memory.
     let entries = bytes.windows(DIRECTORY_ENTRY.len()).filter(|bytes| *bytes == DIRECTORY_ENTRY);
     if entries.take(MAX_ZIP_ENTRIES + 1).count() > MAX_ZIP_ENTRIES {
         return Err(other_fault(format!("it has more than {MAX_ZIP_ENTRIES} files")));

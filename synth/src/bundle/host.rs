@@ -2,7 +2,7 @@
 
 use cellar_stacks::Architecture;
 
-/// A machine that builds the bundle.
+/// The machine that builds a bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Host {
     /// Operating system, as in [`std::env::consts::OS`].
@@ -12,13 +12,13 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Returns the machine of this process.
+    /// Returns the machine on which this process runs.
     pub(crate) fn this() -> Self {
         Self { system: std::env::consts::OS, processor: std::env::consts::ARCH }
     }
 
-    /// Returns the architecture of functions on this processor. If Lambda does not support the processor, returns
-    /// the most common architecture.
+    /// Returns the Lambda architecture that matches the processor of this machine. The fallback for
+    /// a processor that Lambda does not support is x86_64, the most common architecture.
     pub(crate) fn architecture(self) -> Architecture {
         match self.processor {
             "aarch64" => Architecture::Arm64,
@@ -26,7 +26,8 @@ impl Host {
         }
     }
 
-    /// Returns whether `cargo build` builds a binary for an architecture without cross-compilation.
+    /// Returns whether `cargo build` can build a binary for an architecture without
+    /// cross-compiling.
     pub(super) fn can_build(self, architecture: Architecture) -> bool {
         self.system == "linux" && self.processor == processor(architecture)
     }
@@ -38,7 +39,7 @@ impl std::fmt::Display for Host {
     }
 }
 
-/// Returns the name of a processor in Rust target triples.
+/// Returns the processor name of an architecture in Rust target triples.
 fn processor(architecture: Architecture) -> &'static str {
     match architecture {
         Architecture::X86_64 => "x86_64",
@@ -46,7 +47,7 @@ fn processor(architecture: Architecture) -> &'static str {
     }
 }
 
-/// Returns the Rust target triple of functions.
+/// Returns the Rust target triple for functions of an architecture.
 pub(super) fn target_triple(architecture: Architecture) -> String {
     format!("{}-unknown-linux-gnu", processor(architecture))
 }
@@ -55,9 +56,9 @@ pub(super) fn target_triple(architecture: Architecture) -> String {
 pub(super) mod tests {
     use super::*;
 
-    /// A machine that cannot build without cross-compilation.
+    /// A machine that must cross-compile for every architecture.
     pub(in crate::bundle) const MAC: Host = Host { system: "macos", processor: "aarch64" };
-    /// A machine that builds only for arm64.
+    /// A machine that can build for arm64 without cross-compiling, but not for x86_64.
     pub(in crate::bundle) const GRAVITON: Host = Host { system: "linux", processor: "aarch64" };
 
     #[test]

@@ -1,7 +1,7 @@
-//! The Lambda bundle: the binary of all functions, checked and zipped.
+//! The Lambda bundle, a zip file with the binary that runs all functions.
 //!
-//! The same binary yields the same bundle on every machine, under a name that contains the hash of the
-//! binary.
+//! The same binary produces the same bundle on every machine. The name of the bundle contains the
+//! hash of the binary.
 
 mod archive;
 mod build;
@@ -24,10 +24,10 @@ pub(crate) use elf::GLIBC;
 pub(crate) use error::BundleError;
 pub(crate) use host::Host;
 
-/// Checks a prebuilt binary, or builds the binary if `prebuilt` is `None`.
+/// Checks a prebuilt binary, or builds one if `prebuilt` is `None`.
 ///
 /// # Errors
-/// [`BundleError`] if the build fails, or Lambda cannot run the binary.
+/// Returns [`BundleError`] if the build fails or Lambda cannot run the binary.
 pub(crate) fn check_or_build(
     prebuilt: Option<&Path>,
     architecture: Architecture,
@@ -42,7 +42,7 @@ pub(crate) fn check_or_build(
     }
 }
 
-/// Packs a binary as a step of the command.
+/// Packs a binary into a bundle, shown as a step of the command.
 pub(crate) fn pack_with_progress(
     binary: CheckedBinary,
     output: &Output,

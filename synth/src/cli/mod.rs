@@ -1,4 +1,4 @@
-//! The command line: arguments, progress and results.
+//! Command line of `synth`: parses arguments, and prints progress and results.
 
 mod args;
 mod output;

@@ -1,4 +1,4 @@
-//! Output of a command: progress on stderr, results on stdout.
+//! Prints the progress of a command to stderr and its results to stdout.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
@@ -15,27 +15,27 @@ use super::args::ProgressArgument;
 /// Interval at which a spinner is redrawn.
 pub(super) const SPINNER_TICK: Duration = Duration::from_millis(100);
 
-/// Prints the results and the progress of a command.
+/// Printer for the results and the progress of a command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
     json: bool,
     progress: ProgressMode,
 }
 
-/// How progress is printed to stderr.
+/// Output mode for progress on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProgressMode {
-    /// Lines and spinners that are updated in place.
+    /// Prints lines and spinners, and updates them in place.
     Live,
-    /// One line per step.
+    /// Prints one line per step.
     Plain,
-    /// One JSON object per step.
+    /// Prints one JSON object per step.
     Json,
-    /// Only resource events, as JSON.
+    /// Prints only resource events, as JSON objects.
     Quiet,
 }
 
-/// A step in progress, from [`Output::step`].
+/// A step in progress. Created by [`Output::step`].
 pub(crate) struct ProgressStep {
     spinner: Option<ProgressBar>,
     title: String,
@@ -44,7 +44,8 @@ pub(crate) struct ProgressStep {
 }
 
 impl Output {
-    /// Prints JSON if `json` is set. Progress is live on a terminal.
+    /// Creates an output. If `json` is set, results are printed as JSON. Otherwise, progress is
+    /// updated in place if stderr is a terminal.
     pub(crate) fn new(json: bool) -> Self {
         let progress = if json {
             ProgressMode::Quiet
@@ -56,7 +57,8 @@ impl Output {
         Self { json, progress }
     }
 
-    /// Returns an output with the progress mode of `--progress`, if it is given.
+    /// Returns an output with the progress mode of `--progress`. If `--progress` is not given, the
+    /// mode does not change.
     pub(crate) fn with_progress(self, argument: Option<ProgressArgument>) -> Self {
         let progress = match argument {
             None => self.progress,
@@ -76,24 +78,24 @@ impl Output {
         self.json
     }
 
-    /// Returns whether results on stdout may have colours.
+    /// Returns whether results on stdout may be coloured.
     pub(crate) fn has_colours(&self) -> bool {
         !self.json && console::colors_enabled()
     }
 
-    /// Returns whether notes on stderr may have colours.
+    /// Returns whether notes on stderr may be coloured.
     pub(crate) fn has_colours_for_notes(&self) -> bool {
         !self.json && console::colors_enabled_stderr()
     }
 
-    /// Prints a result to stdout: `value` with `--json`, otherwise `text`.
+    /// Prints a result to stdout: `value` as JSON with `--json`, otherwise `text`.
     pub(crate) fn print_result(&self, value: &impl Serialize, text: &str) {
         let result = if self.json { to_json(value) } else { text.to_owned() };
-        // Fails only if stdout is closed, for example by `head`.
+        // Writing fails only if stdout is closed, for example by `head`. The error is ignored.
         let _ = writeln!(std::io::stdout(), "{}", result.trim_end_matches('\n'));
     }
 
-    /// Starts a step. `title` is an imperative such as "Upload the bundle".
+    /// Starts a step. `title` is an imperative phrase such as "Upload the bundle".
     pub(crate) fn step(&self, title: &str) -> ProgressStep {
         let spinner = (self.progress == ProgressMode::Live).then(|| {
             let spinner = ProgressBar::new_spinner().with_message(title.to_owned());
@@ -106,19 +108,21 @@ impl Output {
         ProgressStep { spinner, title, started, progress: self.progress }
     }
 
-    /// Prints an error with its help to stderr.
+    /// Prints an error and its help text to stderr.
     pub(crate) fn error(&self, error: &dyn Diagnostic) {
         cellar::report::report(error, self.json);
     }
 
-    /// Prints a note for people to stderr; nothing with `--json`.
+    /// Prints a note for the user to stderr. The progress mode determines the format; the quiet
+    /// mode prints nothing.
     pub(crate) fn note(&self, text: &str) {
         print_note(self.progress, text);
     }
 }
 
 impl ProgressStep {
-    /// Shows the current activity of the step: beside its title on a terminal, otherwise as a line.
+    /// Shows the current activity of the step. On a terminal, the activity is shown next to the
+    /// step's title; otherwise it is printed as a line.
     pub(crate) fn update(&self, activity: &str) {
         match &self.spinner {
             Some(spinner) => spinner.set_message(format!("{}: {activity}", self.title)),
@@ -126,7 +130,7 @@ impl ProgressStep {
         }
     }
 
-    /// Prints a line that stays visible after the step.
+    /// Prints a line that stays visible after the step has ended.
     pub(crate) fn print(&self, line: &str) {
         match &self.spinner {
             Some(spinner) => spinner.suspend(|| print_line(line)),
@@ -139,7 +143,7 @@ impl ProgressStep {
         self.end(true, result);
     }
 
-    /// Marks the step as failed. The caller reports the error.
+    /// Ends the step as failed. The caller reports the error.
     pub(crate) fn fail(self) {
         self.end(false, "");
     }

@@ -1,4 +1,5 @@
-//! The list of resource events during a deployment: updated in place on a terminal, lines elsewhere.
+//! Prints the resource events of a deployment. On a terminal, resources in progress are updated in
+//! place; otherwise each event is a line.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -12,16 +13,16 @@ use serde_json::json;
 use super::output::{Output, ProgressMode, SPINNER_TICK, print_line, print_object};
 use crate::deployment::{EventLine, EventMark};
 
-/// Silence after which a heartbeat is printed.
+/// Time without output after which a heartbeat is printed.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
-/// Prints the events of a stack's resources.
+/// Printer for the events of a stack's resources.
 pub(crate) struct ResourceList {
     progress: ProgressMode,
     started: Instant,
     last_printed: Instant,
     spinners: MultiProgress,
-    /// Spinners of the resources in progress, by logical id; used only in live mode.
+    /// Spinners of the resources in progress, by logical id. Used only in live mode.
     in_progress: HashMap<String, ProgressBar>,
 }
 
@@ -48,7 +49,8 @@ impl ResourceList {
         }
     }
 
-    /// Prints elapsed time and the number of finished resources if nothing was printed for a while.
+    /// Prints a heartbeat if nothing was printed for [`HEARTBEAT`]. It contains the elapsed time
+    /// and the number of finished resources.
     pub(crate) fn print_heartbeat(&mut self, finished: usize) {
         if self.last_printed.elapsed() < HEARTBEAT {
             return;
@@ -69,7 +71,8 @@ impl ResourceList {
         }
     }
 
-    /// Shows a spinner while a resource is in progress, and a line when it has finished.
+    /// Shows a spinner while a resource is in progress. Replaces the spinner with a line when the
+    /// resource has finished.
     fn show_live(&mut self, line: &EventLine) {
         if let Some(spinner) = self.in_progress.remove(&line.logical_id) {
             spinner.finish_and_clear();

@@ -236,7 +236,7 @@ mod tests {
             "1 rent         1250.5           ",
             "2 a text t… \\u{1b}[3…           ",
             "3                     日本語日… ",
-            "type to set · Enter edit cell · ^G…",
+            "type to set · Enter edit cell · ^…",
         ];
         let found: Vec<String> =
             texts(&frame).iter().map(|line| line.trim_end().to_owned()).collect();

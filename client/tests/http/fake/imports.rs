@@ -1,4 +1,4 @@
-//! Imports: the grants, the bucket of chunks, and their checks, as strict as the server's.
+//! Imports: grants, the bucket of chunks, and checks as strict as those of the server.
 
 use cellar_snapshot::index::Stripes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,16 +23,14 @@ use super::*;
 #[derive(Debug, Clone)]
 pub(crate) struct StoredChunk {
     pub(crate) stored: Vec<u8>,
-    /// Checked, and so there for good.
+    /// Whether the chunk was checked, and is kept permanently.
     pub(crate) kept: bool,
 }
 
-/// What is not as it should be.
 fn refused(why: impl Into<String>) -> Problem {
     Problem::new(ProblemKind::InvalidImport, why)
 }
 
-/// What is missing, or not checked.
 fn incomplete(why: impl Into<String>) -> Problem {
     Problem::new(ProblemKind::IncompleteImport, why)
 }
@@ -125,7 +123,7 @@ impl Inner {
         Ok(u32::try_from(children.count()).unwrap())
     }
 
-    /// As the server does before an append.
+    /// Checks the imports of an append.
     pub(super) fn check_imports<'a>(
         &mut self,
         operations: impl Iterator<Item = &'a Operation>,
@@ -166,7 +164,7 @@ impl Inner {
         self.chunks.get_mut(&hash).unwrap().kept = true;
     }
 
-    /// The cells of an imported sheet.
+    /// Returns the cells of an imported sheet.
     pub(super) fn cells_of(&self, import: &ImportSheet) -> Vec<((u32, u32), Cell)> {
         let level = PackedLevel { sheets: vec![PackedSheet::of_import(import).unwrap()] };
         let all = self.chunks.iter().filter(|(_, chunk)| chunk.kept);
@@ -197,7 +195,7 @@ impl Inner {
         cells
     }
 
-    /// A tile with its long texts.
+    /// Decodes a tile with its long texts.
     fn block(&self, chunk: &ChunkRef) -> Block {
         let tile = chunk::decode(&self.unpacked(&named(chunk)).unwrap().1).unwrap();
         let mut long_texts = Vec::new();

@@ -1,11 +1,11 @@
-//! What is read: cells, sheets, history and differences.
+//! Reads: cells, sheets, history and differences.
 
 use cellar_api::{wire::ChunksReply, wire::ChunksRequest};
 use cellar_sheet::operation::ImportSheet;
 
 use super::*;
 
-/// The sheets that an entry imports.
+/// Returns the imported sheets of an entry.
 fn imports(entry: &Entry) -> impl Iterator<Item = &ImportSheet> {
     let mutations = entry.edits().into_iter().flat_map(|edits| &edits.mutations);
     let effective = mutations.flat_map(|mutation| match &mutation.committed {
@@ -19,12 +19,12 @@ fn imports(entry: &Entry) -> impl Iterator<Item = &ImportSheet> {
 }
 
 impl Fake {
-    /// Restores a spreadsheet behind so many loads.
+    /// Restores a spreadsheet after this number of loads.
     pub(crate) fn restore_after_loads(&self, id: LogId, loads: usize) {
         self.lock().restore = Some((id, loads));
     }
 
-    /// The cells of all sheets, by name.
+    /// Returns the names and cells of all sheets.
     pub(crate) fn sheets(&self, id: LogId) -> Vec<(String, Cells)> {
         let (workbook, _) = self.lock().replay(id, None);
         let cells = workbook.sheets().map(|(id, sheet)| {
@@ -36,8 +36,8 @@ impl Fake {
 }
 
 impl Inner {
-    /// A load of a spreadsheet.
-    pub(super) fn loaded(&mut self, id: LogId) {
+    /// Records a load, and restores the spreadsheet if it is due.
+    pub(super) fn record_load(&mut self, id: LogId) {
         match &mut self.restore {
             Some((of, loads)) if *of == id && *loads > 0 => *loads -= 1,
             _ => return,
@@ -108,7 +108,7 @@ impl Inner {
         HistoryReply { entries, next: older.next().map(|entry| entry.position) }
     }
 
-    /// A diff with one cell on a page, so that every test of pages has some.
+    /// Returns a diff with one cell per page.
     pub(super) fn diff(&self, id: LogId, query: &HashMap<String, String>) -> DiffReply {
         let (from, to) = (position(query, "from").unwrap(), position(query, "to").unwrap());
         let skip: usize = query.get("cursor").map_or(0, |skip| skip.parse().unwrap());

@@ -1,4 +1,4 @@
-//! Uploads: the grant, the bucket and the completion.
+//! Uploads: grants, the bucket, and completions.
 
 use super::*;
 
@@ -19,7 +19,7 @@ impl Inner {
         }
     }
 
-    /// The bucket: takes an object once, as it was granted, and gives what it has.
+    /// Stores a granted object once, or returns a stored object.
     pub(super) fn bucket(
         &mut self,
         method: &Method,

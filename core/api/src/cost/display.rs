@@ -1,12 +1,12 @@
-//! Display of a cost as human-readable text.
+//! Formats a cost as readable text.
 
 use std::fmt;
 
 use super::Cost;
 use cellar_base::count::{count, grouped};
 
-/// Formats a cost such as `1 write unit, 0.5 read units`. Omits zeros. Omits requests to tables,
-/// because only their units are billed.
+/// Formats a cost as text such as `1 write unit, 0.5 read units`. Zeros are omitted. The number of
+/// requests to tables is omitted too, because only their units are billed.
 impl fmt::Display for Cost {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts: Vec<String> = [

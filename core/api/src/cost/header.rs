@@ -1,12 +1,14 @@
-//! The cost of a request as a response header: a structured field dictionary (RFC 9651) of numbers.
+//! Response header with the cost of a request. Its value is a structured field dictionary (RFC
+//! 9651) that contains only numbers.
 
 use std::fmt::Write as _;
 
 use super::Cost;
 use cellar_base::limits::MAX_COST_COUNT;
 
-/// Response header with the cost of the request, such as `rr=0.5, wr=1, tables=2`. Every response
-/// except 404 has this header. `rr` and `wr` are always present, other keys if they are not zero.
+/// Name of the response header with the cost of the request. A value is `rr=0.5, wr=1, tables=2`,
+/// for example. Every response except 404 has this header. `rr` and `wr` are always present; all
+/// other keys are omitted if they are zero.
 ///
 /// | key | meaning |
 /// |---|---|
@@ -17,8 +19,8 @@ use cellar_base::limits::MAX_COST_COUNT;
 /// | `sent`, `received` | bytes of objects |
 /// | `queues` | requests to queues |
 ///
-/// Further keys may be added: readers ignore unknown keys. All values are non-negative numbers
-/// without parameters.
+/// Keys may be added in the future, so readers must ignore unknown keys. All values are
+/// non-negative numbers without parameters.
 pub const HEADER: &str = "cellar-cost";
 
 const READ_UNITS: &str = "rr";
@@ -27,7 +29,7 @@ const WRITE_UNITS: &str = "wr";
 /// Accessor of an integer field of a cost.
 type Field = fn(&mut Cost) -> &mut u64;
 
-/// Keys and fields of the integers, in the order in which they are sent.
+/// Keys of the integer values with their fields, in the order in which they are sent.
 const COUNTS: [(&str, Field); 9] = [
     (WRITE_UNITS, |cost| &mut cost.write_units),
     ("tables", |cost| &mut cost.table_requests),
@@ -40,11 +42,11 @@ const COUNTS: [(&str, Field); 9] = [
     ("queues", |cost| &mut cost.queue_requests),
 ];
 
-/// Maximum digits of an integer (RFC 9651 §3.3.1).
+/// Maximum number of digits in an integer (RFC 9651 §3.3.1).
 const INTEGER_DIGITS: usize = 15;
-/// Maximum digits of a decimal before its point (RFC 9651 §3.3.2).
+/// Maximum number of digits before the decimal point (RFC 9651 §3.3.2).
 const WHOLE_DIGITS: usize = 12;
-/// Maximum digits of a decimal after its point (RFC 9651 §3.3.2).
+/// Maximum number of digits after the decimal point (RFC 9651 §3.3.2).
 const FRACTION_DIGITS: usize = 3;
 
 /// An invalid cost header.
@@ -53,15 +55,15 @@ const FRACTION_DIGITS: usize = 3;
     "`{member}` is not a valid member of a cost header: {why}; expected numbers such as rr=0.5, wr=1"
 )]
 pub struct InvalidCost {
-    /// Invalid member of the header.
+    /// The member of the header that is invalid.
     pub member: String,
     /// Reason.
     pub why: &'static str,
 }
 
 impl Cost {
-    /// Formats the cost as the value of the header. Numbers above `MAX_COST_COUNT` are sent as
-    /// `MAX_COST_COUNT`.
+    /// Formats the cost as the value of the header. Numbers that exceed `MAX_COST_COUNT` are sent
+    /// as `MAX_COST_COUNT`.
     #[must_use]
     pub fn to_header(mut self) -> String {
         let halves = self.read_half_units.min(MAX_COST_COUNT);
@@ -77,8 +79,8 @@ impl Cost {
         text
     }
 
-    /// Parses the value of the header. Of members with the same key, the last one counts. An empty
-    /// text is a cost of zero.
+    /// Parses the value of the header. If several members have the same key, the last one is used.
+    /// An empty text is a cost of zero.
     ///
     /// # Errors
     /// [`InvalidCost`] if the text is not a dictionary of non-negative numbers.
@@ -97,7 +99,8 @@ impl Cost {
     }
 }
 
-/// Parses `key=number` and sets the field of `cost` with this key. Ignores unknown keys.
+/// Parses a member `key=number` and sets the corresponding field of `cost`. Unknown keys are
+/// ignored.
 fn parse_member(cost: &mut Cost, member: &str) -> Result<(), &'static str> {
     let (key, value) = member.split_once('=').ok_or("not of the form key=number")?;
     if !is_key(key) {
@@ -122,7 +125,7 @@ fn parse_member(cost: &mut Cost, member: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Returns whether a text is a valid key of a dictionary.
+/// Returns whether a text is a valid dictionary key.
 fn is_key(key: &str) -> bool {
     let has_valid_start = key.starts_with(|first: char| first.is_ascii_lowercase() || first == '*');
     let is_valid =
@@ -130,7 +133,8 @@ fn is_key(key: &str) -> bool {
     has_valid_start && key.bytes().all(is_valid)
 }
 
-/// Parses a non-negative integer or decimal. Returns its value in thousandths, below 10¹⁸.
+/// Parses a non-negative integer or decimal. Returns the value in thousandths, which is less than
+/// 10¹⁸.
 fn parse_thousandths(text: &str) -> Option<u64> {
     let is_digits = |digits: &str, max_digits: usize| {
         (1..=max_digits).contains(&digits.len())

@@ -1,7 +1,7 @@
-//! Costs of requests: request units, requests and bytes, counted exactly.
+//! Costs of requests: exact numbers of request units, requests and bytes.
 //!
-//! Every adapter counts what its service reports as consumed. Each response contains the sum
-//! ([`Cost::to_header`]), which [`Prices`] converts to dollars.
+//! Every adapter counts the consumption that its service reports. Each response contains the sum
+//! ([`Cost::to_header`]), and [`Prices`] converts a cost to dollars.
 
 mod display;
 mod header;
@@ -13,28 +13,29 @@ pub use prices::{Dollars, Prices};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-/// Consumption of requests to tables, objects and queues. All fields are integers, so that sums are
-/// exact; sums saturate at the maximum.
+/// Consumption of tables, objects and queues. All fields are integers, so that sums are exact. Sums
+/// saturate at the maximum.
 ///
-/// Not included: duration and invocations of functions, data transfer out of the cloud, and
-/// storage.
+/// Function invocations and their duration, data transfer out of the cloud, and storage are not
+/// included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// Half read request units: an eventually consistent read of up to 4 KB takes one half unit.
+    /// Read request units in halves. An eventually consistent read of up to 4 KB consumes one half
+    /// unit.
     pub read_half_units: u64,
-    /// Write request units: a write of up to 1 KB takes one unit.
+    /// Write request units. A write of up to 1 KB consumes one unit.
     pub write_units: u64,
-    /// Requests to tables. They are not billed; the units are.
+    /// Requests to tables. Only their units are billed, not the requests themselves.
     pub table_requests: u64,
-    /// PUT and LIST requests for objects, which have the same price.
+    /// PUT and LIST requests for objects. Both have the same price.
     pub object_puts: u64,
     /// GET and HEAD requests for objects.
     pub object_gets: u64,
     /// Requests that set or remove tags of objects.
     pub object_tags: u64,
-    /// DELETE requests for objects, which are free.
+    /// DELETE requests for objects. They are free of charge.
     pub object_deletes: u64,
-    /// Bytes of written objects.
+    /// Number of bytes in written objects.
     pub object_bytes_sent: u64,
     /// Bytes of read objects.
     pub object_bytes_received: u64,
@@ -43,7 +44,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Returns the read request units; exact below 2⁵² units.
+    /// Returns the number of read request units, which is exact below 2⁵² units.
     #[must_use]
     pub fn read_units(&self) -> f64 {
         self.read_half_units as f64 / 2.0
@@ -52,7 +53,7 @@ impl Cost {
 
 impl AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
-        // Destructures all fields, so that the compiler rejects a forgotten field.
+        // All fields are destructured, so that the compiler rejects code that omits a field.
         let Self {
             read_half_units,
             write_units,
@@ -103,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// Generates costs whose numbers are at most `max`.
+    /// Generates costs in which no number exceeds `max`.
     pub(super) fn costs(max: u64) -> impl Strategy<Value = Cost> {
         // Zeros are common, because most requests use a single service.
         prop::array::uniform10(prop_oneof![Just(0), 0..=max, Just(max)]).prop_map(of_numbers)

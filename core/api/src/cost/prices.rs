@@ -7,19 +7,19 @@ use super::Cost;
 
 /// Number of pico-dollars in a dollar.
 const PICODOLLARS_PER_DOLLAR: u128 = 1_000_000_000_000;
-/// Decimals of a dollar amount that is exact to the pico-dollar.
+/// Number of decimals that represent a dollar amount exactly to the pico-dollar.
 const DIGITS: usize = 12;
 
-/// An amount of US dollars, exact to the pico-dollar (10⁻¹² dollars).
+/// An amount of US dollars that is exact to the pico-dollar (10⁻¹² dollars).
 ///
-/// Displayed exactly, without trailing zeros: `$0.00000125`.
+/// Amounts are displayed exactly and without trailing zeros, such as `$0.00000125`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Dollars {
     picodollars: u128,
 }
 
 impl Dollars {
-    /// Creates an amount from pico-dollars.
+    /// Creates an amount from a number of pico-dollars.
     #[must_use]
     pub const fn from_picodollars(picodollars: u128) -> Self {
         Self { picodollars }
@@ -31,7 +31,7 @@ impl Dollars {
         self.picodollars
     }
 
-    /// Formats the amount in dollars as a decimal number without currency sign.
+    /// Formats the amount in dollars as a decimal number without a currency sign.
     #[must_use]
     pub fn to_decimal(self) -> String {
         let (whole, remainder) =
@@ -69,7 +69,7 @@ pub struct Prices {
     pub object_put: u64,
     /// Price of a GET or HEAD request for an object.
     pub object_get: u64,
-    /// Price of a request that sets or removes tags of an object.
+    /// Price of a request that sets or removes the tags of an object.
     pub object_tag: u64,
     /// Price of a DELETE request for an object.
     pub object_delete: u64,
@@ -78,11 +78,14 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Public on-demand prices in us-east-1: DynamoDB 0.625 dollars per million write request units
-    /// and 0.125 per million read request units; S3 Standard 0.005 per thousand PUT, LIST and tag
-    /// requests and 0.0004 per thousand GET; SQS 0.40 per million.
+    /// Public on-demand prices in the region us-east-1, in dollars:
     ///
-    /// Not included: Lambda, data transfer, storage, streams, backups and logs. The free tier is
+    /// - DynamoDB: 0.625 per million write request units and 0.125 per million read request units.
+    /// - S3 Standard: 0.005 per thousand PUT, LIST and tag requests and 0.0004 per thousand GET
+    ///   requests.
+    /// - SQS: 0.40 per million requests.
+    ///
+    /// Lambda, data transfer, storage, streams, backups and logs are not included. The free tier is
     /// not subtracted.
     pub const US_EAST_1: Self = Self {
         read_half_unit: 62_500,
@@ -94,7 +97,7 @@ impl Prices {
         queue_request: 400_000,
     };
 
-    /// Converts a cost to dollars, exactly; saturates at the largest amount.
+    /// Converts a cost to an exact amount of dollars. The amount saturates at the maximum.
     #[must_use]
     pub fn dollars(&self, cost: &Cost) -> Dollars {
         let items = [
@@ -106,7 +109,7 @@ impl Prices {
             (cost.object_deletes, self.object_delete),
             (cost.queue_requests, self.queue_request),
         ];
-        // The product of two 64-bit numbers fits into 128 bits.
+        // The product of two 64-bit numbers always fits into 128 bits.
         let amount =
             |(count, price)| Dollars::from_picodollars(u128::from(count) * u128::from(price));
         items.into_iter().map(amount).fold(Dollars::default(), Add::add)

@@ -1,11 +1,11 @@
-//! Rebase: computes how a client's pending edits look on top of newer entries.
+//! Rebase: computes the expected results of a client's pending edits on top of newer entries.
 //!
 //! Pending edits keep their ids and bases. The rebase computes the operations that the append
-//! machine would commit if the edits arrived now, with the same code (`append::commit`) and the
-//! same viewpoint. The displayed result is therefore what the server commits, unless entries of
-//! others arrive first. After such entries, the client rebases again.
+//! machine would commit if the edits arrived now. It uses the same code (`append::commit`) and the
+//! same viewpoint, so the server commits the displayed result unless it receives entries from other
+//! clients first. After such entries, the client rebases again.
 //!
-//! The server resolves an undo or a revert when it appends the mutation. Until then, its effect is
+//! The server resolves an undo or a revert when it appends the mutation. Until then, the effect is
 //! unknown and not displayed ([`Outlook::Unknown`]).
 
 #[cfg(test)]
@@ -26,33 +26,33 @@ use cellar_log::viewpoint::Viewpoint;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// An edit of this client that is not known to be committed.
+/// An edit of this client that is not known to be committed yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingMutation {
     /// Mutation id.
     pub id: u64,
-    /// Position that the author had seen when making the edit; never changes.
+    /// Position that the author had seen when making the edit. It never changes.
     pub base: Position,
-    /// Operation as authored, on top of the author's earlier mutations.
+    /// Operation as authored, which is based on the author's earlier mutations.
     pub operation: Operation,
-    /// Size in bytes of the uploaded body; set if the edit is sent as a large entry.
+    /// Size of the uploaded body in bytes. Set if the edit is sent as a large entry.
     pub object_bytes: Option<u64>,
 }
 
-/// Expected result of a pending edit, if no other entry is committed before it.
+/// Expected result of a pending edit if no other entries are committed before the edit.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outlook {
-    /// Operations that will take effect, in order; empty if no effect remains.
+    /// Operations that will take effect, in order. Empty if the edit will have no effect.
     Committed(Vec<Operation>),
-    /// The edit will be rejected for this reason.
+    /// Reason why the edit will be rejected.
     Rejected(Rejection),
-    /// The result depends on the server, because the edit is an undo or a revert.
+    /// The edit is an undo or a revert, whose result depends on the server.
     Unknown,
 }
 
 impl Outlook {
-    /// Returns the operations that will take effect; empty if the edit is rejected or its result is
-    /// unknown.
+    /// Returns the operations that will take effect. The result is empty if the edit is rejected or
+    /// its outlook is unknown.
     #[must_use]
     pub fn operations(&self) -> &[Operation] {
         match self {
@@ -62,24 +62,24 @@ impl Outlook {
     }
 }
 
-/// Identifies the entries that contain mutations of this client.
+/// Identifies the log entries that contain mutations of this client.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OwnEntries {
     client: Option<ClientKey>,
-    /// Positions of own entries; used only if the client key is unknown.
+    /// Positions of this client's entries. Used only if the client key is unknown.
     positions: BTreeSet<Position>,
 }
 
 impl OwnEntries {
-    /// Creates the set of entries with the client key `client`. Without a key, own entries must be
-    /// added by [`OwnEntries::add_position`].
+    /// Creates an instance that identifies entries by the client key `client`. Without a key, the
+    /// positions of the client's entries must be added with [`OwnEntries::add_position`].
     #[must_use]
     pub fn new(client: Option<ClientKey>) -> Self {
         Self { client, positions: BTreeSet::new() }
     }
 
-    /// Adds the position that a response reports for an own mutation. Has no effect if the client
-    /// key is known.
+    /// Adds the position of an entry that contains a mutation of this client, as reported in a
+    /// response. Has no effect if the client key is known.
     pub fn add_position(&mut self, position: Position) {
         if self.client.is_none() {
             self.positions.insert(position);
@@ -96,27 +96,27 @@ impl OwnEntries {
     }
 }
 
-/// The acknowledgement of a pending edit by an own entry.
+/// The acknowledgement of a pending edit, found in an entry of this client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Acknowledged {
     /// Mutation id.
     pub id: u64,
     /// Position of the entry.
     pub position: Position,
-    /// Reason of a rejection; `None` if the edit was not rejected.
+    /// Reason of the rejection, or `None` if the edit was not rejected.
     pub rejection: Option<Rejection>,
-    /// Operations as committed, if the entry lists them because they differ from the authored
-    /// operation.
+    /// Operations as committed. Set if the entry contains them because they differ from the
+    /// authored operation.
     pub committed: Option<Vec<Operation>>,
 }
 
-/// Returns the acknowledgements in an own entry of edits with ids above `last_id`.
+/// Returns the acknowledgements in an entry of this client, for all edits with ids above `last_id`.
 pub fn acknowledged(entry: &EntryView, last_id: u64) -> impl Iterator<Item = Acknowledged> + '_ {
     let position = entry.position;
     let new_ids =
         entry.mutation_ids().map(|(first, last)| first.max(last_id.saturating_add(1))..=last);
     new_ids.into_iter().flatten().map(move |id| {
-        // A large entry does not list its mutations.
+        // A large entry does not contain the individual mutations.
         let mutation = entry.mutations.iter().find(|mutation| mutation.id == id);
         let rejection = mutation.and_then(MutationView::rejection).cloned();
         let committed = match (&rejection, mutation) {
@@ -127,13 +127,13 @@ pub fn acknowledged(entry: &EntryView, last_id: u64) -> impl Iterator<Item = Ack
     })
 }
 
-/// The known entries do not reach back far enough to rebase the pending edits.
+/// Error: earlier entries are needed to rebase the pending edits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "rebasing requires the entries after {after}; load them, or send the edits without rebasing"
 )]
 pub struct EntriesNeeded {
-    /// Position after which all entries are needed.
+    /// Position after which all entries must be loaded.
     pub after: Position,
 }
 
@@ -142,15 +142,15 @@ pub struct EntriesNeeded {
 pub struct Known<'a> {
     /// Position after which all entries are loaded.
     pub after: Position,
-    /// Loaded entries without a gap, up to the canonical position. They may start at or before
-    /// `after`.
+    /// Loaded entries up to the canonical position, without gaps. The first entry may be at or
+    /// before `after`.
     pub entries: &'a [EntryView],
-    /// Metadata at the canonical position, if known. It shows which edits will be
+    /// Metadata at the canonical position, if known. The metadata determines which edits will be
     /// rejected or have no effect.
     pub state: Option<&'a WorkbookMetadata>,
 }
 
-/// Computes the expected results of a client's pending edits, one after the other, on top of the
+/// Computes the expected results of a client's pending edits, one at a time, on top of the
 /// canonical state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rebase {
@@ -158,8 +158,8 @@ pub struct Rebase {
 }
 
 impl Rebase {
-    /// Rebases the `pending` edits, which are ordered by id and not yet committed, onto the known
-    /// entries. Returns the rebase, for further edits, and the expected result of each edit.
+    /// Rebases the uncommitted edits `pending`, which are sorted by id, onto the known entries.
+    /// Returns the rebase, to which more edits can be added, and the expected result of each edit.
     ///
     /// # Errors
     /// [`EntriesNeeded`] if the base of an edit requires earlier entries.
@@ -185,8 +185,8 @@ impl Rebase {
         Ok((rebase, outlooks))
     }
 
-    /// Adds one pending edit after the earlier ones and returns its expected result. The base of
-    /// the edit must be the canonical position or the base of an earlier edit.
+    /// Adds a pending edit after the earlier ones and returns its expected result. The base of the
+    /// edit must be the canonical position or the base of an earlier edit.
     pub fn add_pending(&mut self, pending: &PendingMutation) -> Outlook {
         let PendingMutation { id, base, operation, object_bytes } = pending;
         if operation.is_resolved_on_append() {
@@ -206,7 +206,7 @@ impl Rebase {
     }
 
     /// Returns the expected result of an edit that is sent as a large entry. Large entries only set
-    /// cells, so later edits need not be transformed past them.
+    /// cells, so later edits need not be transformed.
     fn expect_large_entry(&self, pending: &PendingMutation, bytes: u64) -> Outlook {
         let external = ExternalEdits {
             client: ClientKey([0; 8]),
@@ -228,8 +228,8 @@ impl Rebase {
     }
 }
 
-/// Builds the viewpoint of the author for mutations with bases from `lowest_base` on. Uses the same
-/// entries as the append machine would read. Returns the viewpoint and the position of its first
+/// Builds the author's viewpoint for mutations whose bases are at or after `lowest_base`. Uses the
+/// entries that the append machine would read. Returns the viewpoint and the position of its first
 /// entry.
 fn build_viewpoint(
     known: Known<'_>,

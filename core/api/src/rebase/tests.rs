@@ -1,4 +1,4 @@
-//! Compares the results that a rebase expects with those that the append machine commits.
+//! Compares the results that a rebase predicts with the results that the append machine commits.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
@@ -20,13 +20,14 @@ use cellar_sheet::workbook::Workbook;
 /// A step of a client.
 #[derive(Debug, Clone)]
 enum ClientStep {
-    /// The client makes an edit on its base.
+    /// The client makes an edit that is based on the client's current position.
     Write(usize, Operation),
-    /// The client makes an edit that is invalid in every state.
+    /// The client makes an edit that is always invalid.
     WriteInvalid(usize),
-    /// The client sends this number of its edits.
+    /// The client sends the given number of its edits.
     Send(usize, usize),
-    /// The base of the client advances; this number of newest entries stays unknown.
+    /// The base of the client advances, but the given number of newest entries stays unknown to the
+    /// client.
     See(usize, u32),
 }
 
@@ -42,7 +43,7 @@ fn any_step() -> impl Strategy<Value = ClientStep> {
     ]
 }
 
-/// A client. The first `sent` of its mutations are in the log.
+/// A client whose first `sent` mutations are in the log.
 #[derive(Default)]
 struct Writer {
     base: u32,
@@ -81,12 +82,12 @@ fn views(world: &World) -> Vec<EntryView> {
     world.entries.values().map(|entry| EntryView::from(entry.as_ref())).collect()
 }
 
-/// Returns the entries after the entry at index `first`, as known to a client.
+/// Returns the entries after index `first`, in the form in which a client knows them.
 fn known(entries: &[EntryView], first: usize) -> Known<'_> {
     Known { after: entries[first].position, entries: &entries[first + 1..], state: None }
 }
 
-/// Returns the metadata of the state after all entries.
+/// Returns the metadata of the state at the end of the log.
 fn state(entries: &[EntryView]) -> WorkbookMetadata {
     let mut workbook = Workbook::default();
     let mutations = entries.iter().flat_map(|entry| &entry.mutations);
@@ -94,7 +95,7 @@ fn state(entries: &[EntryView]) -> WorkbookMetadata {
     workbook.metadata()
 }
 
-/// Returns the committed results of a client's mutations from `first_id` on.
+/// Returns the committed results of a client's mutations, starting with the id `first_id`.
 fn committed(world: &World, who: usize, first_id: u64) -> Vec<Outlook> {
     let edits = world.entries.values().filter_map(|entry| entry.edits());
     let own = edits.filter(|edits| edits.client == client(who as u8));
@@ -106,8 +107,8 @@ fn committed(world: &World, who: usize, first_id: u64) -> Vec<Outlook> {
     mutations.filter(|(id, _)| *id >= first_id).map(|(_, mutation)| outlook(mutation)).collect()
 }
 
-/// Compares the expected results of each client with the committed results, for every entry at
-/// which its knowledge of the log may start.
+/// Compares the predicted results of each client with the committed results. Repeats this for every
+/// entry at which the client's knowledge of the log may start.
 fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
     for (who, writer) in writers.iter().enumerate() {
         let pending = writer.pending();
@@ -129,7 +130,7 @@ fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
                 }
             }
         }
-        // Adding edits one by one yields the same results.
+        // The results are the same if the edits are added one at a time.
         let (mut rebase, mut shown) = Rebase::begin(known(0), &own, &pending[..1]).unwrap();
         let later = pending.iter().skip(1).take_while(|mutation| mutation.base >= lowest);
         shown.extend(later.map(|mutation| rebase.add_pending(mutation)));
@@ -250,7 +251,8 @@ fn only_own_entries_acknowledge_mutations() {
     assert_eq!((found[0].committed.clone(), found[1].rejection.clone()), (None, None));
     assert_eq!(found[1].committed, Some(vec![insert(7)]));
     assert_eq!(acknowledged(&entries[0], 0).count(), 0);
-    // Without a client key, own entries are identified by the position in a response.
+    // If the client key is unknown, the client's own entries are identified by the position in a
+    // response.
     let mut by_answer = OwnEntries::new(None);
     assert!(!by_answer.contains(&entries[4]));
     by_answer.add_position(at(0, 4));

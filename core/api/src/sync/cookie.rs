@@ -1,4 +1,5 @@
-//! The cookie of a pull: the state of a client's view, which the client returns with its next pull.
+//! The cookie of a pull, which describes the state of a client's view. The client sends it with its
+//! next pull.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,8 +7,8 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
 /// Supported schema versions of mutator arguments and patches. Replicache sends "" if an
-/// application sets no version. A version is never removed, because a client sends offline
-/// mutations under the version with which they were made.
+/// application sets no version. A version must never be removed, because a client sends offline
+/// mutations with the version under which they were made.
 pub const SCHEMA_VERSIONS: [&str; 2] = ["", "1"];
 
 const INCARNATION_DIGITS: usize = 8;
@@ -22,23 +23,23 @@ pub struct Cookie {
     pub incarnation: u32,
     /// Position of the newest entry in the view.
     pub position: Position,
-    /// Position of the Snapshot entry with whose root the view begins; `None` if the view begins
-    /// with the first entry.
+    /// Position of the Snapshot entry whose root is at the start of the view. `None` if the view
+    /// starts with the first entry.
     pub snapshot: Option<Position>,
 }
 
-/// Encoded cookie, opaque to clients.
+/// Encoded form of a cookie, which is opaque to clients.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CookieView {
-    /// Incarnation and position in hexadecimal, as required by Replicache to order cookies:
+    /// Incarnation and position in hexadecimal. Replicache requires this value to order cookies: it
     /// increases with every entry and never decreases.
     pub order: String,
     /// Id of the spreadsheet.
     pub spreadsheet: LogId,
-    /// Position of the Snapshot entry with whose root the view begins; absent if the view begins
-    /// with the first entry.
+    /// Position of the Snapshot entry whose root is at the start of the view. Absent if the view
+    /// starts with the first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<Position>,
 }
@@ -51,7 +52,8 @@ impl Cookie {
         CookieView { order, spreadsheet: self.log, snapshot: self.snapshot }
     }
 
-    /// Decodes a cookie; `None` for anything that [`Cookie::view`] does not produce.
+    /// Decodes a cookie. Returns `None` unless the cookie has the form that [`Cookie::view`]
+    /// produces.
     #[must_use]
     pub fn read(view: &CookieView) -> Option<Self> {
         let CookieView { order, spreadsheet: log, snapshot } = view;

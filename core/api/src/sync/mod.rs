@@ -1,8 +1,8 @@
-//! The Replicache protocol: the decisions of push and pull.
+//! The Replicache protocol: how push and pull requests are handled.
 //!
-//! Entries contain the client and mutation ids, so that the effect of a mutation and its
-//! acknowledgement become visible together. Nothing else is stored: the last mutation id of a
-//! client follows from the entries and from the client map of the snapshot root.
+//! Entries contain the client id and the mutation ids, so that the effect of a mutation becomes
+//! visible together with its acknowledgement. Nothing else is stored. The last mutation id of a
+//! client is derived from the entries and from the client map in the snapshot root.
 
 mod cookie;
 mod mutation;

@@ -1,4 +1,4 @@
-//! Pushed mutations and the parsing of their arguments.
+//! Pushed mutations, and parsing of their arguments.
 
 use crate::wire::MutationArguments;
 use cellar_base::limits::MAX_MUTATION_BYTES;
@@ -8,7 +8,7 @@ use cellar_sheet::operation::{Operation, Rejection, RejectionReason};
 /// A mutation of a push.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pushed {
-    /// Index of the client among the clients of the push.
+    /// Index of the mutation's client in the list of the push's clients.
     pub client: usize,
     /// Mutation id.
     pub id: u64,
@@ -21,20 +21,20 @@ pub struct Pushed {
 pub enum ParsedArguments {
     /// A valid operation.
     Edit {
-        /// Position that the author had seen.
+        /// Position that the author had seen when making the edit.
         base: Position,
-        /// Incarnation of the tables at the base.
+        /// Incarnation of the tables at the base position.
         incarnation: u32,
         /// Operation as authored.
         operation: Operation,
     },
-    /// Invalid arguments. The mutation is appended as rejected, because its client would otherwise
-    /// retry it forever.
+    /// The arguments are invalid. The mutation is appended as rejected, because the client would
+    /// otherwise retry it forever.
     Invalid(Rejection),
 }
 
-/// Parses the arguments of a mutation, `{base, incarnation, op}`. Arguments that are malformed, too
-/// long or nested too deeply yield [`ParsedArguments::Invalid`].
+/// Parses the arguments of a mutation, `{base, incarnation, op}`. Returns
+/// [`ParsedArguments::Invalid`] if the arguments are malformed, too long or nested too deeply.
 #[must_use]
 pub fn parse_arguments(arguments: &str) -> ParsedArguments {
     if arguments.len() > MAX_MUTATION_BYTES {

@@ -1,4 +1,4 @@
-//! Decides the kind of a pull's reply, and collects the last mutation ids of a client group.
+//! Selects the kind of response to a pull, and collects the last mutation ids of a client group.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,23 @@ use cellar_base::position::Position;
 use cellar_log::entry::{Edits, Entry};
 use cellar_snapshot::root::ClientMap;
 
-/// Kind of a reply to a pull.
+/// Kind of response to a pull.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PullPlan {
-    /// Nothing changed: the reply returns the same cookie.
+    /// The log has not changed. The response contains the cookie of the request.
     Unchanged,
-    /// The reply contains the entries after the cookie's position.
+    /// The response contains the entries after the cookie's position.
     EntriesSince,
-    /// A newer snapshot exists: the reply replaces the view by its root and the entries after it.
+    /// A newer snapshot exists. The response replaces the view with the snapshot's root and the
+    /// entries after it.
     FromSnapshot,
-    /// The cookie does not match the log: the client must start again with a new client group.
+    /// The cookie does not match the log. The client must start again with a new client group.
     UnknownState,
 }
 
-/// Decides the kind of the reply. `newest` is the newest entry from the cookie's position on, with
-/// its incarnation; `None` if the log does not contain this position. `snapshot` is the position of
-/// the newest finished snapshot.
+/// Selects the kind of response to a pull. `newest` is the position of the newest entry at or after
+/// the cookie's position, with its incarnation; `None` if the log does not contain the cookie's
+/// position. `snapshot` is the position of the newest finished snapshot.
 #[must_use]
 pub fn plan_pull(
     cookie: &Cookie,
@@ -44,7 +45,7 @@ pub fn plan_pull(
     }
 }
 
-/// Returns the key of an entry in a client's view. Keys have the same order as positions.
+/// Returns the key of an entry in a client's view. Keys are ordered like positions.
 #[must_use]
 pub fn entry_key(position: Position) -> String {
     format!("entry/{:016x}", position.pack())
@@ -59,28 +60,28 @@ pub struct ClientIds {
 }
 
 impl ClientIds {
-    /// Creates an empty collection for the client group `group` of `subject`.
+    /// Creates an empty collection for the client group `group` that belongs to `subject`.
     #[must_use]
     pub fn new(subject: SubjectKey, group: &str) -> Self {
         Self { subject, group: group.to_owned(), ids: BTreeMap::new() }
     }
 
-    /// Adds the ids in the client map of a snapshot root.
+    /// Adds the mutation ids in the client map of a snapshot root.
     pub fn add_root(&mut self, clients: &ClientMap) {
         for (client, name, last) in clients.named() {
             self.add(client, name, last.id);
         }
     }
 
-    /// Adds the ids in an entry.
+    /// Adds the mutation ids in an entry.
     pub fn add_entry(&mut self, entry: &Entry) {
         if let Some(edits @ Edits { name: Some(name), .. }) = entry.edits() {
             self.add(edits.client, name, edits.last_id());
         }
     }
 
-    /// Adds an id if it belongs to the group. Compares the client key as well, because another
-    /// subject may use the same group and client ids.
+    /// Adds a mutation id if its client belongs to the group. The client key is compared too,
+    /// because another subject may use the same ids for groups and clients.
     fn add(&mut self, client: ClientKey, name: &ClientName, last_id: u64) {
         if name.group() == self.group && name.key(&self.subject) == client {
             let newest_id = self.ids.entry(name.client().to_owned()).or_insert(0);
@@ -88,7 +89,7 @@ impl ClientIds {
         }
     }
 
-    /// Returns the last mutation id of each client, by client id.
+    /// Returns the last mutation id of each client by client id.
     #[must_use]
     pub fn into_ids(self) -> BTreeMap<String, u64> {
         self.ids

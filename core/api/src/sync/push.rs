@@ -1,12 +1,13 @@
-//! State machine that appends one run of a push, without I/O.
+//! State machine that appends one run of a push. It performs no I/O.
 //!
-//! A push does not contain the last mutation id that its client knows to be committed. The append
-//! machine finds the client's mutations after their base. Earlier ones are known to this process,
-//! or looked up in the client map of the newest root and the entries after it. There are two safety
-//! rules; tests fail if either is disabled:
+//! A push request does not contain the last mutation id that the client knows to be committed. The
+//! append machine finds those mutations of the client that are after their base. Earlier mutations
+//! are cached by this process, or are looked up in the client map of the newest root and the
+//! entries after it. Two safety rules apply, and tests fail if either is disabled:
+//!
 //! - *Gap looked up*: a gap or an unknown client is reported only after a lookup.
-//! - *Rejection looked up*: a mutation whose base is missing is rejected only after a lookup shows
-//! that the mutation is not in the log yet. A scan from its base cannot show this.
+//! - *Rejection looked up*: a mutation whose base is missing is rejected only after a lookup
+//!   shows that the mutation is not in the log yet. A scan from its base cannot show this.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,12 +25,12 @@ use cellar_sheet::operation::{Rejection, RejectionReason};
 pub enum PushAction {
     /// Append this request.
     Append(Request),
-    /// Look up the last mutation id of the client: in the newest root and in all entries after it,
-    /// with strongly consistent reads.
+    /// Look up the last mutation id of the client with strongly consistent reads: in the newest
+    /// root and in all entries after it.
     LookUp,
-    /// Return the outcome: the push of the run is finished.
+    /// Return the outcome, because the push of the run is finished.
     Finish(PushOutcome),
-    /// Stop, because the log changed too often. The client must repeat the push.
+    /// Stop, because the log has changed too often. The client must repeat the push.
     GiveUp,
 }
 
@@ -40,7 +41,7 @@ pub enum PushEvent {
     Appended(Appended),
     /// The request was refused for a reason that [`PushEvent::of`] accepts.
     Refused(Refusal),
-    /// The request can never succeed; its mutations must be rejected.
+    /// The request can never succeed, so its mutations must be rejected.
     Unfit(Rejection),
     /// The lookup of the client is finished.
     LookedUp(LookedUp),
@@ -50,7 +51,8 @@ impl PushEvent {
     /// Converts the result of an append request to an event.
     ///
     /// # Errors
-    /// Returns a temporary refusal unchanged: the push ends, and the client must repeat it.
+    /// Returns a temporary refusal unchanged. The push ends in this case, and the client must
+    /// repeat it.
     pub fn of(result: Result<Appended, Refusal>) -> Result<Self, Refusal> {
         match result {
             Ok(appended) => Ok(Self::Appended(appended)),
@@ -65,12 +67,12 @@ impl PushEvent {
     }
 }
 
-/// The result of a lookup of a client.
+/// The result of looking up a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LookedUp {
-    /// Last mutation id of the client; `None` if the log does not know the client.
+    /// Last mutation id of the client, or `None` if the log contains no mutation of the client.
     pub last_id: Option<u64>,
-    /// Newest position of the log. The lookup covers all entries up to this position.
+    /// Newest position of the log. The lookup covered all entries up to this position.
     pub head: Position,
     /// Incarnation of the tables at the newest position.
     pub incarnation: u32,
@@ -79,25 +81,26 @@ pub struct LookedUp {
 /// The outcome of pushing a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PushOutcome {
-    /// Results of the processed mutations. If the run stopped early, later mutations have no
-    /// result.
+    /// Results of the mutations that were processed. If the run stopped early, the remaining
+    /// mutations have no result.
     pub results: Vec<MutationResult>,
     /// Position of the newest entry that was read.
     pub head: Option<Position>,
-    /// Entries after the lowest base that the client may not know.
+    /// Entries after the lowest base of the mutations that may be new to the client.
     pub missing: Vec<Arc<Entry>>,
-    /// Position after which further entries are missing, if `missing` was truncated.
+    /// Position after which entries are missing. Set if `missing` was truncated.
     pub missing_from: Option<Position>,
-    /// Last mutation id of the client, as far as known.
+    /// Last committed mutation id of the client, as far as it is known.
     pub last_id: u64,
-    /// Expected mutation id, if the run stopped because earlier mutations of the client are
-    /// missing.
+    /// Mutation id that was expected. Set if the run stopped because earlier mutations of the
+    /// client are missing.
     pub gap: Option<u64>,
-    /// Set if the log does not know the client, although its mutation ids do not start at 1.
+    /// Set if the log contains no mutation of the client, although the client's mutation ids do not
+    /// start at 1.
     pub unknown_client: bool,
 }
 
-/// The safety rules that are enforced: all, except in the model checker.
+/// The safety rules that are enforced. All rules are enforced except in the model checker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct PushRules {
     /// Disabled rule.
@@ -110,7 +113,7 @@ pub struct PushRules {
 pub enum PushSafetyRule {
     /// A gap is reported only after a lookup.
     GapLookedUp,
-    /// A mutation is rejected because of its base only after a lookup.
+    /// A mutation is rejected because of its missing base only after a lookup.
     RejectionLookedUp,
 }
 
@@ -127,7 +130,7 @@ impl PushRules {
     }
 }
 
-/// The state of pushing one run.
+/// The state of pushing a single run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunPush {
     log: LogId,
@@ -135,20 +138,20 @@ pub struct RunPush {
     name: ClientName,
     author: Option<String>,
     incarnation: u32,
-    /// Mutations without a result, in order.
+    /// Mutations that have no result yet, in order.
     remaining: VecDeque<RemainingMutation>,
     /// Highest mutation id of the client that is known to be committed.
     known_id: u64,
-    /// Result of the last lookup, unless this run appended or rejected mutations since.
+    /// Result of the last lookup. Reset when this run appends or rejects mutations.
     looked_up: Option<LookedUp>,
     lookup_count: u32,
-    /// Number of remaining mutations in the pending request.
+    /// Number of remaining mutations that the pending request contains.
     sent: usize,
     outcome: PushOutcome,
     rules: PushRules,
 }
 
-/// A mutation of a run that has no result yet.
+/// A mutation of the run that has no result yet.
 #[derive(Debug, Clone, PartialEq)]
 enum RemainingMutation {
     Edit(NewMutation),
@@ -163,16 +166,16 @@ impl RemainingMutation {
         }
     }
 
-    /// Replaces an edit by a rejection.
+    /// Replaces an edit with a rejection.
     fn reject(&mut self, rejection: &Rejection) {
         *self = Self::Rejected(self.id(), rejection.clone());
     }
 }
 
 impl RunPush {
-    /// Starts to push a run. `client` is the key of the client name `name` for the caller's
-    /// subject. `known_id` is a mutation id of the client that is known to be committed; 0 if none
-    /// is known.
+    /// Starts pushing a run. `client` is derived from the client name `name` and the caller's
+    /// subject. `known_id` is a mutation id of the client that is known to be committed, or 0 if
+    /// none is known.
     #[must_use]
     pub fn begin(
         log: LogId,
@@ -239,7 +242,7 @@ impl RunPush {
                 self.reject_edits_on(*base);
                 self.next_action()
             }
-            // The only other refusal that an event contains is a changed incarnation.
+            // Apart from the refusals above, an event can only contain a changed incarnation.
             _ => {
                 let detail = "the tables were restored since the base of the mutation; \
                               reload the spreadsheet";
@@ -253,7 +256,7 @@ impl RunPush {
         }
     }
 
-    /// Appends the next edits or rejections, after a lookup if one is required.
+    /// Appends the next edits or rejections. If a lookup is required, performs the lookup first.
     fn next_action(&mut self) -> PushAction {
         self.skip_duplicates();
         match (self.remaining.front(), self.looked_up) {
@@ -279,7 +282,7 @@ impl RunPush {
         self.append_request(request.ok())
     }
 
-    /// Appends rejections on the newest position, which the lookup has found.
+    /// Appends rejections at the newest position, which was found by the lookup.
     fn append_rejections(&mut self, looked_up: LookedUp) -> PushAction {
         let LookedUp { head, incarnation, .. } = looked_up;
         let as_rejection = |mutation: &RemainingMutation| match mutation {
@@ -301,8 +304,8 @@ impl RunPush {
         self.append_request(request.ok())
     }
 
-    /// Returns the action that appends a request. A run never exceeds the limits of a request, so
-    /// `request` is `None` only if an invariant is violated.
+    /// Returns the action that appends a request. `request` is `None` only if an invariant is
+    /// violated, because a run never exceeds the limits of a request.
     fn append_request(&self, request: Option<Request>) -> PushAction {
         match request {
             Some(request) => PushAction::Append(request.with_client_name(self.name.clone())),
@@ -342,7 +345,7 @@ impl RunPush {
         self.next_action()
     }
 
-    /// Rejects the edits with the missing base `base`.
+    /// Rejects all edits whose base is the missing position `base`.
     fn reject_edits_on(&mut self, base: Position) {
         let detail = format!("base {base} is not in the log; reload the spreadsheet");
         let rejection = Rejection::new(RejectionReason::BaseGone, detail);

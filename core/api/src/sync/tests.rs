@@ -1,4 +1,4 @@
-//! Tests of the push machine with a log in memory.
+//! Tests of the push state machine with an in-memory log.
 
 use super::*;
 use cellar_base::identity::{ClientKey, ClientName, SubjectKey};
@@ -16,7 +16,7 @@ fn key() -> ClientKey {
     name().key(&SubjectKey::new("issuer", "alice"))
 }
 
-/// A log that starts with three entries of others; counts lookups.
+/// A log that starts with three entries of other clients and counts lookups.
 struct Cloud {
     world: World,
     look_ups: u32,
@@ -73,8 +73,8 @@ impl Cloud {
         }
     }
 
-    /// Returns the ids of the client in the log, in order, each with the reason of its rejection,
-    /// if any.
+    /// Returns the ids of the client's mutations in the log, in order. Each id is paired with the
+    /// reason if the mutation was rejected.
     fn ids(&self) -> Vec<(u64, Option<RejectionReason>)> {
         let edits = self.world.entries.values().filter_map(|entry| entry.edits());
         let own = edits.filter(|edits| edits.client == key());
@@ -120,7 +120,7 @@ fn a_repeated_push_appends_once_and_known_ids_need_no_lookup() {
         assert_eq!((again.last_id, again.gap, again.unknown_client), (2, None, false));
         assert!(again.results.iter().all(|result| result.duplicate));
     }
-    // The base is after the mutation of this client, and the process knows the mutation.
+    // The base is after the client's mutation, and the process has cached the mutation id.
     let head = cloud.others_edit();
     assert_eq!(cloud.push(2, edits(&[3], head)).last_id, 3);
     assert_eq!((cloud.ids(), cloud.look_ups), (ok(&[1, 2, 3]), 0));
@@ -172,7 +172,7 @@ fn a_missing_base_rejects_only_mutations_with_this_base() {
     assert_eq!((outcome.last_id, outcome.results.len()), (4, 4));
     let gone = Some(RejectionReason::BaseGone);
     assert_eq!(cloud.ids(), [(1, None), (2, gone), (3, gone), (4, None)]);
-    // A process without cached ids repeats the push.
+    // A process that has not cached any mutation ids repeats the push.
     let again = cloud.push(0, based(&[(1, good), (2, bad), (3, bad), (4, good)], INCARNATION));
     assert!(again.results.iter().all(|result| result.duplicate));
     assert_eq!(cloud.ids().len(), 4);
@@ -193,7 +193,7 @@ fn appends_an_undo() {
     let operation = Operation::Undo(Undo { position: at(0, 1) });
     let mutations = vec![NewMutation { id: 1, base: at(0, 2), operation }];
     let outcome = cloud.push(0, Run::Edits { client: 0, incarnation: INCARNATION, mutations });
-    // This test does not resolve undos, so the undo has no effect.
+    // The test log does not resolve undos, so the undo has no effect.
     let reason = outcome.results[0].rejection.as_ref().map(|rejection| rejection.reason);
     assert_eq!(reason, Some(RejectionReason::NothingToUndo));
 }

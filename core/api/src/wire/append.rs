@@ -8,17 +8,17 @@ use cellar_sheet::operation::{Operation, Rejection};
 
 /// Mutations to append, in the order in which the client made them.
 ///
-/// Repeat the unchanged request until the server responds. The server recognizes committed
+/// Clients repeat the unchanged request until the server responds. The server recognizes committed
 /// mutations by client id and mutation id and does not append them again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendRequest {
-    /// Client id, 1 to 64 bytes, unique per subject. Each client numbers its own mutations.
+    /// Client id, 1 to 64 bytes, unique for each subject. Each client numbers its own mutations.
     pub client_id: String,
-    /// Incarnation of the tables when the bases were loaded.
+    /// Incarnation of the tables at the time when the client loaded the base positions.
     pub incarnation: u32,
-    /// Highest mutation id that the client knows to be committed; 0 if none.
+    /// Highest mutation id that the client knows to be committed, or 0 if it knows of none.
     #[serde(default)]
     pub acked_id: u64,
     /// Mutations, 1 to 1,000, with consecutive ids.
@@ -30,9 +30,9 @@ pub struct AppendRequest {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SentMutation {
-    /// Mutation id: 1 for a client's first mutation, then consecutive.
+    /// Mutation id. The first mutation of a client has the id 1, and ids are consecutive.
     pub id: u64,
-    /// Position that the client had seen when it made the edit. Repeated requests must send the
+    /// Position that the client had seen when it made the edit. A repeated request must contain the
     /// same base.
     pub base: Position,
     /// Operation to perform.
@@ -43,43 +43,43 @@ pub struct SentMutation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendReply {
-    /// The result of each mutation, in the order of the request.
+    /// The results of the mutations, in the order of the request.
     pub results: Vec<AppendedMutation>,
-    /// Newest position known to the server, at least as new as every result.
+    /// Newest position known to the server. It is at or after the position of every result.
     pub head: Position,
-    /// Entries after the lowest base that this request did not write, oldest first.
+    /// Entries after the lowest base that were not written by this request, oldest first.
     pub entries: Vec<EntryView>,
-    /// Position to continue after with `listEntries`, if `entries` was truncated.
+    /// Position at which `listEntries` can continue (exclusive). Set if `entries` was truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
 
-/// The result of one mutation of an append request.
+/// The result of a single mutation of an append request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendedMutation {
     /// Mutation id.
     pub id: u64,
-    /// Result: appended, duplicate or rejected.
+    /// Whether the mutation was appended, a duplicate or rejected.
     pub status: MutationStatus,
-    /// Position of the entry that contains the mutation; absent if the client has acknowledged the
-    /// mutation, so that the server did not read its entry.
+    /// Position of the entry that contains the mutation. Absent if the client already knew that the
+    /// mutation was committed; in this case, the server does not read the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
-    /// Reason of a rejection. A rejected mutation has no effect, but its id counts as used.
+    /// Reason for the rejection. A rejected mutation has no effect, but its id counts as used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
-    /// Operations that took effect, if they differ from the sent operation and this request
-    /// appended the mutation; empty if no effect remained.
+    /// Operations that took effect. Set if this request appended the mutation and the operations
+    /// differ from the sent operation. Empty if the mutation had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
-    /// Set if the mutation is committed but has no effect, because everything that it names was
-    /// deleted after its base.
+    /// Set if the mutation is committed but has no effect, because everything to which it refers
+    /// was deleted after its base.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_effect: bool,
 }
 
-/// Result of a mutation of an append request.
+/// Status of a mutation of an append request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -88,6 +88,6 @@ pub enum MutationStatus {
     Appended,
     /// The mutation was already in the log.
     Duplicate,
-    /// The mutation can never succeed. The log contains it as rejected, without effect.
+    /// The mutation can never succeed. The log contains it as rejected and without effect.
     Rejected,
 }

@@ -1,4 +1,5 @@
-//! `…/spreadsheets/{id}/details`, `…/members` and `…/links`: the catalog's record of a spreadsheet.
+//! `…/spreadsheets/{id}/details`, `…/members` and `…/links`: details of a spreadsheet from the
+//! catalog.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,35 +12,37 @@ use cellar_catalog::{
     spreadsheet::Status,
 };
 
-/// Details of a spreadsheet, limited to what the caller's role may see.
+/// Details of a spreadsheet. Only fields that the caller's role may see are present.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DetailsReply {
     /// Spreadsheet id.
     pub id: LogId,
-    /// Name of the spreadsheet; empty if none was set.
+    /// Name of the spreadsheet, or an empty string if no name was set.
     pub name: String,
     /// Status of the spreadsheet.
     pub status: SpreadsheetStatus,
-    /// Time of archiving or deletion, Unix seconds; absent if the spreadsheet is active.
+    /// Time when the spreadsheet was archived or deleted, in Unix seconds. Absent if the
+    /// spreadsheet is active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_since_s: Option<u64>,
-    /// Creation time, Unix seconds; absent for a spreadsheet that is not in the catalog.
+    /// Creation time in Unix seconds. Absent if the spreadsheet is not in the catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_s: Option<u64>,
-    /// Id of the spreadsheet that this spreadsheet was forked from.
+    /// Id of the spreadsheet from which this spreadsheet was forked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<LogId>,
-    /// Number of changes of the details, also used as the `ETag`; 0 for a spreadsheet that is not
-    /// in the catalog.
+    /// Number of changes made to the details, which is also used as the `ETag`. 0 if the
+    /// spreadsheet is not in the catalog.
     pub version: u64,
-    /// The caller's role; absent if access was revoked.
+    /// The caller's role. Absent if the caller's access was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// Members of the spreadsheet; for editors and owners, but not for holders of a share link.
+    /// Members of the spreadsheet. Visible to editors and owners, but not to holders of a share
+    /// link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<Member>>,
-    /// Share links of the spreadsheet; for owners.
+    /// Share links of the spreadsheet. Visible to owners.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<LinkView>>,
 }
@@ -53,11 +56,11 @@ pub enum SpreadsheetStatus {
     Active,
     /// The spreadsheet is read-only.
     Archived,
-    /// The spreadsheet is hidden; an owner can undelete it for 30 days.
+    /// The spreadsheet is hidden. An owner can undelete it within 30 days.
     Deleted,
 }
 
-/// A share link, without its secret, which is not stored.
+/// A share link. Its secret is not included, because the secret is not stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkView {
@@ -65,47 +68,47 @@ pub struct LinkView {
     pub id: String,
     /// Role that the link grants.
     pub role: LinkRole,
-    /// Label by which people recognize the link.
+    /// Label that helps users to recognize the link.
     pub label: String,
-    /// Expiry of the link, Unix seconds; absent if it never expires.
+    /// Expiry time of the link in Unix seconds. Absent if the link does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_s: Option<u64>,
 }
 
-/// A change of a spreadsheet's details. Absent fields stay unchanged.
+/// A change to a spreadsheet's details. Fields that are absent stay unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UpdateDetailsRequest {
-    /// New name: one line of 1 to 256 bytes; for editors.
+    /// New name, a single line of 1 to 256 bytes. May be set by editors and owners.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// New status; owners only. `active` unarchives or undeletes the spreadsheet.
+    /// New status. May be set by owners only. `active` unarchives or undeletes the spreadsheet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<SpreadsheetStatus>,
 }
 
-/// A person, identified by the tokens of an issuer.
+/// A user, identified by the issuer and the subject of their tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams))]
 #[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct PersonRequest {
-    /// Subject of the person's tokens.
+    /// Subject of the user's tokens.
     pub subject: String,
-    /// Issuer of the person's tokens; defaults to the issuer of the caller's token.
+    /// Issuer of the user's tokens. Defaults to the issuer of the caller's token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
 }
 
-/// Shares a spreadsheet with a person, or changes their role.
+/// Shares a spreadsheet with a user, or changes the user's role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ShareRequest {
-    /// Subject of the person's tokens.
+    /// Subject of the user's tokens.
     pub subject: String,
-    /// Issuer of the person's tokens; defaults to the issuer of the caller's token.
+    /// Issuer of the user's tokens. Defaults to the issuer of the caller's token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
     /// Role to grant.
@@ -117,15 +120,15 @@ pub struct ShareRequest {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkRequest {
-    /// Secret of the link, 16 random bytes in base64url without padding, chosen by the client. A
-    /// repeated request finds the same link. Only a hash of the secret is stored.
+    /// Secret of the link, chosen by the client: 16 random bytes in base64url without padding. Only
+    /// a hash of the secret is stored. If a request is repeated, it returns the existing link.
     pub secret: String,
     /// Role that the link grants.
     pub role: LinkRole,
-    /// Label, one line of at most 128 bytes.
+    /// Label of the link, a single line of at most 128 bytes.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
-    /// Expiry of the link, Unix seconds; absent if it never expires.
+    /// Expiry time of the link in Unix seconds. Absent if the link does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_s: Option<u64>,
 }
@@ -136,44 +139,44 @@ pub struct LinkRequest {
 pub struct LinkReply {
     /// Id of the link, 16 hexadecimal digits.
     pub id: String,
-    /// Token of the share link, which its holders send instead of a bearer token.
+    /// Token of the share link. Holders of the link send it instead of a bearer token.
     pub token: String,
 }
 
-/// Changes of a spreadsheet's details, newest first.
+/// Changes to a spreadsheet's details, newest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChangesReply {
     /// One page of changes.
     pub changes: Vec<ChangeView>,
-    /// Cursor of the next page, if there are more changes.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
 }
 
-/// One change of a spreadsheet's details.
+/// A change to a spreadsheet's details.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChangeView {
     /// Index of the change, counted from 0.
     pub index: u64,
-    /// Time of the change, Unix seconds.
+    /// Time of the change in Unix seconds.
     pub created_s: u64,
-    /// Person who made the change.
+    /// User who made the change.
     pub by: Person,
-    /// Kind: `Created`, `Renamed`, `Shared`, `Unshared`, `Archived`, `Unarchived`, `Deleted`,
-    /// `Undeleted` or `Purged`.
+    /// Kind of the change: `Created`, `Renamed`, `Shared`, `Unshared`, `Archived`, `Unarchived`,
+    /// `Deleted`, `Undeleted` or `Purged`.
     pub kind: String,
-    /// New name; set for `Created` and `Renamed`.
+    /// New name. Set for `Created` and `Renamed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Person whose access changed.
+    /// User whose access was changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<Person>,
-    /// Id of the created or revoked link.
+    /// Id of the share link that was created or revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// New role of the person or link.
+    /// New role of the user or share link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
 }
@@ -241,13 +244,14 @@ impl DetailsReply {
         Self::etag_of(self.version)
     }
 
-    /// Returns the `ETag` of details with the version `version`.
+    /// Returns the `ETag` of details whose version is `version`.
     #[must_use]
     pub fn etag_of(version: u64) -> String {
         format!("\"{version}\"")
     }
 
-    /// Parses an `ETag` of details and returns their version; `None` for any other text.
+    /// Parses the `ETag` of details and returns the version. Returns `None` if the text is not such
+    /// an `ETag`.
     #[must_use]
     pub fn version_of_etag(etag: &str) -> Option<u64> {
         let digits = etag.trim().strip_prefix('"')?.strip_suffix('"')?;
@@ -255,8 +259,9 @@ impl DetailsReply {
         if is_plain { digits.parse().ok() } else { None }
     }
 
-    /// Returns the details that a caller with the role `role` may see. `listing` is the catalog's
-    /// record of the spreadsheet, or `None` if the spreadsheet is not in the catalog.
+    /// Returns the details that are visible to a caller with the role `role`. `listing` contains
+    /// the catalog's data about the spreadsheet, or is `None` if the spreadsheet is not in the
+    /// catalog.
     #[must_use]
     pub fn of(id: LogId, listing: Option<&Listing>, role: Option<Role>) -> Self {
         let mut details = Self {

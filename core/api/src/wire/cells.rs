@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}/cells`: non-blank cells at any position.
+//! `GET /v1/spreadsheets/{id}/cells`: nonblank cells at any position.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +9,10 @@ use cellar_sheet::metadata::{Extent, RangeFormat};
 use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::CellAt;
 
-/// Approximate size of a range format as JSON in bytes, without its text and spans.
+/// Approximate JSON size of a range format in bytes, without its text and spans.
 const FORMAT_FRAME_BYTES: usize = 48;
 
-/// The non-blank cells of a range, ordered by row and column.
+/// The nonblank cells of a range, ordered by row and column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CellsReply {
@@ -20,9 +20,10 @@ pub struct CellsReply {
     pub sheet: SheetId,
     /// Name of the sheet.
     pub name: String,
-    /// Position of the returned state. Pass it as `at` to read further pages of the same state.
+    /// Position of the returned state. To read further pages of the same state, pass this position
+    /// as `at`.
     pub position: Position,
-    /// Incarnation of the tables, for appends based on this position.
+    /// Incarnation of the tables, for appending edits that are based on this position.
     pub incarnation: u32,
     /// Used range of the sheet.
     pub extent: Extent,
@@ -31,31 +32,31 @@ pub struct CellsReply {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub formats: Vec<RangeFormat>,
     /// Set if the oldest range formats were omitted from the first page because they exceed the
-    /// maximum size of a reply; request a smaller range.
+    /// maximum response size. Request a smaller range in this case.
     #[serde(default)]
     pub formats_truncated: bool,
     /// One page of cells.
     pub cells: Vec<CellAt>,
-    /// Cursor of the next page, a cell in A1 notation, if the cells were truncated.
+    /// Cursor of the next page, a cell in A1 notation. Set if the cells were truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// The newest range formats that fit into one reply.
+/// The newest range formats that fit into a single response.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReplyFormats {
     /// Range formats, oldest first.
     pub newest: Vec<RangeFormat>,
-    /// Approximate size of the range formats as JSON, in bytes.
+    /// Approximate JSON size of the range formats in bytes.
     pub bytes: usize,
     /// Set if older range formats were omitted.
     pub truncated: bool,
 }
 
 impl ReplyFormats {
-    /// Keeps the newest range formats of a list, which is ordered oldest first. The newest range
-    /// that contains a cell determines its format, so the kept formats are correct without the
-    /// older ones.
+    /// Keeps the newest range formats of a list that is ordered oldest first. The format of a cell
+    /// is determined by the newest range that contains the cell, so the kept formats are correct
+    /// without the older ones.
     #[must_use]
     pub fn newest_of(all: Vec<RangeFormat>) -> Self {
         let (mut bytes, mut kept) = (0_usize, 0_usize);
@@ -85,7 +86,7 @@ mod tests {
 
     use super::*;
 
-    /// Creates a format with a weight of exactly `bytes` bytes.
+    /// Creates a format with a size of exactly `bytes` bytes.
     fn format(row: u32, bytes: usize) -> RangeFormat {
         let (rows, columns) = (Spans::one(row, 1), Spans::one(0, 1));
         let bare = RangeFormat { rows, columns, format: String::new() };

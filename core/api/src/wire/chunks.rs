@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Chunks to download. Chunks are immutable, so clients may cache them by hash.
+/// Snapshot chunks to download. Chunks are immutable, so clients may cache them by hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChunksRequest {
-    /// Hashes of the chunks, 64 hexadecimal digits each; at most 1,000.
+    /// Hashes of at most 1,000 chunks, 64 hexadecimal digits each.
     pub hashes: Vec<String>,
 }
 
@@ -15,8 +15,9 @@ pub struct ChunksRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChunksReply {
-    /// URLs in the order of the requested hashes. The server does not check that the chunks exist.
+    /// Download URLs in the order of the requested hashes. The server does not check whether the
+    /// chunks exist.
     pub urls: Vec<String>,
-    /// Expiry of the URLs, Unix seconds.
+    /// Expiry time of the URLs in Unix seconds.
     pub expires_s: u64,
 }

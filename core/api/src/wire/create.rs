@@ -11,15 +11,16 @@ use cellar_base::position::Position;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateRequest {
     /// Idempotency key, 1 to 64 bytes, chosen by the client. The id of the spreadsheet is a hash of
-    /// the nonce and the subject of the token, so a repeated request finds the same spreadsheet.
+    /// the nonce and the token's subject, so a repeated request returns the existing spreadsheet.
     pub nonce: String,
-    /// Name of the spreadsheet, one line of 1 to 256 bytes; absent for none.
+    /// Name of the spreadsheet, a single line of 1 to 256 bytes. Absent if the spreadsheet has no
+    /// name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 impl CreateRequest {
-    /// Creates a request without a name.
+    /// Creates a request for a spreadsheet without a name.
     #[must_use]
     pub fn new(nonce: String) -> Self {
         Self { nonce, name: None }
@@ -32,9 +33,9 @@ impl CreateRequest {
 pub struct CreateReply {
     /// Spreadsheet id.
     pub id: LogId,
-    /// Newest position of the spreadsheet, the base of the first edit.
+    /// Newest position of the spreadsheet, which is the base of the first edit.
     pub head: Position,
-    /// Incarnation of the tables, for appends.
+    /// Incarnation of the tables, for appending edits.
     pub incarnation: u32,
 }
 
@@ -44,20 +45,21 @@ pub struct CreateReply {
 pub struct Head {
     /// Newest position of the spreadsheet.
     pub head: Position,
-    /// Incarnation of the tables; if it differs from the client's, load again.
+    /// Incarnation of the tables. If it differs from the incarnation that the client knows, the
+    /// client must reload the spreadsheet.
     pub incarnation: u32,
 }
 
 impl Head {
-    /// Returns the `ETag` of the head. If a request sends it as `If-None-Match` and the head is
-    /// unchanged, the response has status 304.
+    /// Returns the `ETag` of the head. If a request contains it as `If-None-Match` and the head is
+    /// unchanged, the response has the status 304.
     #[must_use]
     pub fn etag(&self) -> String {
         format!("\"{}-{}\"", self.incarnation, self.head.pack())
     }
 }
 
-/// A hint that a spreadsheet has grown.
+/// A hint that new entries were appended to a spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Poke {

@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}` (load) and `GET …/entries`.
+//! `GET /v1/spreadsheets/{id}` (load a spreadsheet) and `GET …/entries`.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,22 +15,22 @@ use cellar_sheet::operation::{Operation, Rejection, SheetId};
 pub struct LoadReply {
     /// Newest position known to the server.
     pub head: Position,
-    /// Incarnation of the tables, for appends.
+    /// Incarnation of the tables, for appending edits.
     pub incarnation: u32,
-    /// Source of a fork, if the token grants access to it.
+    /// Source of a fork. Absent if the token does not grant access to the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<ForkSource>,
-    /// Hash of the newest snapshot's root; absent if there is no snapshot. Without a snapshot,
-    /// `entries` starts with the first entry.
+    /// Hash of the newest snapshot's root. Absent if there is no snapshot; `entries` starts with
+    /// the first entry in this case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    /// Download URL of the root, valid for a few minutes. The content is compressed as its
-    /// `Content-Encoding` declares.
+    /// Download URL of the root, which is valid for a few minutes. The content is compressed as
+    /// stated in its `Content-Encoding` header.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_url: Option<String>,
-    /// Entries from the Snapshot entry of the newest snapshot on, oldest first.
+    /// Entries starting with the Snapshot entry of the newest snapshot, oldest first.
     pub entries: Vec<EntryView>,
-    /// Position to continue after with `listEntries`, if `entries` was truncated.
+    /// Position at which `listEntries` can continue (exclusive). Set if `entries` was truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
@@ -41,11 +41,13 @@ pub struct LoadReply {
 pub struct EntriesReply {
     /// Newest position known to the server.
     pub head: Position,
-    /// Incarnation of the tables; if it differs from the client's, load again.
+    /// Incarnation of the tables. If it differs from the incarnation that the client knows, the
+    /// client must reload the spreadsheet.
     pub incarnation: u32,
     /// Entries, oldest first.
     pub entries: Vec<EntryView>,
-    /// Position to continue after, if the entries were truncated.
+    /// Position at which the next request can continue (exclusive). Set if the entries were
+    /// truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
@@ -58,28 +60,28 @@ pub struct EntryView {
     pub position: Position,
     /// Kind of the entry.
     pub kind: EntryKind,
-    /// Creation time, Unix seconds.
+    /// Creation time in Unix seconds.
     pub created_s: u64,
     /// Author of the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Hash of subject and client id, 16 hexadecimal digits, by which a client recognizes its own
-    /// entries. Absent if the entry has no mutations.
+    /// Hash of the subject and the client id, 16 hexadecimal digits. A client recognizes its own
+    /// entries by this hash. Absent if the entry has no mutations.
     #[serde(default, with = "client_key", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub client_key: Option<ClientKey>,
-    /// Mutations of the entry; empty unless its kind is `edits`, or if they are stored as an
-    /// object.
+    /// Mutations of the entry. Empty if the kind of the entry is not `edits`, or if the mutations
+    /// are stored as an object.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutations: Vec<MutationView>,
-    /// Location of the mutations, if they are stored as an object (large entry).
+    /// Location of the mutations. Set if they are stored as an object (large entry).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_body: Option<ExternalBody>,
 }
 
 impl EntryView {
-    /// Returns the position of the next entry of the log; `None` if the log has reached its maximum
-    /// size.
+    /// Returns the position of the next entry in the log, or `None` if the log has reached its
+    /// maximum size.
     #[must_use]
     pub fn next_position(&self) -> Option<Position> {
         match self.kind {
@@ -88,7 +90,7 @@ impl EntryView {
         }
     }
 
-    /// Returns the first and the last mutation id, if the entry has mutations.
+    /// Returns the first and the last mutation id, or `None` if the entry has no mutations.
     #[must_use]
     pub fn mutation_ids(&self) -> Option<(u64, u64)> {
         if let Some(external) = &self.external_body {
@@ -98,11 +100,11 @@ impl EntryView {
         Some((self.mutations.first()?.id, self.mutations.last()?.id))
     }
 
-    /// Returns the approximate size of the entry in memory, in bytes.
+    /// Returns the approximate size of the entry in memory in bytes.
     #[must_use]
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 256;
-        /// Approximate size of an external body, including its presigned URL.
+        /// Approximate size of an external body in bytes, including its presigned URL.
         const EXTERNAL_BYTES: usize = 4 * 1024;
         const RUN_BYTES: usize = 12;
         let mut bytes = FRAME_BYTES;
@@ -127,26 +129,26 @@ impl EntryView {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum EntryKind {
-    /// Marks the position of a snapshot; changes no cells.
+    /// Defines the position of a snapshot, and changes no cells.
     Snapshot,
-    /// Ends a log segment; changes no cells.
+    /// Ends a log segment, and changes no cells.
     EndSegment,
     /// Contains the mutations of a client.
     Edits,
 }
 
-/// One mutation of an entry.
+/// A mutation of an entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MutationView {
-    /// Mutation id, assigned by the client.
+    /// Mutation id, which was assigned by the client.
     pub id: u64,
     /// Position that the author had seen when making the edit.
     pub base: Position,
-    /// Operation as authored, in coordinates of `base`.
+    /// Operation as authored, in the coordinates of `base`.
     pub op: Operation,
-    /// Operations as committed, in coordinates of the preceding entry. Absent if equal to `op`;
-    /// empty if no effect remained.
+    /// Operations as committed, in the coordinates of the preceding entry. Absent if they equal
+    /// `op`. Empty if the mutation had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
 }
@@ -167,7 +169,7 @@ impl MutationView {
         self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.op))
     }
 
-    /// Returns the reason of a rejection, if the mutation was rejected.
+    /// Returns the reason for the rejection, or `None` if the mutation was not rejected.
     #[must_use]
     pub fn rejection(&self) -> Option<&Rejection> {
         match self.effective() {
@@ -177,8 +179,8 @@ impl MutationView {
     }
 }
 
-/// Location of the operations of a large entry, and the axis maps that move them to the entry's
-/// position.
+/// Location of the operations of a large entry, with the axis maps that transform them to the
+/// entry's position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ExternalBody {
@@ -190,29 +192,31 @@ pub struct ExternalBody {
     pub base: Position,
     /// Size of the object in bytes.
     pub bytes: u64,
-    /// SHA-256 of the object, hexadecimal.
+    /// SHA-256 of the object in hexadecimal.
     pub sha256: String,
-    /// Download URL of the object, valid for a few minutes. Listing the entries again returns a new
-    /// URL.
+    /// Download URL of the object, which is valid for a few minutes. To get a new URL, list the
+    /// entries again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Axis maps from the base to the entry, for each sheet whose rows or columns moved.
+    /// Axis maps from the base to the entry, for each sheet in which rows or columns were moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axis_maps: Vec<SheetAxisMaps>,
 }
 
-/// Axis maps of one sheet, from the base to the entry.
+/// Axis maps of a sheet, from the base to the entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SheetAxisMaps {
-    /// Number of the sheet at the base.
+    /// Number of the sheet at the base position.
     pub sheet: SheetId,
-    /// New number of the sheet; absent if the sheet was deleted.
+    /// Number of the sheet at the entry. Absent if the sheet was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<SheetId>,
-    /// Kept runs of rows: first row at the base, first row at the entry, length.
+    /// Runs of rows that still exist. Each consists of the first row at the base, the first row at
+    /// the entry, and the number of rows.
     pub rows: Vec<(u32, u32, u32)>,
-    /// Kept runs of columns: first column at the base, first column at the entry, length.
+    /// Runs of columns that still exist. Each consists of the first column at the base, the first
+    /// column at the entry, and the number of columns.
     pub columns: Vec<(u32, u32, u32)>,
 }
 
@@ -291,14 +295,15 @@ mod tests {
 
     #[test]
     fn weight_is_an_upper_bound_of_the_json() {
-        // Maps of the maximum number of sheets, each with a new number.
+        // Maps for the maximum number of sheets. Each sheet has a new number.
         let sheets = (1..=1_000).map(|sheet| {
             (SheetId(u32::MAX - sheet), SheetMap::identity(SheetId(u32::MAX - 2_000 - sheet)))
         });
         let renumbered = ExternalEdits { map: SpaceMap::from_sheets(sheets), ..external() };
         for external in [external(), renumbered] {
             let mut view = ExternalBody::from(&external);
-            // Like an AWS URL: key, date, signature, and an escaped session token.
+            // A URL like those of AWS, with a key, a date, a signature, and an escaped session
+            // token.
             view.url = Some("x".repeat(2_560));
             let sent = serde_json::to_string(&view).unwrap().len();
             assert!(external.weight_bytes() >= sent, "{} < {sent}", external.weight_bytes());

@@ -8,20 +8,20 @@ use cellar_catalog::access::Role;
 use cellar_catalog::feed::Span;
 use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Name};
 
-/// A page of the feed, which contains all appended events. The events of each event stream are in
-/// order and without gaps.
+/// A page of the feed. The feed contains all appended events. The events of each event stream are
+/// in order and without gaps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FeedReply {
-    /// Generation of the feed, 16 hexadecimal digits; absent while the feed is empty. A restore or
-    /// rebuild starts a new generation.
+    /// Generation of the feed, 16 hexadecimal digits. Absent while the feed is empty. Restoring or
+    /// rebuilding the feed starts a new generation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generation: Option<String>,
     /// Items of the page, in the order of the feed.
     pub items: Vec<FeedItemView>,
-    /// Checkpoint after the last item. Consumers store it once the items are processed.
+    /// Checkpoint after the last item. Consumers store it after they have processed the items.
     pub checkpoint: u64,
-    /// Set if the page reaches the end of the feed.
+    /// Whether the page reaches the end of the feed.
     pub at_end: bool,
 }
 
@@ -29,27 +29,27 @@ pub struct FeedReply {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FeedItemView {
-    /// Checkpoint after this item. Consumers store it once the item is processed.
+    /// Checkpoint after this item. Consumers store it after they have processed the item.
     pub checkpoint: u64,
-    /// Time of indexing, Unix milliseconds.
+    /// Time when the item was indexed, in Unix milliseconds.
     pub indexed_ms: u64,
     /// Events of the item, grouped by event stream.
     pub spans: Vec<EventRange>,
 }
 
-/// Consecutive events of one event stream.
+/// Consecutive events of a single event stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EventRange {
-    /// Name of the event stream: `Spreadsheet-{id}`, or `Log-{id}.{segment}` for log entries, with
-    /// the number of the log segment in seven digits.
+    /// Name of the event stream: `Spreadsheet-{id}` for the catalog, or `Log-{id}.{segment}` for
+    /// log entries, where `{segment}` is the log segment number in seven digits.
     pub stream: String,
-    /// Index of the first event; in a log segment, the number of the entry.
+    /// Index of the first event. In a log segment, this is the number of the entry.
     pub first: u64,
-    /// Kind of each event. Log entries have the kinds `Snapshot`, `Edits` and `EndSegment`, or
-    /// `Offloaded` if they were offloaded before they were indexed.
+    /// Kind of each event. Log entries have the kinds `Snapshot`, `Edits` and `EndSegment`. If they
+    /// were offloaded before they were indexed, they have the kind `Offloaded`.
     pub kinds: Vec<String>,
-    /// Payload of each event, if requested and small enough for one reply.
+    /// Payload of each event. Present if requested and small enough for a single response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<ChangeView>>,
 }
@@ -65,56 +65,57 @@ impl From<Span> for EventRange {
     }
 }
 
-/// A page of the spreadsheets shared with the caller, ordered by id.
+/// A page of the spreadsheets that are shared with the caller, ordered by id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SpreadsheetsReply {
-    /// Spreadsheets of the page. A page may be empty although there are further pages.
+    /// Spreadsheets of the page. A page may be empty even if there are further pages.
     pub spreadsheets: Vec<SpreadsheetView>,
-    /// Cursor of the next page, if there are further pages.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<LogId>,
 }
 
-/// A spreadsheet in a person's list.
+/// A spreadsheet in a user's list of spreadsheets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SpreadsheetView {
     /// Spreadsheet id.
     pub id: LogId,
-    /// Name of the spreadsheet; empty if none was set.
+    /// Name of the spreadsheet, or an empty string if no name was set.
     pub name: String,
     /// The caller's role.
     pub role: Role,
     /// Status of the spreadsheet.
     pub status: SpreadsheetStatus,
-    /// Time of archiving or deletion, Unix seconds; absent if the spreadsheet is active.
+    /// Time when the spreadsheet was archived or deleted, in Unix seconds. Absent if the
+    /// spreadsheet is active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_since_s: Option<u64>,
-    /// Creation time, Unix seconds.
+    /// Creation time in Unix seconds.
     pub created_s: u64,
 }
 
-/// Filter of a spreadsheet list.
+/// Filter for a list of spreadsheets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListQuery {
-    /// Text that the name contains (case-insensitive).
+    /// Substring of the name, compared case-insensitively.
     pub name: Option<Name>,
-    /// `true` for spreadsheets that the caller owns, `false` for other spreadsheets, `None` for
-    /// all.
+    /// `true` for spreadsheets that the caller owns, `false` for all other spreadsheets, `None` for
+    /// both.
     pub mine: Option<bool>,
-    /// Status of the listed spreadsheets; defaults to active.
+    /// Status of the listed spreadsheets. Defaults to active.
     pub status: Option<SpreadsheetStatus>,
 }
 
 impl ListQuery {
-    /// Returns the view of a list entry for a caller whose token limits roles to `max_role`.
-    /// Returns `None` if the filter excludes the spreadsheet or the caller may not see it.
+    /// Returns the list entry as seen by a caller whose token limits roles to `max_role`. Returns
+    /// `None` if the filter excludes the spreadsheet or if the caller may not see it.
     #[must_use]
     pub fn view(&self, entry: &ListEntry, max_role: Role, now_s: u64) -> Option<SpreadsheetView> {
         let line = entry.line.as_ref()?;
         let role = line.role.min(max_role);
-        // Only owners see deleted spreadsheets, until these are purged.
+        // Deleted spreadsheets are visible to owners only, until they are purged.
         if let Some(until_s) = line.status.kept_until_s()
             && (role < Role::Owner || until_s <= now_s)
         {

@@ -11,14 +11,14 @@ use cellar_base::position::Position;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForkRequest {
     /// Idempotency key, 1 to 64 bytes, chosen by the client. The id of the fork is a hash of the
-    /// nonce, the subject of the token and the spreadsheet, so a repeated request finds the same
+    /// nonce, the token's subject and the spreadsheet, so a repeated request returns the existing
     /// fork.
     pub nonce: String,
-    /// Position to fork at; defaults to the newest position.
+    /// Position at which to fork. Defaults to the newest position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Position>,
-    /// Name of the fork, one line of 1 to 256 bytes; defaults to `Fork of` and the name of the
-    /// source.
+    /// Name of the fork, a single line of 1 to 256 bytes. Defaults to `Fork of` followed by the
+    /// name of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -37,15 +37,15 @@ impl ForkRequest {
 pub struct ForkReply {
     /// Id of the fork.
     pub id: LogId,
-    /// Id of the spreadsheet that lists the fork. If the requested spreadsheet inherits the
-    /// position from its own source, this is the source.
+    /// Id of the spreadsheet whose fork list contains the fork. If the requested spreadsheet has
+    /// inherited the position from its own source, this is the id of that source.
     pub source: LogId,
-    /// Last position that fork and source share.
+    /// Last position that the fork shares with its source.
     pub position: Position,
-    /// Newest position of the fork. This position and every shared position can be the base of an
-    /// edit.
+    /// Newest position of the fork. An edit can be based on this position or on any shared
+    /// position.
     pub head: Position,
-    /// Incarnation of the tables, for appends.
+    /// Incarnation of the tables, for appending edits.
     pub incarnation: u32,
 }
 
@@ -53,9 +53,9 @@ pub struct ForkReply {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForkSource {
-    /// Spreadsheet id of the source.
+    /// Id of the source spreadsheet.
     pub spreadsheet: LogId,
-    /// Last position that fork and source share.
+    /// Last position that the fork shares with its source.
     pub position: Position,
 }
 
@@ -63,9 +63,10 @@ pub struct ForkSource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForksReply {
-    /// Forks that the token grants access to, oldest first.
+    /// Forks to which the token grants access, oldest first.
     pub forks: Vec<ForkView>,
-    /// Cursor of the next page; absent on the last page. A page may be empty.
+    /// Cursor of the next page. Absent on the last page. A page may be empty even if there are
+    /// further pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
 }
@@ -76,9 +77,9 @@ pub struct ForksReply {
 pub struct ForkView {
     /// Id of the fork.
     pub id: LogId,
-    /// Last position that fork and source share.
+    /// Last position that the fork shares with its source.
     pub position: Position,
-    /// Creation time, Unix seconds.
+    /// Creation time in Unix seconds.
     pub created_s: u64,
     /// Author of the fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]

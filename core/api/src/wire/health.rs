@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Health {
-    /// Whether every dependency responds.
+    /// Whether all services on which the API depends respond.
     pub ok: bool,
     /// Version of the build.
     pub build: String,
     /// Name of the stack.
     pub stack: String,
-    /// Status of each service that the API depends on.
+    /// Status of each service on which the API depends.
     pub dependencies: Vec<DependencyStatus>,
 }
 
-/// Status of a service that the API depends on.
+/// Status of a service on which the API depends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DependencyStatus {

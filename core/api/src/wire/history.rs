@@ -14,7 +14,8 @@ use cellar_sheet::workbook::SheetDiff;
 pub struct HistoryReply {
     /// One page of entries.
     pub entries: Vec<EntryView>,
-    /// Position of the next older entry, to pass as `until`, if there are more.
+    /// Position of the next older entry, which can be passed as `until`. Absent if there are no
+    /// older entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
@@ -27,14 +28,14 @@ pub struct DiffReply {
     pub from: Position,
     /// Later position.
     pub to: Position,
-    /// Sheets that differ, ordered by number. Every page has cells; only the first page has
-    /// inserted and deleted rows and columns.
+    /// Sheets that differ, ordered by number. All pages contain cells. Inserted and deleted rows
+    /// and columns are only on the first page.
     pub sheets: Vec<SheetDiff>,
     /// Set if some spans of rows and columns were omitted from the first page because they exceed
-    /// the maximum size of a reply; compare positions that are closer together.
+    /// the maximum response size. Compare positions that are closer together in this case.
     #[serde(default)]
     pub spans_truncated: bool,
-    /// Cursor of the next page, if the cells were truncated.
+    /// Cursor of the next page. Set if the cells were truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
 }
@@ -45,11 +46,11 @@ pub struct DiffReply {
 pub struct SheetsReply {
     /// Position of the returned state.
     pub position: Position,
-    /// Incarnation of the tables, for appends based on this position.
+    /// Incarnation of the tables, for appending edits that are based on this position.
     pub incarnation: u32,
     /// Sheets in tab order.
     pub sheets: Vec<SheetView>,
-    /// Next free number for a new sheet.
+    /// Number to use for the next new sheet.
     pub next_sheet: SheetId,
 }
 

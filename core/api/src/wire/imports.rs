@@ -1,5 +1,5 @@
 //! `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`: upload the chunks of a
-//! sheet. Afterwards, the client appends the operation
+//! sheet and check them. After that, the client appends the operation
 //! [`ImportSheet`](cellar_sheet::operation::ImportSheet).
 
 use std::collections::BTreeMap;
@@ -26,34 +26,35 @@ pub struct NewChunk {
     pub hash: String,
     /// Compressed size in bytes.
     pub bytes: u32,
-    /// SHA-256 of the compressed bytes, hexadecimal.
+    /// SHA-256 of the compressed bytes in hexadecimal.
     pub sha256: String,
 }
 
-/// HTTP requests that upload chunks.
+/// The HTTP requests for uploading chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportUploadsReply {
-    /// HTTP requests that upload the chunks, in the order of the requested chunks.
+    /// HTTP requests, in the order of the requested chunks.
     pub uploads: Vec<ChunkUpload>,
 }
 
-/// The HTTP request that uploads a chunk. It is valid once, for a few minutes and only for the
-/// announced bytes. The response has status 412 if this client has already uploaded the chunk.
+/// An HTTP request that uploads a chunk. The request is valid for a few minutes, can be sent once,
+/// and accepts only the announced bytes. If this client has already uploaded the chunk, the
+/// response has the status 412.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChunkUpload {
     /// HTTP method.
     pub method: String,
-    /// URL to send the request to.
+    /// URL to which to send the request.
     pub url: String,
-    /// Headers to send unchanged.
+    /// Headers that must be sent unchanged.
     pub headers: BTreeMap<String, String>,
-    /// Expiry of the URL, Unix seconds.
+    /// Expiry time of the URL in Unix seconds.
     pub expires_s: u64,
 }
 
-/// Uploaded chunks to check. Only checked chunks can be read and imported; unchecked chunks are
+/// Uploaded chunks to check. Only checked chunks can be read and imported. Unchecked chunks are
 /// deleted after three days.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,12 +62,13 @@ pub struct ChunkUpload {
 pub struct ImportCheckRequest {
     /// Id of the client that uploaded the chunks.
     pub client_id: String,
-    /// Chunks of cells (tiles). The long texts that a tile names are checked with it. A tile with
-    /// so many long texts that the request would exceed its limits must be checked alone.
+    /// Chunks that contain cells (tiles). Long texts to which a tile refers are checked together
+    /// with the tile. If the long texts of a tile would exceed the limits of the request, the tile
+    /// must be checked alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiles: Vec<UploadedChunk>,
-    /// One uploaded chunk of the tile index. The tiles that it names are checked with it; chunks of
-    /// the tile index that it names must already be checked.
+    /// An uploaded chunk of the tile index. Tiles to which the chunk refers are checked together
+    /// with it. Other chunks of the tile index to which it refers must have been checked before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tile_index_chunk: Option<UploadedChunk>,
 }
@@ -86,6 +88,6 @@ pub struct UploadedChunk {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportCheckReply {
-    /// Number of checked chunks, without long texts.
+    /// Number of chunks that were checked, excluding long texts.
     pub checked: u32,
 }

@@ -4,18 +4,18 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An error response, `application/problem+json`.
+/// An error response with the content type `application/problem+json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Problem {
-    /// Problem type, a stable URN `urn:cellar:problem:…`.
+    /// Problem type, which is a stable URN of the form `urn:cellar:problem:…`.
     #[serde(rename = "type")]
     pub kind: ProblemKind,
     /// Short summary of the problem type.
     pub title: String,
     /// HTTP status of the response.
     pub status: u16,
-    /// What is wrong with this request, and what to do.
+    /// Description of the problem in this request, with a suggested correction.
     pub detail: String,
 }
 
@@ -59,65 +59,67 @@ problem_kinds! {
     Unauthorized = "urn:cellar:problem:unauthorized", 401, "Missing or invalid token";
     /// The share link is incomplete, unknown, expired or revoked.
     InvalidLink = "urn:cellar:problem:invalid-link", 401, "Invalid share link";
-    /// The token or the caller's role does not permit the request.
+    /// The token or the caller's role does not permit this request.
     Forbidden = "urn:cellar:problem:forbidden", 403, "Permission denied";
     /// The resource does not exist, or the token does not grant access to it.
     NotFound = "urn:cellar:problem:not-found", 404, "Not found";
-    /// The spreadsheet has no such position.
+    /// The requested position does not exist in the spreadsheet.
     UnknownPosition = "urn:cellar:problem:unknown-position", 422, "Position not found";
-    /// The spreadsheet has no such sheet.
+    /// The requested sheet does not exist in the spreadsheet.
     SheetNotFound = "urn:cellar:problem:sheet-not-found", 404, "Sheet not found";
-    /// The deployment does not send pokes: poll instead.
+    /// The deployment does not send pokes. Clients must poll instead.
     PokesUnsupported = "urn:cellar:problem:pokes-unsupported", 404, "Pokes not supported";
-    /// The path exists, but does not support the method.
+    /// The path does not support the method of the request.
     MethodNotAllowed = "urn:cellar:problem:method-not-allowed", 405, "Method not allowed";
     /// The base position of a mutation is not in the log.
     UnknownBase = "urn:cellar:problem:unknown-base", 409, "Unknown base position";
-    /// The mutation ids do not follow the last id of the client in the log.
+    /// The mutation ids do not follow the client's last mutation id in the log.
     MutationGap = "urn:cellar:problem:mutation-gap", 409, "Gap in mutation ids";
     /// Some mutations of an uploaded batch are already in the log.
     MutationOverlap =
         "urn:cellar:problem:mutation-overlap", 409, "Mutations already committed";
-    /// The nonce was used for another request.
+    /// The nonce was already used for a different request.
     NonceReused = "urn:cellar:problem:nonce-reused", 409, "Nonce already used";
     /// The spreadsheet is archived and therefore read-only.
     Archived = "urn:cellar:problem:archived", 409, "Spreadsheet is archived";
-    /// The client's state is too old, or the tables were restored: reload the spreadsheet.
+    /// The client's state is too old, or the tables were restored. The client must reload the
+    /// spreadsheet.
     ReloadRequired = "urn:cellar:problem:reload-required", 410, "Reload required";
-    /// The checkpoint belongs to another generation of the feed: read the feed from its beginning.
+    /// The checkpoint belongs to another generation of the feed. The consumer must read the feed
+    /// from its beginning.
     FeedGenerationChanged =
         "urn:cellar:problem:feed-generation-changed", 410, "Feed generation changed";
-    /// The spreadsheet is deleted; an owner may be able to undelete it.
+    /// The spreadsheet is deleted. An owner may be able to undelete it.
     Deleted = "urn:cellar:problem:deleted", 410, "Spreadsheet is deleted";
-    /// The details have another version than `If-Match` names.
+    /// The version of the details differs from the version in `If-Match`.
     PreconditionFailed =
         "urn:cellar:problem:precondition-failed", 412, "Precondition failed";
     /// The body, or a part of it, exceeds a limit.
     TooLarge = "urn:cellar:problem:too-large", 413, "Request too large";
-    /// The body is not declared as JSON.
+    /// The content type of the body is not JSON.
     UnsupportedMediaType =
         "urn:cellar:problem:unsupported-media-type", 415, "Unsupported media type";
     /// The request is well-formed, but can never succeed.
     InvalidRequest = "urn:cellar:problem:invalid-request", 422, "Invalid request";
-    /// The change of members or share links is not possible.
+    /// The requested change of members or share links is not possible.
     InvalidSharing = "urn:cellar:problem:invalid-sharing", 422, "Invalid sharing change";
-    /// The event stream of the spreadsheet's details is full.
+    /// The event stream that stores the spreadsheet's details is full.
     TooManyChanges = "urn:cellar:problem:too-many-changes", 422, "Too many changes";
-    /// The uploaded object cannot become an entry.
+    /// The uploaded object cannot be appended as an entry.
     InvalidUpload = "urn:cellar:problem:invalid-upload", 422, "Invalid upload";
-    /// Chunks of the import are missing or not checked.
+    /// Chunks of the import are missing or have not been checked.
     IncompleteImport = "urn:cellar:problem:incomplete-import", 422, "Incomplete import";
     /// A chunk of the import is invalid.
     InvalidImport = "urn:cellar:problem:invalid-import", 422, "Invalid import chunk";
-    /// The range has too many cells.
+    /// The requested range contains too many cells.
     RangeTooLarge = "urn:cellar:problem:range-too-large", 422, "Range too large";
-    /// A permanent fault of the server.
+    /// A permanent error of the server.
     Internal = "urn:cellar:problem:internal", 500, "Internal error";
-    /// A temporary fault: retry the unchanged request after `Retry-After`.
+    /// A temporary error. Clients retry the unchanged request after the delay in `Retry-After`.
     Unavailable = "urn:cellar:problem:unavailable", 503, "Temporarily unavailable";
 }
 
-/// Written by hand, because utoipa's derive macro does not see the URNs inside `problem_kinds!`.
+/// Implemented manually, because utoipa's derive macro cannot see the URNs inside `problem_kinds!`.
 #[cfg(feature = "openapi")]
 impl utoipa::PartialSchema for ProblemKind {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
@@ -133,13 +135,13 @@ impl utoipa::PartialSchema for ProblemKind {
 impl utoipa::ToSchema for ProblemKind {}
 
 impl Problem {
-    /// Creates a problem of the type `kind`; `detail` explains what is wrong and what to do.
+    /// Creates a problem of the type `kind`. `detail` describes the problem and a correction.
     #[must_use]
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
         Self { kind, title: kind.title().to_owned(), status: kind.status(), detail: detail.into() }
     }
 
-    /// Returns whether a retry of the unchanged request may succeed.
+    /// Returns whether the unchanged request may succeed if it is repeated.
     #[must_use]
     pub fn is_temporary(&self) -> bool {
         self.kind == ProblemKind::Unavailable

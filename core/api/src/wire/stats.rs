@@ -4,19 +4,19 @@ use serde::{Deserialize, Serialize};
 
 use cellar_base::position::Position;
 
-/// Storage statistics, and the cost of opening the spreadsheet.
+/// Storage statistics, including the cost of opening the spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatsReply {
     /// Newest position of the spreadsheet.
     pub head: Position,
-    /// Newest finished snapshot; absent if no snapshot exists yet.
+    /// Newest finished snapshot. Absent if there is no snapshot yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotStats>,
-    /// Entries after the snapshot.
+    /// Number of entries after the snapshot.
     pub entries_since: u64,
-    /// Cost of opening the first sheet at its top left cell, without reading the entries after the
-    /// snapshot.
+    /// Cost of opening the first sheet at its top left cell. Reading the entries after the snapshot
+    /// is not included.
     pub open: OpenStats,
 }
 
@@ -28,15 +28,16 @@ pub struct SnapshotStats {
     pub position: Position,
     /// Number of entries that the snapshot covers.
     pub entries: u64,
-    /// Number of cells in all levels. A cell counts once for each level that contains it.
+    /// Number of cells in all levels. A cell that is contained in several levels is counted several
+    /// times.
     pub cells: u64,
-    /// Compressed bytes of all levels, without tile indexes.
+    /// Compressed size of all levels in bytes, without tile indexes.
     pub bytes: u64,
     /// Levels, oldest first.
     pub levels: Vec<LevelStats>,
 }
 
-/// Statistics of a level of a snapshot.
+/// Statistics of a level in a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LevelStats {
@@ -46,9 +47,9 @@ pub struct LevelStats {
     pub cells: u64,
     /// Compressed size of the level in bytes.
     pub bytes: u64,
-    /// Number of chunks of the level; 0 if the level is stored inside the root.
+    /// Number of chunks in the level, or 0 if the level is stored in the root.
     pub chunks: u64,
-    /// Set if the level is stored inside the root (level 0).
+    /// Whether the level is stored in the root (level 0).
     pub in_root: bool,
 }
 
@@ -56,7 +57,7 @@ pub struct LevelStats {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OpenStats {
-    /// Number of objects to read, including the root.
+    /// Number of objects that are read, including the root.
     pub objects: u64,
     /// Compressed size of all objects in bytes.
     pub bytes: u64,

@@ -9,10 +9,10 @@ use crate::sync::CookieView;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Mutations of the clients of one client group, in the order in which they were made.
+/// Mutations of the clients in one client group, in the order in which they were made.
 ///
-/// A push can be repeated safely: the server recognizes committed mutations by client and mutation
-/// id.
+/// A push can be repeated safely, because the server recognizes committed mutations by client id
+/// and mutation id.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -22,9 +22,9 @@ pub struct PushRequest<M> {
     /// Client group id, 1 to 64 bytes. A client group belongs to the subject of the token.
     #[serde(rename = "clientGroupID")]
     pub client_group_id: String,
-    /// Mutations of the push; may be empty.
+    /// Mutations of the push. The list may be empty.
     pub mutations: Vec<M>,
-    /// Version of the application's mutators: "" or "1".
+    /// Schema version of the application's mutators: "" or "1".
     #[serde(default)]
     pub schema_version: String,
 }
@@ -36,13 +36,13 @@ pub struct PushedMutation<A> {
     /// Client id, 1 to 64 bytes.
     #[serde(rename = "clientID")]
     pub client_id: String,
-    /// Mutation id: 1 for a client's first mutation, then consecutive.
+    /// Mutation id. The first mutation of a client has the id 1, and ids are consecutive.
     pub id: u64,
-    /// Name of the application's mutator; ignored.
+    /// Name of the application's mutator. The server ignores it.
     pub name: String,
-    /// Arguments `{base, incarnation, op}`: position and incarnation of `head` in the client's view
-    /// when the mutation was made, and the operation. A mutation with invalid arguments is
-    /// rejected.
+    /// Arguments `{base, incarnation, op}`. `base` and `incarnation` are the position and the
+    /// incarnation of `head` in the client's view when the mutation was made, and `op` is the
+    /// operation. A mutation with invalid arguments is rejected.
     pub args: A,
 }
 
@@ -51,12 +51,12 @@ pub struct PushedMutation<A> {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PushReply {
-    /// The result of each mutation, in the order of the push.
+    /// The results of the mutations, in the order of the push.
     pub results: Vec<PushedResult>,
-    /// Position of the newest entry that the server read, if it read any.
+    /// Position of the newest entry that the server read. Absent if the server read no entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Position>,
-    /// Entries after the bases of the mutations, oldest first, possibly including entries of this
+    /// Entries after the bases of the mutations, oldest first. They may include entries of this
     /// push. The list may be incomplete; a pull returns all entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<EntryView>,
@@ -73,19 +73,20 @@ pub struct PushedResult {
     pub id: u64,
     /// Result of the mutation.
     pub status: PushStatus,
-    /// Position of the entry that contains the mutation, if the server read the entry.
+    /// Position of the entry that contains the mutation. Absent if the server did not read the
+    /// entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
-    /// Reason of a rejection. A rejected mutation has no effect, but its id counts as used.
+    /// Reason for the rejection. A rejected mutation has no effect, but its id counts as used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
-    /// Operations that took effect, if they differ from the sent operation and this push appended
-    /// the mutation.
+    /// Operations that took effect. Set if this push appended the mutation and the operations
+    /// differ from the sent operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
 }
 
-/// Result of a pushed mutation.
+/// Status of a pushed mutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -94,9 +95,9 @@ pub enum PushStatus {
     Appended,
     /// The mutation was already in the log.
     Duplicate,
-    /// The mutation can never succeed. The log contains it as rejected, without effect.
+    /// The mutation can never succeed. The log contains it as rejected and without effect.
     Rejected,
-    /// The mutation was not processed, because earlier mutations of its client are missing.
+    /// The mutation was not processed, because earlier mutations of the same client are missing.
     Gap,
 }
 
@@ -110,7 +111,7 @@ impl From<MutationStatus> for PushStatus {
     }
 }
 
-/// Requests the changes since the last pull.
+/// Requests the changes since the client's last pull.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -120,10 +121,10 @@ pub struct PullRequest {
     /// Client group id, 1 to 64 bytes.
     #[serde(rename = "clientGroupID")]
     pub client_group_id: String,
-    /// Cookie of the previous reply; null for the first pull.
+    /// Cookie of the previous response, or null for the first pull.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<CookieView>))]
     pub cookie: serde_json::Value,
-    /// Version of the client's view: "" or "1".
+    /// Schema version of the client's view: "" or "1".
     #[serde(default)]
     pub schema_version: String,
 }
@@ -135,17 +136,17 @@ pub struct PullRequest {
 pub struct PullReply {
     /// Cookie to send with the next pull.
     pub cookie: CookieView,
-    /// Last mutation id of each client of the group that has new mutations.
+    /// Last mutation id of each client in the group that has new mutations.
     #[serde(rename = "lastMutationIDChanges")]
     pub last_mutation_id_changes: BTreeMap<String, u64>,
     /// Changes of the client's view.
     pub patch: Vec<PatchOperation>,
-    /// Set if the reply was truncated; the client should pull again immediately.
+    /// Whether the response was truncated. If so, the client should pull again immediately.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
 }
 
-/// A change of a client's view, whose keys are `head`, `root` and `entry/…`.
+/// A change to a client's view. The keys of a view are `head`, `root` and `entry/…`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -161,25 +162,25 @@ pub enum PatchOperation {
     },
 }
 
-/// A value of a client's view.
+/// A value in a client's view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum PatchValue {
-    /// Value of `entry/…`: an entry after the root. The key contains the position as 16 hexadecimal
-    /// digits. `GET …/entries` returns the URL of a large entry's body.
+    /// Value of a key `entry/…`: an entry after the root. The key contains the position as 16
+    /// hexadecimal digits. If the entry is large, `GET …/entries` returns the URL of its body.
     Entry(Box<EntryView>),
-    /// Value of `root`: the snapshot with which the view begins. The key is absent if the view
-    /// begins with the first entry.
+    /// Value of the key `root`: the snapshot at the start of the view. The key is absent if the
+    /// view starts with the first entry.
     Root {
         /// Position of the Snapshot entry.
         position: Position,
-        /// Hash of the root. Loading the spreadsheet returns its URL.
+        /// Hash of the root. Loading the spreadsheet returns the root's URL.
         root: String,
     },
-    /// Value of `head`: position and incarnation for the next mutation.
+    /// Value of the key `head`: position and incarnation for the next mutation.
     Head {
-        /// Base of the next mutation.
+        /// Base position for the next mutation.
         position: Position,
         /// Incarnation of the tables.
         incarnation: u32,
@@ -193,7 +194,7 @@ pub enum PatchValue {
 pub struct SyncErrorResponse {
     /// Error code.
     pub error: SyncError,
-    /// The unsupported version: `push`, `pull` or `schema`.
+    /// The version that is not supported: `push`, `pull` or `schema`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version_type: Option<&'static str>,
 }
@@ -209,8 +210,8 @@ pub enum SyncError {
     VersionNotSupported,
 }
 
-/// The response to a pull. Replicache clients retry on any status but 200, so errors are part of
-/// the body.
+/// The response to a pull. Errors are part of the body, because Replicache clients retry after any
+/// status other than 200.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -221,8 +222,8 @@ pub enum PullResponse {
     Error(SyncErrorResponse),
 }
 
-/// The response to a push. Replicache clients retry on any status but 200, so errors are part of
-/// the body.
+/// The response to a push. Errors are part of the body, because Replicache clients retry after any
+/// status other than 200.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -233,13 +234,13 @@ pub enum PushResponse {
     Error(SyncErrorResponse),
 }
 
-/// Arguments of a mutation, the same for every mutator. Further fields are ignored.
+/// Arguments of a mutation, which are the same for all mutators. Unknown fields are ignored.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MutationArguments {
-    /// `head.position` of the client's view when the mutation was made.
+    /// `head.position` in the client's view when the mutation was made.
     pub base: Position,
-    /// `head.incarnation` of the client's view when the mutation was made.
+    /// `head.incarnation` in the client's view when the mutation was made.
     pub incarnation: u32,
     /// Operation to perform.
     pub op: Operation,

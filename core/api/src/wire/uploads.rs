@@ -15,50 +15,51 @@ use cellar_base::position::Position;
 pub struct UploadRequest {
     /// Size of the object in bytes, at most 8 MiB.
     pub bytes: u64,
-    /// SHA-256 of the object, hexadecimal.
+    /// SHA-256 of the object in hexadecimal.
     pub sha256: String,
 }
 
-/// The HTTP request that uploads the object. It is valid once, for a few minutes and only for the
-/// announced bytes.
+/// The HTTP request that uploads the object. The request is valid for a few minutes, can be sent
+/// once, and accepts only the announced bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UploadReply {
-    /// Id of the upload, for `completeUpload`.
+    /// Id of the upload, which `completeUpload` requires.
     pub upload_id: Uuid,
     /// HTTP method.
     pub method: String,
-    /// URL to send the request to.
+    /// URL to which to send the request.
     pub url: String,
-    /// Headers to send unchanged.
+    /// Headers that must be sent unchanged.
     pub headers: BTreeMap<String, String>,
-    /// Expiry of the URL, Unix seconds.
+    /// Expiry time of the URL in Unix seconds.
     pub expires_s: u64,
 }
 
-/// Appends an uploaded object as an entry. Repeat the unchanged request until the server responds.
+/// Appends an uploaded object as an entry. Clients repeat the unchanged request until the server
+/// responds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CompleteRequest {
-    /// Client id, 1 to 64 bytes, unique per subject.
+    /// Client id, 1 to 64 bytes, unique for each subject.
     pub client_id: String,
-    /// Incarnation of the tables when the base was loaded.
+    /// Incarnation of the tables at the time when the client loaded the base position.
     pub incarnation: u32,
-    /// Highest mutation id that the client knows to be committed; 0 if none.
+    /// Highest mutation id that the client knows to be committed, or 0 if it knows of none.
     #[serde(default)]
     pub acked_id: u64,
-    /// Id of the first mutation in the object. The other mutations have consecutive ids.
+    /// Id of the first mutation in the object. The ids of the other mutations are consecutive.
     pub first_id: u64,
     /// Position that the client had seen when it made the edits.
     pub base: Position,
     /// Size of the object in bytes.
     pub bytes: u64,
-    /// SHA-256 of the object, hexadecimal.
+    /// SHA-256 of the object in hexadecimal.
     pub sha256: String,
 }
 
-/// A text that is not a SHA-256 in hexadecimal.
+/// Error: a text is not a SHA-256 in hexadecimal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a SHA-256 must consist of 64 hexadecimal digits")]
 pub struct NotASha256;

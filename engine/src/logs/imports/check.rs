@@ -22,7 +22,7 @@ use crate::meter::carried;
 use crate::ports::{BlobHead, Blobs, Clock, GetOutcome, PortError, Random};
 use crate::snapshots::new_object;
 
-/// The owner of uploads, and the family under which their objects are published.
+/// The client and log of the uploads, and the family in which their objects are published.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner {
     pub(super) log: LogId,
@@ -30,20 +30,20 @@ pub(super) struct Owner {
     pub(super) client: ClientKey,
 }
 
-/// Verifies and publishes the objects of one request. Idempotent.
+/// Verifies and publishes the objects that one request references. Idempotent.
 #[derive(Clone)]
 pub(super) struct ImportChecker {
     owner: Owner,
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    /// Number of long texts that may still be read.
+    /// Number of long texts that the request may still read.
     texts_left: Arc<AtomicUsize>,
 }
 
 /// An object to verify and publish.
 enum ObjectToCheck {
-    /// A tile with its places in the tile index.
+    /// A tile and its places in the tile index.
     Tile(ChunkRef, Vec<ChildTile>),
     Index(ChildIndex),
 }
@@ -58,8 +58,8 @@ impl ImportChecker {
         Self { owner, blobs, clock, random, texts_left: Arc::default() }
     }
 
-    /// Reads and verifies a chunk of a tile index. It may be published after everything that it
-    /// references.
+    /// Reads and verifies a chunk of a tile index. The caller may publish the chunk only after
+    /// everything that it references was published.
     pub(super) async fn read_index(
         &self,
         chunk: ChunkRef,
@@ -67,9 +67,10 @@ impl ImportChecker {
         Ok(self.find_chunk(&chunk).await?.into_index()?)
     }
 
-    /// Verifies and publishes tiles and everything that `children` reference, several concurrently.
-    /// Referenced chunks of a tile index must already be published. Reads at most `most_texts` long
-    /// texts. Returns the number of chunks that were read, without texts.
+    /// Verifies and publishes the given tiles and everything that `children` reference, several
+    /// objects concurrently. If `children` reference chunks of a tile index, these must already be
+    /// published. Reads at most `most_texts` long texts. Returns the number of chunks that were
+    /// read, not counting texts.
     pub(super) async fn check_all(
         &self,
         tiles_alone: &[ChunkRef],
@@ -87,7 +88,7 @@ impl ImportChecker {
                 let checker = checker.clone();
                 running.spawn(carried(async move { checker.check_and_publish(object).await }));
             }
-            // Dropping the join set aborts the other checks if one fails.
+            // If a check fails, returning drops the join set, which aborts the remaining checks.
             let Some(ended) = running.join_next().await else { return Ok(checked) };
             ended.map_err(|error| {
                 LogError::Store(PortError::temporary(format!("an import check aborted: {error}")))
@@ -109,8 +110,8 @@ impl ImportChecker {
         self.publish(verified).await
     }
 
-    /// Publishes the long texts that a tile references. The texts of a published tile are already
-    /// published.
+    /// Publishes the long texts that a tile references. Skips a published tile, since its texts
+    /// were published before it.
     async fn publish_texts(&self, verified: &VerifiedObject, tile: &Tile) -> Result<(), LogError> {
         let texts = tile.named_texts();
         let hash = verified.hash;
@@ -125,7 +126,7 @@ impl ImportChecker {
             .await
     }
 
-    /// Takes `count` texts from the budget of the request.
+    /// Deducts `count` texts from the text budget of the request.
     fn reserve_texts(&self, hash: ChunkHash, count: usize) -> Result<(), ImportFault> {
         let reserve = |left: usize| left.checked_sub(count);
         let reserved = self.texts_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve);
@@ -140,8 +141,8 @@ impl ImportChecker {
         self.publish(found.into_text(named)?).await
     }
 
-    /// Verifies a chunk of a tile index against its parent. A published chunk is complete, so
-    /// nothing below it is read again.
+    /// Verifies a chunk of a tile index against its parent. The objects below a published chunk are
+    /// not read, since they were published before it.
     async fn check_child_index(&self, child: &ChildIndex) -> Result<(), LogError> {
         let hash = child.chunk.hash;
         let found = self.find_published(hash, max_stored_bytes(&child.chunk)).await?;
@@ -152,8 +153,8 @@ impl ImportChecker {
         Ok(())
     }
 
-    /// Publishes an object of the family. The caller has already published everything that the
-    /// object references.
+    /// Publishes an object for its family of logs. The caller must already have published
+    /// everything that the object references.
     pub(super) async fn publish(&self, verified: VerifiedObject) -> Result<(), LogError> {
         let VerifiedObject { hash, stored, is_published } = verified;
         if is_published {
@@ -173,7 +174,7 @@ impl ImportChecker {
         Ok(self.find(chunk.hash, max_stored_bytes(chunk)).await?.check_length(chunk)?)
     }
 
-    /// Finds an object that this client uploaded or that is published.
+    /// Finds an object that is published or that this client uploaded.
     async fn find(&self, hash: ChunkHash, max_bytes: usize) -> Result<UnverifiedObject, LogError> {
         let Owner { log, client, .. } = self.owner;
         let staged = self.get(hash, staged_chunk_key(log, client, hash), max_bytes).await?;
@@ -204,7 +205,7 @@ impl ImportChecker {
             GetOutcome::Found { head, bytes } => Ok(Some((head, bytes))),
             GetOutcome::Absent => Ok(None),
             GetOutcome::TooLong { length } => {
-                let why = format!("it has {length} bytes; at most {max_bytes} are allowed here");
+                let why = format!("the object has {length} bytes; at most {max_bytes} are allowed");
                 Err(ImportFault::Unreadable { hash, why }.into())
             }
         }
@@ -222,13 +223,13 @@ impl ImportChecker {
     }
 }
 
-/// Returns the maximum stored size of a chunk with the stated length.
+/// Returns the maximum stored size of a chunk whose stated length is given.
 fn max_stored_bytes(chunk: &ChunkRef) -> usize {
     let stated = usize::try_from(chunk.max_stored_bytes()).unwrap_or(usize::MAX);
     stated.min(MAX_STORED_CHUNK_BYTES)
 }
 
-/// Lists the objects of a request: the chunks of tile indexes, then the tiles, each once.
+/// Returns the distinct objects of a request: first the chunks of tile indexes, then the tiles.
 fn objects_to_check(
     tiles_alone: &[ChunkRef],
     children: &[&Children],

@@ -7,28 +7,30 @@ use cellar_base::limits::{
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::level::ChunkHash;
 
-/// Error of the chunks of an import.
+/// Reason why the chunks of an import were rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportFault {
     /// The request references no chunk.
-    #[error("the request names no chunk; at least one is required")]
+    #[error("the request references no chunk; at least one is required")]
     Nothing,
-    /// The request references too many chunks, directly or in an index.
+    /// The request references too many chunks, either directly or through an index.
     #[error(
-        "the request names {objects} chunks, directly or in an index; at most {MAX_IMPORT_OBJECTS} \
-         are allowed; name fewer per request, and split a longer index into chunks of its own"
+        "the request references {objects} chunks, directly or through an index; at most \
+         {MAX_IMPORT_OBJECTS} are allowed; reference fewer chunks per request, and split a longer \
+         index into several chunks"
     )]
     TooMany {
         /// Number of chunks.
         objects: usize,
     },
-    /// The chunks of the request have too many bytes.
+    /// The total size of the request's chunks is too large.
     #[error(
-        "the request names chunks of {bytes} bytes; at most {MAX_IMPORT_OBJECT_BYTES} are allowed; \
-         name fewer per request, and split a longer index into chunks of its own"
+        "the chunks of the request have {bytes} bytes in total; at most {MAX_IMPORT_OBJECT_BYTES} \
+         are allowed; reference fewer chunks per request, and split a longer index into several \
+         chunks"
     )]
     TooLarge {
-        /// Total stored size of the chunks.
+        /// Total stored size of the chunks in bytes.
         bytes: u64,
     },
     /// The length of a chunk is zero or too large.
@@ -36,17 +38,17 @@ pub enum ImportFault {
     ChunkLength {
         /// Hash of the chunk.
         hash: ChunkHash,
-        /// Stored size of the chunk.
+        /// Stored size of the chunk in bytes.
         bytes: u32,
     },
-    /// The chunk was never uploaded, or has expired: unchecked uploads are deleted after three
-    /// days.
+    /// The chunk was never uploaded, or its upload has expired: uploads that are not checked are
+    /// deleted after three days.
     #[error("chunk {hash} is missing; upload and check it, then retry")]
     Missing {
         /// Hash of the chunk.
         hash: ChunkHash,
     },
-    /// A chunk of the index was not checked, so it is not published.
+    /// A chunk that the index references is not published, because it was not checked.
     #[error(
         "chunk {hash} of the index was not checked; check it together with its own chunks, then \
          retry the request"
@@ -57,8 +59,9 @@ pub enum ImportFault {
     },
     /// A tile references more long texts than the request may still check.
     #[error(
-        "chunk {hash} names {texts} long texts; this request may check {most} more, and a request for \
-         one tile {MAX_TILE_LONG_TEXTS}; check the chunk alone (`tiles`), then retry the request"
+        "chunk {hash} references {texts} long texts; this request may check {most} more, and a request \
+         for a single tile may check {MAX_TILE_LONG_TEXTS}; check the chunk in a separate request \
+         (`tiles`), then retry this request"
     )]
     TooManyTexts {
         /// Hash of the tile.
@@ -68,7 +71,7 @@ pub enum ImportFault {
         /// Number of long texts that the request may still check.
         most: usize,
     },
-    /// A chunk of the index was checked so long ago that its own chunks may have been deleted.
+    /// A chunk of the index was checked so long ago that the chunks below it may have been deleted.
     #[error(
         "chunk {hash} of the index was checked more than {hours} hours ago; check it again, then \
          retry the request",
@@ -93,7 +96,7 @@ pub enum ImportFault {
 }
 
 impl ImportFault {
-    /// Converts an error of snapshot code to a message that suits an uploaded chunk.
+    /// Converts an error of the snapshot code to a message about the uploaded chunk.
     pub(super) fn unreadable(hash: ChunkHash, why: &SnapshotError) -> Self {
         let why = match why {
             SnapshotError::Compression => "it is not a single complete zstd frame".to_owned(),

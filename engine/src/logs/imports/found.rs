@@ -1,4 +1,4 @@
-//! Uploaded objects of an import, before and after their verification.
+//! Objects of an import as they are found in the store, before and after verification.
 
 use bytes::Bytes;
 use cellar_base::limits::MAX_UPLOAD_AGE_S;
@@ -12,7 +12,7 @@ use cellar_snapshot::tile::{NamedText, Tile};
 use super::ImportFault;
 use crate::ports::BlobHead;
 
-/// An object as read from the store. Its content is untrusted.
+/// An object that was read from the store. Its content is not trusted yet.
 pub(super) struct UnverifiedObject {
     hash: ChunkHash,
     stored: Bytes,
@@ -23,34 +23,36 @@ pub(super) struct UnverifiedObject {
 pub(super) struct VerifiedObject {
     pub(super) hash: ChunkHash,
     pub(super) stored: Bytes,
-    /// Set if the object is published, and so recently that an entry may still reference it.
+    /// Set if the object was published recently enough that it cannot be garbage collected before
+    /// an entry references it.
     pub(super) is_published: bool,
 }
 
-/// Returns whether an object was published so long ago that it may be garbage collected before an
-/// entry references it.
+/// Returns whether an object was published so long ago that garbage collection may delete it before
+/// an entry references it.
 pub(super) fn is_old(head: &BlobHead, now_s: u64) -> bool {
     now_s > head.modified_s.saturating_add(MAX_UPLOAD_AGE_S)
 }
 
 impl UnverifiedObject {
-    /// Returns an object that a client uploaded.
+    /// Wraps an object that a client uploaded.
     pub(super) fn staged(hash: ChunkHash, stored: Bytes) -> Self {
         Self { hash, stored, is_published: false }
     }
 
-    /// Returns a published object, written by a worker or by an earlier check.
+    /// Wraps a published object. A worker or an earlier check wrote it.
     pub(super) fn published(hash: ChunkHash, stored: Bytes, head: &BlobHead, now_s: u64) -> Self {
         Self { hash, stored, is_published: !is_old(head, now_s) }
     }
 
-    /// Verifies the length against the stated one.
+    /// Verifies that the object has the stated length.
     pub(super) fn check_length(self, stated: &ChunkRef) -> Result<Self, ImportFault> {
         if self.has_length_of(stated) {
             return Ok(self);
         }
         let (actual, stated) = (self.stored.len(), stated.bytes);
-        Err(self.fault(&format!("it has {actual} bytes; the request or index states {stated}")))
+        let why = format!("the object has {actual} bytes; the request or index states {stated}");
+        Err(self.fault(&why))
     }
 
     /// Verifies a tile and its places in the tile index.
@@ -62,7 +64,7 @@ impl UnverifiedObject {
         let tile = chunk::decode(&bytes).map_err(|why| self.fault(&why.to_string()))?;
         for place in places {
             if !self.has_length_of(&place.chunk) {
-                return Err(self.fault("its length differs from the length in the tile index"));
+                return Err(self.fault("the object's length is not the length in the tile index"));
             }
             place.check(&tile).map_err(|why| self.unreadable(&why))?;
         }
@@ -77,18 +79,18 @@ impl UnverifiedObject {
         Ok(self.verified())
     }
 
-    /// Verifies a chunk of a tile index by itself. The chunks that it references must be verified
+    /// Verifies a chunk of a tile index on its own. The chunks that it references must be verified
     /// before it is published.
     pub(super) fn into_index(self) -> Result<(VerifiedObject, Children), ImportFault> {
         let index = self.decoded_index()?;
         let children = index.children().map_err(|why| self.unreadable(&why))?;
         let children = children
-            .ok_or_else(|| self.fault("it is not a chunk of the tile index of an import"))?;
+            .ok_or_else(|| self.fault("the object is not a chunk of an import's tile index"))?;
         children.check_stripes().map_err(|why| self.unreadable(&why))?;
         Ok((self.verified(), children))
     }
 
-    /// Verifies a chunk of a tile index against the parent index that references it.
+    /// Verifies a chunk of a tile index against the parent chunk that references it.
     pub(super) fn into_child_index(
         self,
         child: &ChildIndex,

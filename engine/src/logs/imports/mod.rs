@@ -1,13 +1,13 @@
 //! Imports: chunks are uploaded, verified and published before an entry references them.
 //!
-//! A client uploads to a key of its own (`uploads/{log}/{client}/{hash}`), which other clients do
-//! not read. The server reads and verifies the upload, and writes the verified bytes to the key of
-//! the family (`sheets/{family}/chunks/{hash}`). Since only the server writes objects of a family,
-//! no client can occupy or corrupt a key that another log of the family needs.
+//! A client uploads chunks to its own key prefix (`uploads/{log}/{client}/{hash}`), which other
+//! clients do not read. The server reads and verifies each upload, and writes the verified bytes
+//! under the family's key (`sheets/{family}/chunks/{hash}`). Since only the server writes objects
+//! of a family, no client can occupy or corrupt a key that another log of the family needs.
 //!
-//! Published objects are closed under references: a tile is published after the long texts that it
-//! references, and a chunk of a tile index after everything that it references. Each request
-//! therefore checks a single layer.
+//! An object is published only after the objects that it references: a tile after its long texts,
+//! and a chunk of a tile index after all its children. Each request therefore checks a single
+//! layer.
 //!
 //! A published text cannot be mistaken for a chunk of an index, since index chunks begin with a
 //! byte that is invalid in UTF-8 text.
@@ -50,12 +50,14 @@ pub struct ChunkToUpload {
 
 impl Logs {
     /// Returns presigned requests to upload chunks to an existing log, in the order of `chunks`.
-    /// The chunks can be read only after [`Logs::check_chunks`], or after an import that references
-    /// them was appended.
+    /// The chunks become readable after [`Logs::check_chunks`] has published them, or after an
+    /// import that references them was appended.
     ///
     /// # Errors
-    /// [`LogError::Import`] if `chunks` is empty, too long, or contains a chunk of invalid length;
-    /// [`LogError::NotFound`], [`LogError::Store`].
+    /// - [`LogError::Import`] if `chunks` is empty or too long, or contains a chunk of invalid
+    ///   length.
+    /// - [`LogError::NotFound`] if the log does not exist.
+    /// - [`LogError::Store`] if the store fails.
     pub async fn grant_chunks(
         &self,
         log: LogId,
@@ -85,13 +87,14 @@ impl Logs {
         Ok(granted)
     }
 
-    /// Verifies and publishes uploaded tiles with the long texts that they reference, and a chunk
-    /// of a tile index with everything that it references. Returns the number of chunks that were
-    /// read. Idempotent.
+    /// Verifies and publishes uploaded chunks. A tile is published with the long texts that it
+    /// references, and a chunk of a tile index with everything that it references. Returns the
+    /// number of chunks that were read. Idempotent.
     ///
     /// # Errors
-    /// [`LogError::Import`] if a chunk is missing or invalid, [`LogError::NotFound`],
-    /// [`LogError::Store`].
+    /// - [`LogError::Import`] if a chunk is missing or invalid.
+    /// - [`LogError::NotFound`] if the log does not exist.
+    /// - [`LogError::Store`] if the store fails.
     pub async fn check_chunks(
         &self,
         log: LogId,
@@ -122,7 +125,7 @@ impl Logs {
     }
 
     /// Verifies and publishes the chunks of a request's imports. Skips imports that are already in
-    /// the log, since their uploaded chunks may have been deleted since.
+    /// the log, since their uploaded chunks may already have been deleted.
     pub(super) async fn check_imports(&self, request: &Request) -> Result<(), LogError> {
         let log = request.log();
         let Some(from) = request.imports().map(|asked| asked.base).min() else { return Ok(()) };
@@ -143,7 +146,7 @@ impl Logs {
             Err(fault) => Err(fault),
         };
         match checked {
-            // For a log that does not exist, report only that.
+            // If the log does not exist, report this error instead of the fault of the chunks.
             Err(LogError::Import(fault)) => match self.head(log, None).await {
                 Ok(_) => Err(fault.into()),
                 Err(error) => Err(error),
@@ -152,9 +155,9 @@ impl Logs {
         }
     }
 
-    /// Returns the positions of a client's mutations from `from` on, each with the last mutation id
-    /// there. Eventually consistent: the append itself detects any repeated mutation that this read
-    /// misses.
+    /// Returns the positions of the entries with a client's mutations, starting at `from`, and the
+    /// last mutation id of each entry. The read is eventually consistent. It may miss mutations,
+    /// but the append detects every repeated mutation anyway.
     async fn own_mutations(
         &self,
         log: LogId,
@@ -169,13 +172,13 @@ impl Logs {
             Ok(ControlFlow::Continue(()))
         });
         match walk.await {
-            // The append detects a repeated mutation by itself.
+            // The read may miss a repeated mutation, but the append detects it.
             Ok(_) | Err(LogError::Corrupt { .. }) => Ok(own),
             Err(error) => Err(error),
         }
     }
 
-    /// Returns a checker for the uploads of a client to a log.
+    /// Creates a checker for the uploads of one client to a log.
     async fn checker(&self, log: LogId, client: ClientKey) -> Result<ImportChecker, LogError> {
         let owner = Owner { log, family: self.family(log).await?, client };
         let (blobs, clock, random) = (self.blobs.clone(), self.clock.clone(), self.random.clone());
@@ -192,8 +195,8 @@ fn import_children(index: &TileIndex) -> Result<Children, ImportFault> {
     Ok(children)
 }
 
-/// Checks the bounds of one request, for all its imports together. Returns how many long texts the
-/// request may read in addition to its chunks.
+/// Checks the bounds of one request, summed over all its imports. Returns the number of long texts
+/// that the request may read in addition to its chunks.
 fn remaining_texts(tiles: &[ChunkRef], children: &[&Children]) -> Result<usize, LogError> {
     let (mut objects, mut bytes) = (tiles.len(), 0_u64);
     for tile in tiles {

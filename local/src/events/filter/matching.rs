@@ -1,69 +1,73 @@
-//! Whether a record matches a pattern.
+//! Matching of records against filter patterns.
 
 use serde_json::Value;
 
-use super::{Comparison, Condition, Field, Pattern};
+use super::pattern::{Comparison, Condition, Field, Pattern};
 
-/// Whether the value, if there is one, matches.
-pub(super) fn matches(pattern: &Pattern, value: Option<&Value>) -> bool {
-    // A list matches if one of its objects does.
+/// Returns whether a value, which may be missing, matches a pattern.
+pub(super) fn matches_pattern(pattern: &Pattern, value: Option<&Value>) -> bool {
+    // A list matches if one of its items does.
     if let Some(Value::Array(items)) = value {
-        return items.iter().any(|item| matches(pattern, Some(item)));
+        return items.iter().any(|item| matches_pattern(pattern, Some(item)));
     }
-    let fields = pattern.fields.iter();
-    let mut fields = fields.map(|(name, field)| (field, value.and_then(|value| value.get(name))));
+    let fields_match = pattern.fields.iter().all(|(name, field)| {
+        let inner = value.and_then(|value| value.get(name));
+        match field {
+            Field::Nested(pattern) => matches_pattern(pattern, inner),
+            Field::Value(conditions) => conditions.iter().any(|condition| is_met(condition, inner)),
+        }
+    });
     let mut alternatives = pattern.alternatives.iter();
-    fields.all(|(field, inner)| match field {
-        Field::Inside(pattern) => matches(pattern, inner),
-        Field::Value(conditions) => conditions.iter().any(|condition| holds(condition, inner)),
-    }) && alternatives.all(|branches| branches.iter().any(|branch| matches(branch, value)))
+    let alternatives_match =
+        alternatives.all(|branches| branches.iter().any(|branch| matches_pattern(branch, value)));
+    fields_match && alternatives_match
 }
 
-fn holds(condition: &Condition, value: Option<&Value>) -> bool {
+fn is_met(condition: &Condition, value: Option<&Value>) -> bool {
     match (condition, value) {
-        // Only a value at the end of a path exists for a filter, not an object on the way.
+        // Filters see only leaf values; an object does not count as an existing value.
         (Condition::Exists(exists), value) => {
             value.is_some_and(|value| !value.is_object()) == *exists
         }
         (_, None) => false,
         (condition, Some(Value::Array(items))) => {
-            items.iter().any(|item| holds(condition, Some(item)))
+            items.iter().any(|item| is_met(condition, Some(item)))
         }
-        (condition, Some(value)) => of_value(condition, value),
+        (condition, Some(value)) => is_met_by_value(condition, value),
     }
 }
 
-fn of_value(condition: &Condition, value: &Value) -> bool {
+fn is_met_by_value(condition: &Condition, value: &Value) -> bool {
     let text = value.as_str();
     match condition {
         Condition::Exists(exists) => *exists,
-        Condition::Equals(wanted) => equal(wanted, value),
+        Condition::Equals(wanted) => is_equal(wanted, value),
         Condition::EqualsIgnoringCase(wanted) => {
             text.is_some_and(|text| text.to_lowercase() == wanted.to_lowercase())
         }
         Condition::Prefix(prefix) => text.is_some_and(|text| text.starts_with(prefix)),
         Condition::Suffix(suffix) => text.is_some_and(|text| text.ends_with(suffix)),
         Condition::AnythingBut(values) => {
-            !value.is_object() && !values.iter().any(|refused| equal(refused, value))
+            !value.is_object() && !values.iter().any(|refused| is_equal(refused, value))
         }
         Condition::AnythingButPrefix(prefix) => text.is_some_and(|text| !text.starts_with(prefix)),
-        // DynamoDB's numbers are texts in its records, and no numeric filter matches them.
+        // Numbers in DynamoDB's records are strings, so that no numeric filter matches them.
         Condition::Numeric(bounds) => value.as_f64().is_some_and(|number| {
-            bounds.iter().all(|(comparison, bound)| comparison.holds(number, *bound))
+            bounds.iter().all(|(comparison, bound)| comparison.is_met(number, *bound))
         }),
     }
 }
 
-/// Numbers are equal by value, however they are written.
-fn equal(wanted: &Value, value: &Value) -> bool {
+/// Compares two values. Numbers are compared by value, not by notation.
+fn is_equal(wanted: &Value, value: &Value) -> bool {
     match (wanted.as_f64(), value.as_f64()) {
-        (Some(wanted), Some(number)) => Comparison::Equal.holds(number, wanted),
+        (Some(wanted), Some(number)) => Comparison::Equal.is_met(number, wanted),
         _ => wanted == value,
     }
 }
 
 impl Comparison {
-    fn holds(self, number: f64, bound: f64) -> bool {
+    fn is_met(self, number: f64, bound: f64) -> bool {
         let order = number.partial_cmp(&bound);
         order.is_some_and(|order| match self {
             Self::Equal => order.is_eq(),

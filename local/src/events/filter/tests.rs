@@ -1,17 +1,18 @@
 use serde_json::json;
 
+use super::parse::{FILTERS_MAX, NESTING_MAX, PATTERN_BYTES_MAX};
 use super::*;
 
-fn read(pattern: &Value) -> Result<Filters, FilterError> {
-    Filters::read(Some(&json!({ "Filters": [{ "Pattern": pattern.to_string() }] })))
+fn parse(pattern: &Value) -> Result<Filters, FilterError> {
+    Filters::parse(Some(&json!({ "Filters": [{ "Pattern": pattern.to_string() }] })))
 }
 
 fn passes(pattern: &Value, record: &Value) -> bool {
-    read(pattern).unwrap().pass(record)
+    parse(pattern).unwrap().pass(record)
 }
 
 #[test]
-fn every_operator_matches_what_it_says() {
+fn operators_match_values() {
     for (condition, matching, others) in [
         (json!("a"), vec![json!("a"), json!(["b", "a"])], vec![json!("A"), json!(1), json!(null)]),
         (json!(1), vec![json!(1), json!(1.0)], vec![json!("1"), json!(2)]),
@@ -44,7 +45,7 @@ fn every_operator_matches_what_it_says() {
 }
 
 #[test]
-fn all_fields_have_to_match_and_one_value_of_each() {
+fn requires_every_field_and_one_value_of_each() {
     let pattern = json!({"a": ["x", "y"], "b": {"c": [{"exists": true}]}});
     assert!(passes(&pattern, &json!({"a": "y", "b": {"c": 1, "d": 2}, "e": 3})));
     for record in [json!({"a": "y"}), json!({"a": "y", "b": 1}), json!({"a": "z", "b": {"c": 1}})] {
@@ -55,7 +56,7 @@ fn all_fields_have_to_match_and_one_value_of_each() {
 }
 
 #[test]
-fn one_branch_of_or_has_to_match() {
+fn requires_one_branch_of_or() {
     let pattern = json!({"k": ["x"], "$or": [{"a": [1]}, {"b": {"c": [2]}}]});
     for (record, expected) in [
         (json!({"k": "x", "a": 1}), true),
@@ -68,15 +69,15 @@ fn one_branch_of_or_has_to_match() {
 }
 
 #[test]
-fn a_record_that_matches_any_filter_passes_and_without_filters_all_do() {
-    assert!(Filters::read(None).unwrap().pass(&json!({})));
+fn passes_records_that_match_any_filter() {
+    assert!(Filters::parse(None).unwrap().pass(&json!({})));
     let filters = json!({"Filters": [{"Pattern": r#"{"a":[1]}"#}, {"Pattern": r#"{"a":[2]}"#}]});
-    let filters = Filters::read(Some(&filters)).unwrap();
+    let filters = Filters::parse(Some(&filters)).unwrap();
     assert!(filters.pass(&json!({"a": 2})) && !filters.pass(&json!({"a": 3})));
 }
 
 #[test]
-fn what_lambda_does_not_know_is_refused_by_its_place() {
+fn rejects_unsupported_patterns_with_their_path() {
     for (pattern, path) in [
         (json!({"a": {"b": [{"cidr": "10.0.0.0/8"}]}}), "a.b"),
         (json!({"a": [{"wildcard": "x*"}]}), "a"),
@@ -99,24 +100,24 @@ fn what_lambda_does_not_know_is_refused_by_its_place() {
         (json!([]), "the pattern"),
         (json!({}), "the pattern"),
     ] {
-        assert_eq!(read(&pattern).unwrap_err().path, path, "{pattern}");
+        assert_eq!(parse(&pattern).unwrap_err().path, path, "{pattern}");
     }
     for criteria in [json!({}), json!({"Filters": [{}]}), json!({"Filters": [{"Pattern": "{"}]})] {
-        assert!(Filters::read(Some(&criteria)).is_err(), "{criteria}");
+        assert!(Filters::parse(Some(&criteria)).is_err(), "{criteria}");
     }
 }
 
 #[test]
-fn filters_are_bounded() {
+fn limits_the_size_of_filters() {
     let nested =
         |levels: usize| (1..levels).fold(json!({"a": [1]}), |inner, _| json!({"a": inner}));
-    assert!(read(&nested(NESTING_MAX)).is_ok());
-    assert!(read(&nested(NESTING_MAX + 1)).is_err());
+    assert!(parse(&nested(NESTING_MAX)).is_ok());
+    assert!(parse(&nested(NESTING_MAX + 1)).is_err());
     let overhead = json!({"a": [""]}).to_string().len();
     let long = |bytes: usize| json!({"a": ["x".repeat(bytes - overhead)]});
-    assert!(read(&long(PATTERN_BYTES_MAX)).is_ok());
-    assert!(read(&long(PATTERN_BYTES_MAX + 1)).is_err());
+    assert!(parse(&long(PATTERN_BYTES_MAX)).is_ok());
+    assert!(parse(&long(PATTERN_BYTES_MAX + 1)).is_err());
     let many = |count: usize| json!({"Filters": vec![json!({"Pattern": r#"{"a":[1]}"#}); count]});
-    assert!(Filters::read(Some(&many(FILTERS_MAX))).is_ok());
-    assert!(Filters::read(Some(&many(FILTERS_MAX + 1))).is_err());
+    assert!(Filters::parse(Some(&many(FILTERS_MAX))).is_ok());
+    assert!(Filters::parse(Some(&many(FILTERS_MAX + 1))).is_err());
 }

@@ -1,4 +1,4 @@
-//! Messages of a real durable queue, with a clock that does not wait.
+//! Tests with a durable queue, and with a clock that the tests advance.
 
 use std::sync::Mutex;
 
@@ -14,19 +14,22 @@ use crate::store::EventStore;
 
 const MAX_RECEIVE_COUNT: u32 = 3;
 
-/// A function that answers as it is told.
+/// A function that returns prepared responses.
 #[derive(Default)]
 struct Scripted {
-    answers: Mutex<Vec<Result<Value, String>>>,
-    calls: Mutex<Vec<Value>>,
+    responses: Mutex<Vec<Result<Value, String>>>,
+    events: Mutex<Vec<Value>>,
 }
 
 #[async_trait]
 impl EventFunction for Scripted {
-    async fn call(&self, event: Value) -> Result<Value, String> {
-        self.calls.lock().unwrap().push(event);
-        let mut answers = self.answers.lock().unwrap();
-        if answers.is_empty() { Ok(json!({ "batchItemFailures": [] })) } else { answers.remove(0) }
+    async fn invoke(&self, event: Value) -> Result<Value, String> {
+        self.events.lock().unwrap().push(event);
+        let mut responses = self.responses.lock().unwrap();
+        if responses.is_empty() {
+            return Ok(json!({ "batchItemFailures": [] }));
+        }
+        responses.remove(0)
     }
 }
 
@@ -36,7 +39,7 @@ struct World {
     function: Arc<Scripted>,
 }
 
-/// A poller as a process that starts now has it, with its queues.
+/// A poller and its queues, as a newly started process opens them.
 struct Started {
     poller: QueuePoller,
     queue: Arc<LocalQueue>,
@@ -44,8 +47,8 @@ struct Started {
 }
 
 impl World {
-    fn new(answers: Vec<Result<Value, String>>) -> Self {
-        let function = Scripted { answers: Mutex::new(answers), ..Scripted::default() };
+    fn new(responses: Vec<Result<Value, String>>) -> Self {
+        let function = Scripted { responses: Mutex::new(responses), ..Scripted::default() };
         Self {
             folder: tempfile::tempdir().unwrap(),
             clock: Arc::new(ManualClock::at(1_795_246_133_000)),
@@ -72,26 +75,26 @@ impl World {
         Started { poller, queue, dead_letters }
     }
 
-    fn calls(&self) -> Vec<Vec<String>> {
-        let calls = self.function.calls.lock().unwrap();
+    /// The bodies of the messages of each invocation.
+    fn invocations(&self) -> Vec<Vec<String>> {
+        let events = self.function.events.lock().unwrap();
         let bodies = |event: &Value| {
             let records = event["Records"].as_array().unwrap().iter();
             records.map(|record| record["body"].as_str().unwrap().to_owned()).collect()
         };
-        calls.iter().map(bodies).collect()
+        events.iter().map(bodies).collect()
     }
 }
 
 impl Started {
-    /// One call with what the queue gives; false if it gives nothing.
+    /// Receives and processes messages once. Returns false if the queue has no visible message.
     async fn step(&self) -> bool {
-        match self.poller.receive().await.unwrap() {
-            Some(messages) => {
-                self.poller.call(messages).await;
-                true
-            }
-            None => false,
+        let messages = self.poller.receive().await.unwrap();
+        if messages.is_empty() {
+            return false;
         }
+        self.poller.process(messages).await;
+        true
     }
 }
 
@@ -101,69 +104,69 @@ fn reports(ids: &[&str]) -> Result<Value, String> {
 }
 
 #[tokio::test]
-async fn what_is_done_is_deleted() {
+async fn deletes_processed_messages() {
     let world = World::new(vec![]);
     let started = world.start(1);
     for body in ["a", "b"] {
         started.queue.send(body).await.unwrap();
     }
     assert!(started.step().await && started.step().await && !started.step().await);
-    assert_eq!(world.calls(), [["a"], ["b"]]);
+    assert_eq!(world.invocations(), [["a"], ["b"]]);
     assert_eq!(started.queue.is_empty().await, Ok(true));
-    let calls = world.function.calls.lock().unwrap();
-    let record = &calls[0]["Records"][0];
+    let events = world.function.events.lock().unwrap();
+    let record = &events[0]["Records"][0];
     assert_eq!(record["attributes"]["ApproximateReceiveCount"], "1");
     assert_eq!(record["eventSourceARN"], "arn:aws:sqs:local:000000000000:cellar-SnapshotQueue");
 }
 
 #[tokio::test]
-async fn what_is_reported_comes_back_and_the_rest_does_not() {
+async fn reported_messages_return_and_the_others_are_deleted() {
     let world = World::new(vec![reports(&["2"])]);
     let started = world.start(10);
     for body in ["a", "b", "c"] {
         started.queue.send(body).await.unwrap();
     }
     assert!(started.step().await);
-    assert!(!started.step().await, "it is hidden for as long as the queue says");
+    assert!(!started.step().await, "hidden for the visibility timeout");
     world.clock.advance_ms(100_000);
     assert!(started.step().await);
-    assert_eq!(world.calls(), [vec!["a", "b", "c"], vec!["b"]]);
+    assert_eq!(world.invocations(), [vec!["a", "b", "c"], vec!["b"]]);
     assert_eq!(started.queue.is_empty().await, Ok(true));
 }
 
 #[tokio::test]
-async fn an_answer_that_says_nothing_keeps_all_messages() {
-    for answer in [
+async fn an_invalid_response_keeps_all_messages() {
+    for response in [
         Err("boom".to_owned()),
         reports(&["7"]),
         Ok(json!({ "batchItemFailures": [{ "id": "1" }] })),
         Ok(json!({ "batchItemFailures": "1" })),
     ] {
-        let world = World::new(vec![answer.clone()]);
+        let world = World::new(vec![response.clone()]);
         let started = world.start(10);
         started.queue.send("a").await.unwrap();
         assert!(started.step().await);
-        assert_eq!(started.queue.len().await, Ok(1), "{answer:?}");
+        assert_eq!(started.queue.len().await, Ok(1), "{response:?}");
     }
 }
 
 #[tokio::test]
-async fn a_function_that_hides_its_message_itself_gets_it_back_then() {
+async fn a_function_may_change_the_visibility_of_its_message() {
     let world = World::new(vec![]);
     let started = world.start(1);
     started.queue.send("a").await.unwrap();
-    let messages = started.poller.receive().await.unwrap().unwrap();
-    // As the worker does when it hands over, in the middle of its call.
+    let messages = started.poller.receive().await.unwrap();
+    // The snapshot worker does this when it hands over a job during its invocation.
     let shown = started.queue.change_visibility(&messages[0].receipt, 0).await;
     assert_eq!(shown, Ok(true));
-    world.function.answers.lock().unwrap().push(reports(&["1"]));
-    started.poller.call(messages).await;
-    assert!(started.step().await, "at once");
+    world.function.responses.lock().unwrap().push(reports(&["1"]));
+    started.poller.process(messages).await;
+    assert!(started.step().await, "visible immediately");
     assert_eq!(started.queue.is_empty().await, Ok(true));
 }
 
 #[tokio::test]
-async fn what_fails_too_often_becomes_a_dead_letter() {
+async fn moves_repeatedly_failing_messages_to_the_dead_letters() {
     let boom = || Err("boom".to_owned());
     let world = World::new(vec![boom(), boom(), boom(), boom()]);
     let started = world.start(1);
@@ -177,44 +180,44 @@ async fn what_fails_too_often_becomes_a_dead_letter() {
 }
 
 #[tokio::test]
-async fn a_kill_in_the_middle_of_a_call_loses_nothing() {
+async fn a_crash_during_an_invocation_loses_nothing() {
     let world = World::new(vec![]);
     let started = world.start(1);
     started.queue.send("a").await.unwrap();
     let messages = started.poller.receive().await.unwrap();
-    assert!(messages.is_some());
+    assert!(!messages.is_empty());
     drop((messages, started));
     let started = world.start(1);
-    assert!(!started.step().await, "it is hidden still");
+    assert!(!started.step().await, "still hidden");
     world.clock.advance_ms(100_000);
     assert!(started.step().await);
-    assert_eq!(world.calls(), [["a"]]);
-    let calls = world.function.calls.lock().unwrap();
-    assert_eq!(calls[0]["Records"][0]["attributes"]["ApproximateReceiveCount"], "2");
+    assert_eq!(world.invocations(), [["a"]]);
+    let events = world.function.events.lock().unwrap();
+    assert_eq!(events[0]["Records"][0]["attributes"]["ApproximateReceiveCount"], "2");
 }
 
-/// A function that shows how many calls are under way at a time.
+/// A function that records the current and the largest number of concurrent invocations.
 #[derive(Default)]
 struct Counting {
-    under_way: Mutex<(usize, usize)>,
+    in_progress: Mutex<(usize, usize)>,
 }
 
 #[async_trait]
 impl EventFunction for Counting {
-    async fn call(&self, _: Value) -> Result<Value, String> {
+    async fn invoke(&self, _: Value) -> Result<Value, String> {
         {
-            let mut under_way = self.under_way.lock().unwrap();
-            under_way.0 += 1;
-            under_way.1 = under_way.1.max(under_way.0);
+            let mut in_progress = self.in_progress.lock().unwrap();
+            in_progress.0 += 1;
+            in_progress.1 = in_progress.1.max(in_progress.0);
         }
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        self.under_way.lock().unwrap().0 -= 1;
+        self.in_progress.lock().unwrap().0 -= 1;
         Ok(Value::Null)
     }
 }
 
 #[tokio::test]
-async fn so_many_calls_run_at_a_time_and_all_end_before_it_stops() {
+async fn limits_concurrent_invocations_and_waits_for_them() {
     let world = World::new(vec![]);
     let Started { poller, queue, .. } = world.start(1);
     for number in 0..12 {
@@ -231,5 +234,5 @@ async fn so_many_calls_run_at_a_time_and_all_end_before_it_stops() {
     }
     stop.send_replace(true);
     running.await.unwrap();
-    assert_eq!(*function.under_way.lock().unwrap(), (0, 3));
+    assert_eq!(*function.in_progress.lock().unwrap(), (0, 3));
 }

@@ -26,7 +26,6 @@ pub enum KeySourceFault {
     Unreachable {
         /// URL of the request.
         url: String,
-        /// The reason.
         why: String,
     },
     /// The server returned a status other than success.

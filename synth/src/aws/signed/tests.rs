@@ -17,7 +17,7 @@ const OPERATION: Operation = Operation {
     name: "read the logs",
 };
 
-/// A service with scripted replies; it repeats the last one forever.
+/// A service that returns scripted responses. The last response is repeated forever.
 struct Service {
     aws: Aws,
     requests: Arc<AtomicU32>,
@@ -31,7 +31,8 @@ impl Drop for Service {
 }
 
 impl Service {
-    /// Starts the service. A reply is a status and a body; status 0 closes the connection.
+    /// Starts the service. Each response is a status and a body. Status 0 closes the connection
+    /// without a response.
     async fn start(replies: Vec<(u16, Vec<u8>)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -56,7 +57,7 @@ impl Service {
                     "HTTP/1.1 {status} x\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
                     body.len()
                 );
-                // A client that rejects a large body closes the connection.
+                // The client may have closed the connection, because it rejects a large body.
                 let _ = stream.write_all(head.as_bytes()).await;
                 let _ = stream.write_all(body).await;
             }
@@ -82,7 +83,8 @@ impl Service {
 
 #[test]
 fn signatures_match_another_implementation() {
-    // Computed by an independent implementation of the documented algorithm.
+    // The expected signature was computed by an independent implementation of the documented
+    // algorithm.
     let credentials = Credentials::new("key", "secret", Some("session".to_owned()), None, "test");
     let now = UNIX_EPOCH + Duration::from_secs(1_793_516_645);
     let url = "https://logs.eu-west-1.amazonaws.com/";
@@ -108,7 +110,7 @@ async fn retries_temporary_failures() {
     let service = Service::with_replies(&replies).await;
     assert_eq!(service.read().await.unwrap(), json!({ "ok": 1 }));
     assert_eq!(service.request_count(), ATTEMPTS);
-    // All attempts fail.
+    // All attempts of the request fail.
     let service = Service::with_replies(&[(503, "oops")]).await;
     let error = service.read().await.unwrap_err();
     assert_eq!(error.to_string(), "cannot read the logs: HTTP 503: oops");
@@ -157,7 +159,7 @@ async fn pages_are_bounded() {
     pages.push((200, page));
     let service = Service::with_replies(&[pages.as_slice(), &[(200, last)]].concat()).await;
     let error = service.aws.active_alarms(&names).await.unwrap_err();
-    assert_eq!(error.to_string(), "cannot read the alarms: the reply has more than 100 pages");
+    assert_eq!(error.to_string(), "cannot read the alarms: the response has more than 100 pages");
 }
 
 #[tokio::test]

@@ -1,13 +1,14 @@
-//! Messages of cargo: JSON lines with the path of the binary, and status lines with the progress.
+//! Parses the output of cargo: JSON lines that contain the path of the binary, and status lines
+//! that show the progress.
 
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
-/// Width of the right-aligned verb in a status line.
+/// Width of the right-aligned verb in a cargo status line.
 const VERB_COLUMNS: usize = 12;
 
-/// A line of `--message-format=json`.
+/// A JSON line that cargo prints with `--message-format=json`.
 #[derive(Deserialize)]
 struct Message {
     reason: String,
@@ -21,7 +22,7 @@ struct Target {
     kind: Vec<String>,
 }
 
-/// Returns the path of an executable, if a line of `--message-format=json` reports it.
+/// Returns the path of an executable if a JSON line of cargo reports one.
 pub(super) fn parse_executable(line: &str, name: &str) -> Option<PathBuf> {
     let message: Message = serde_json::from_str(line).ok()?;
     let target = message.target?;
@@ -31,8 +32,8 @@ pub(super) fn parse_executable(line: &str, name: &str) -> Option<PathBuf> {
     if is_executable { message.executable } else { None }
 }
 
-/// Returns the text of a status line, such as `Compiling serde v1.0.229`; `None` for other lines, such as those
-/// of the compiler.
+/// Returns the text of a cargo status line, such as `Compiling serde v1.0.229`. Returns `None` for
+/// other lines, such as compiler messages.
 pub(super) fn parse_status(line: &str) -> Option<&str> {
     let (column, rest) = line.split_at_checked(VERB_COLUMNS)?;
     let verb = column.trim_start();

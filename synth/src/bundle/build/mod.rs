@@ -1,4 +1,4 @@
-//! Builds the binary from the sources of this program.
+//! Builds the Lambda binary from the sources from which this program was built.
 
 mod messages;
 mod run;
@@ -18,18 +18,18 @@ use super::file;
 use super::host::{Host, target_triple};
 use crate::cli::Output;
 
-/// Folder of this crate at build time; its parent contains the sources.
+/// Path of this crate's folder when the crate was compiled. The parent folder contains all sources.
 const CRATE_FOLDER: &str = env!("CARGO_MANIFEST_DIR");
 /// Package of the binary.
 const PACKAGE: &str = "cellar-runtime";
 /// Name of the binary.
 const BINARY: &str = "bootstrap";
-/// Cargo profile of the build.
+/// Cargo profile of the Lambda binary.
 const PROFILE: &str = "lambda";
-/// Environment variable with cargo's target folder.
+/// Environment variable that sets cargo's target folder.
 const TARGET_FOLDER_VARIABLE: &str = "CARGO_TARGET_DIR";
 
-/// Builds the binary.
+/// A builder for the Lambda binary.
 #[derive(Debug)]
 pub(super) struct Builder<'a> {
     cargo: PathBuf,
@@ -38,17 +38,17 @@ pub(super) struct Builder<'a> {
     output: &'a Output,
 }
 
-/// The cargo command that builds.
+/// The cargo subcommand that builds the binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BuildTool {
-    /// `cargo build`: links with the GLIBC of this machine.
+    /// `cargo build`, which links against the GLIBC of this machine.
     Build,
-    /// `cargo zigbuild`: cross-compiles, and links with a given GLIBC version.
+    /// `cargo zigbuild`, which can cross-compile and links against a chosen GLIBC version.
     Zigbuild,
 }
 
 impl<'a> Builder<'a> {
-    /// Uses the cargo that runs this program, or the one in PATH.
+    /// Creates a builder that uses the cargo that runs this program, or else the cargo in PATH.
     pub(super) fn new(output: &'a Output) -> Self {
         let cargo = std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
         let crate_folder = Path::new(CRATE_FOLDER);
@@ -56,8 +56,9 @@ impl<'a> Builder<'a> {
         Self { cargo, sources, host: Host::this(), output }
     }
 
-    /// Builds a binary for functions of an architecture. If the GLIBC of this machine is too new, builds again
-    /// with `cargo zigbuild`, if that is installed.
+    /// Builds the binary of the functions for an architecture. If the GLIBC of this machine is too
+    /// new for Lambda and `cargo zigbuild` is installed, the binary is built again with `cargo
+    /// zigbuild`.
     pub(super) fn build(&self, architecture: Architecture) -> Result<CheckedBinary, BundleError> {
         if !self.sources.join("runtime/Cargo.toml").is_file() {
             return Err(BundleError::Sources { path: self.sources.clone() });
@@ -99,7 +100,8 @@ impl<'a> Builder<'a> {
     fn command(&self, tool: BuildTool, architecture: Architecture) -> Command {
         let mut command = Command::new(&self.cargo);
         command.current_dir(&self.sources).args(tool.arguments(architecture));
-        // A relative target folder refers to the current folder of this program, not to that of cargo.
+        // Resolves a relative target folder against the current folder of this program, because
+        // cargo runs in another folder.
         if let Some(folder) = std::env::var_os(TARGET_FOLDER_VARIABLE)
             && let Ok(folder) = std::path::absolute(folder)
         {

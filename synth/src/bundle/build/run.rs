@@ -11,7 +11,8 @@ use crate::bundle::error::BundleError;
 use crate::bundle::limits::MAX_OUTPUT_LINES;
 use crate::cli::ProgressStep;
 
-/// Runs a build and returns the path of the executable `binary`. `program` names the command in errors.
+/// Runs a build and returns the path of the executable called `binary`. Errors contain `program` as
+/// the name of the command.
 pub(super) fn run_build(
     mut command: Command,
     program: &'static str,
@@ -24,7 +25,7 @@ pub(super) fn run_build(
     let mut child = command.spawn().map_err(cargo_error)?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let mut last_lines = VecDeque::new();
-    // Reads both pipes concurrently, because cargo blocks if one of them is full.
+    // Both pipes are read concurrently, because cargo blocks when one of them is full.
     let executable = thread::scope(|scope| {
         let stdout_reader = scope.spawn(|| find_executable(stdout, binary));
         let stderr_result = for_each_line(stderr, |line| {
@@ -43,7 +44,7 @@ pub(super) fn run_build(
     executable.map_err(cargo_error)?.ok_or(BundleError::Nothing { program })
 }
 
-/// Returns the last executable `binary` that cargo reports.
+/// Returns the path of the last executable called `binary` that cargo reports.
 fn find_executable(stdout: Option<impl Read>, binary: &str) -> io::Result<Option<PathBuf>> {
     let mut executable = None;
     for_each_line(stdout, |line| {
@@ -54,7 +55,7 @@ fn find_executable(stdout: Option<impl Read>, binary: &str) -> io::Result<Option
     Ok(executable)
 }
 
-/// Shows a status line as the current activity; prints other lines permanently.
+/// Shows a status line as the current activity of `step`. Other lines are printed permanently.
 fn show_line(line: &str, step: &ProgressStep) {
     match parse_status(line) {
         Some(activity) => step.update(activity),

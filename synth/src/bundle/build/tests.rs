@@ -1,4 +1,4 @@
-//! Tests of the build; a script replaces cargo.
+//! Tests of the build, in which scripts replace cargo.
 #![cfg(unix)]
 
 use std::fs;
@@ -10,18 +10,19 @@ use super::super::elf::fixture::Fixture;
 use super::super::host::tests::{GRAVITON, MAC};
 use super::*;
 
-/// A committed file: a script that a test writes may be open in the child of another thread, and cannot be
-/// executed then.
+/// The script is a committed file. A script that a test writes may still be open in a child process
+/// of another thread, and an open file cannot be executed.
 const CARGO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bundle/build/test-cargo");
 
-/// A folder of sources with scripts that replace the commands of cargo.
+/// A folder of sources, and scripts that replace the cargo commands.
 struct Checkout {
     folder: TempDir,
     output: Output,
 }
 
 impl Checkout {
-    /// `build` and `zigbuild` are scripts. If `zigbuild` is empty, it counts as not installed.
+    /// Creates the scripts for `cargo build` and `cargo zigbuild`. An empty `zigbuild` means that
+    /// `cargo zigbuild` is not installed.
     fn new(build: &str, zigbuild: &str) -> Self {
         let checkout = Self { folder: tempfile::tempdir().unwrap(), output: Output::new(true) };
         fs::create_dir(checkout.path("runtime")).unwrap();
@@ -66,13 +67,13 @@ impl Checkout {
     }
 }
 
-/// Returns a script that reports a binary in the working folder, like cargo.
+/// Returns a script that reports a binary in the working folder as cargo does.
 fn report_binary(name: &str) -> String {
     let message = r#"{"reason":"compiler-artifact","target":{"kind":["bin"],"name":"bootstrap"},"#;
     format!(r#"echo '{{"reason":"x"}}'; echo '{message}"executable":"'"$PWD/{name}"'"}}'"#)
 }
 
-/// Returns a binary that needs a GLIBC newer than that of Lambda.
+/// Returns a binary that needs a newer GLIBC than Lambda has.
 fn too_new(architecture: Architecture) -> Fixture {
     Fixture::sound(architecture).with("libc.so.6", ("GLIBC_2.38", 0, "strtol"))
 }
@@ -166,6 +167,6 @@ fn a_binary_for_another_architecture_is_rejected() {
     let checkout = checkout.with_binary("b", &Fixture::sound(X86_64));
     let error = checkout.build(GRAVITON, Arm64).unwrap_err();
     assert!(matches!(error, BundleError::Unfit { .. }), "{error:?}");
-    // Zigbuild is not tried, because it would not change the architecture.
+    // `cargo zigbuild` is not tried, because it would not change the architecture.
     assert_eq!(checkout.calls().len(), 1);
 }

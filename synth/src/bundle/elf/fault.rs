@@ -1,20 +1,20 @@
-//! Faults of a binary that Lambda cannot run.
+//! Reasons why Lambda cannot run a binary.
 
 use cellar_stacks::Architecture;
 
 use super::platform::{GLIBC, loader_path, newest_version};
 use crate::bundle::host::target_triple;
 
-/// Why Lambda cannot run a binary.
+/// A fault due to which Lambda cannot run a binary.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ElfFault {
-    /// The file has another format.
+    /// The file is not an ELF file.
     #[error("it is {found}, not a Linux program")]
     NotElf {
-        /// Description of the format.
+        /// Description of the actual format, such as "a script".
         found: &'static str,
     },
-    /// The binary is for 32 bits, or big-endian.
+    /// The binary is 32-bit or big-endian.
     #[error("it is not for a 64-bit little-endian processor")]
     Class,
     /// The binary is for another processor.
@@ -31,38 +31,37 @@ pub(crate) enum ElfFault {
     /// The headers cannot be parsed.
     #[error("it is damaged: {0}")]
     Malformed(String),
-    /// The binary exceeds a bound that no real program reaches.
+    /// The binary exceeds a limit that no real program reaches.
     #[error("it has more than {limit} {item}")]
     TooMany {
-        /// The counted items.
         item: &'static str,
-        /// The bound.
+        /// Maximum number of items.
         limit: usize,
     },
-    /// Lambda does not have the loader of the binary.
+    /// The binary requires a loader that Lambda does not have.
     #[error("it needs the loader `{found}`, which Amazon Linux 2023 does not have")]
     Loader {
         /// Path of the loader in the binary.
         found: String,
     },
-    /// Lambda does not have a library of the binary.
+    /// The binary requires a library that Lambda does not have.
     #[error("it needs the library `{name}`, which Amazon Linux 2023 does not have")]
     Library {
         /// Name of the library.
         name: String,
     },
-    /// The binary needs a newer library version than Lambda has.
+    /// The binary requires a newer version of a library than Lambda has.
     #[error(
         "it needs {version} of {library}{}; Amazon Linux 2023 has {}",
         symbol.as_ref().map(|symbol| format!(" (for `{symbol}`)")).unwrap_or_default(),
         newest_version(version)
     )]
     TooNew {
-        /// Name of the version, such as `GLIBC_2.38`.
+        /// Required version of the library, such as `GLIBC_2.38`.
         version: String,
         /// File name of the library.
         library: String,
-        /// A symbol that needs the version.
+        /// A symbol of the binary that needs the required library version.
         symbol: Option<String>,
     },
 }

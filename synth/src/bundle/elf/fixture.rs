@@ -1,23 +1,23 @@
-//! Small ELF binaries for tests, with the layout that linkers use.
+//! Small ELF binaries for tests. Their layout is the one that linkers produce.
 
 use cellar_stacks::Architecture;
 
 /// Description of an ELF binary.
 #[derive(Debug, Clone)]
 pub(in crate::bundle) struct Fixture {
-    /// Machine number of the processor.
+    /// ELF machine number of the processor.
     pub(in crate::bundle) machine: u16,
-    /// ELF type: 2 is a program with fixed addresses, 3 a position-independent one.
+    /// ELF type: 2 for a program with fixed addresses, 3 for a position-independent program.
     pub(in crate::bundle) kind: u16,
     /// Path of the loader.
     pub(in crate::bundle) loader: Option<&'static str>,
-    /// Libraries with their required versions.
+    /// Shared libraries, each with the versions that the binary requires.
     pub(in crate::bundle) libraries: Vec<(&'static str, Vec<Need>)>,
-    /// Additional bytes, so that packing has an effect.
+    /// Additional bytes that make the binary large enough for compression to have an effect.
     pub(in crate::bundle) payload: Vec<u8>,
 }
 
-/// A required version, its flags, and a symbol with this version.
+/// A required library version: its name, its flags, and a symbol with this version.
 pub(in crate::bundle) type Need = (&'static str, u16, &'static str);
 
 const HEADER_BYTES: usize = 64;
@@ -25,7 +25,7 @@ const SEGMENT_BYTES: usize = 56;
 const TEXT: &[u8] = b"payload";
 
 impl Fixture {
-    /// Describes a binary that Lambda can run.
+    /// Returns the description of a binary that Lambda can run.
     pub(in crate::bundle) fn sound(architecture: Architecture) -> Self {
         let (machine, loader) = match architecture {
             Architecture::X86_64 => (62, "/lib64/ld-linux-x86-64.so.2"),
@@ -37,13 +37,13 @@ impl Fixture {
         Self { machine, kind: 3, loader: Some(loader), libraries, payload: TEXT.to_vec() }
     }
 
-    /// Adds a library with a required version.
+    /// Adds a shared library with one required version.
     pub(in crate::bundle) fn with(mut self, library: &'static str, need: Need) -> Self {
         self.libraries.push((library, vec![need]));
         self
     }
 
-    /// Returns the bytes of the binary.
+    /// Encodes the binary.
     pub(in crate::bundle) fn bytes(&self) -> Vec<u8> {
         let parts = self.parts();
         let segments = if self.loader.is_some() { 2 } else { 1 };
@@ -73,7 +73,8 @@ impl Fixture {
         out
     }
 
-    /// Returns loader, strings, symbols, version indexes, required versions, and dynamic section.
+    /// Returns the contents of six parts: loader, strings, symbols, version indexes, required
+    /// versions, and dynamic section.
     fn parts(&self) -> [Vec<u8>; 6] {
         let loader = self.loader.map_or(vec![], |path| [path.as_bytes(), b"\0"].concat());
         let mut strings = vec![0];

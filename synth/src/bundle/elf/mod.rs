@@ -1,5 +1,5 @@
-//! Checks that Lambda can run a binary: processor, libraries, and GLIBC version. Without this check, a
-//! function whose binary cannot be loaded reports only "exit status 1".
+//! Checks that Lambda can run a binary. The check covers processor, libraries and GLIBC version.
+//! Without the check, a function whose binary cannot be loaded would only report "exit status 1".
 
 mod fault;
 #[cfg(test)]
@@ -20,10 +20,10 @@ pub(super) use rules::SystemNeeds;
 pub(super) use unwind::blank_unwind_tables;
 pub(crate) use version::Version;
 
-/// Returns the system requirements of a binary.
+/// Checks a binary and returns its system requirements.
 ///
 /// # Errors
-/// [`ElfFault`] if functions of the architecture cannot run the binary.
+/// Returns [`ElfFault`] if functions of the architecture cannot run the binary.
 pub(super) fn check(binary: &[u8], architecture: Architecture) -> Result<SystemNeeds, ElfFault> {
     rules::check(&read::read_headers(binary)?, architecture)
 }

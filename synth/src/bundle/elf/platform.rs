@@ -1,4 +1,5 @@
-//! Loaders, libraries and versions of Amazon Linux 2023, the system of Lambda's `provided.al2023`.
+//! Loaders, libraries and library versions of Amazon Linux 2023, on which Lambda's runtime
+//! `provided.al2023` is based.
 
 use cellar_stacks::Architecture;
 use object::elf::{EM_AARCH64, EM_X86_64};
@@ -7,18 +8,18 @@ use super::version::Version;
 
 /// Version of GLIBC.
 pub(crate) const GLIBC: Version = Version::new(2, 34);
-/// Version of GCC, which determines that of libgcc.
+/// Version of GCC. It determines the version of libgcc.
 pub(super) const GCC: Version = Version::new(11, 0);
-/// Prefix of version names of GLIBC.
+/// Prefix of GLIBC version names.
 pub(super) const GLIBC_PREFIX: &str = "GLIBC_";
-/// Prefix of version names of libgcc.
+/// Prefix of libgcc version names.
 pub(super) const GCC_PREFIX: &str = "GCC_";
 
-/// Shared libraries of GLIBC and GCC, without the loader.
+/// File names of the shared libraries of GLIBC and GCC, except the loader.
 pub(super) const LIBRARIES: [&str; 6] =
     ["libc.so.6", "libm.so.6", "libgcc_s.so.1", "libpthread.so.0", "libdl.so.2", "librt.so.1"];
 
-/// Returns the path of the loader.
+/// Returns the path of the ELF loader for an architecture.
 pub(super) fn loader_path(architecture: Architecture) -> &'static str {
     match architecture {
         Architecture::X86_64 => "/lib64/ld-linux-x86-64.so.2",
@@ -26,7 +27,7 @@ pub(super) fn loader_path(architecture: Architecture) -> &'static str {
     }
 }
 
-/// Returns the machine number of an architecture in ELF headers.
+/// Returns the ELF machine number of an architecture.
 pub(super) fn machine_number(architecture: Architecture) -> u16 {
     match architecture {
         Architecture::X86_64 => EM_X86_64,
@@ -34,7 +35,7 @@ pub(super) fn machine_number(architecture: Architecture) -> u16 {
     }
 }
 
-/// Returns the name of a processor by its machine number in ELF headers.
+/// Returns the name of the processor with an ELF machine number.
 pub(super) fn machine_name(machine: u16) -> String {
     match machine {
         EM_X86_64 => Architecture::X86_64.to_string(),
@@ -43,7 +44,7 @@ pub(super) fn machine_name(machine: u16) -> String {
     }
 }
 
-/// Returns the newest available version of the library to which `version` belongs.
+/// Returns the newest available version of the library to which the version name `version` belongs.
 pub(super) fn newest_version(version: &str) -> String {
     if version.starts_with(GCC_PREFIX) {
         format!("{GCC_PREFIX}{GCC}")
@@ -52,8 +53,8 @@ pub(super) fn newest_version(version: &str) -> String {
     }
 }
 
-/// Returns whether a library version is available. Versions without a number, such as `GLIBC_PRIVATE`, are
-/// not.
+/// Returns whether Amazon Linux 2023 has a library version. A version without a number, such as
+/// `GLIBC_PRIVATE`, counts as unavailable.
 pub(super) fn has_version(version: &str) -> bool {
     if let Some(glibc) = glibc_version(version) {
         return glibc <= GLIBC;
@@ -62,7 +63,8 @@ pub(super) fn has_version(version: &str) -> bool {
     gcc.is_some_and(|gcc| gcc <= GCC)
 }
 
-/// Parses a version name of GLIBC such as `GLIBC_2.34`; `None` for other libraries.
+/// Parses a GLIBC version name such as `GLIBC_2.34`. Returns `None` for a version name of another
+/// library.
 pub(super) fn glibc_version(version: &str) -> Option<Version> {
     version.strip_prefix(GLIBC_PREFIX).and_then(Version::parse)
 }

@@ -1,4 +1,4 @@
-//! Reads the headers of a binary. The bytes are not trusted: reading always ends, and needs bounded memory.
+//! Reads the ELF headers of an untrusted binary, in bounded time and memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,36 +17,36 @@ type Sections<'data> = SectionTable<'data, Header>;
 type Strings<'data> = StringTable<'data>;
 
 const ENDIAN: LittleEndian = LittleEndian;
-/// First bytes of an ELF file, before its class and byte order.
+/// First bytes of every ELF file. The class and byte order follow.
 const ELF_MAGIC: &[u8] = b"\x7fELF";
 
 /// Headers of a binary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BinaryHeaders {
-    /// Machine number of the processor.
+    /// ELF machine number of the processor.
     pub(super) machine: u16,
-    /// Whether the binary is executable.
+    /// Whether the binary is an executable program.
     pub(super) is_program: bool,
-    /// Path of the loader; `None` if the binary is linked statically.
+    /// Path of the loader; `None` if the binary is statically linked.
     pub(super) loader: Option<String>,
     /// File names of the shared libraries.
     pub(super) libraries: Vec<String>,
-    /// Required versions of the libraries.
+    /// Versions of the shared libraries that the binary requires.
     pub(super) versions: Vec<VersionNeed>,
 }
 
-/// A required version of a library.
+/// A version of a library that the binary requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VersionNeed {
-    /// Name of the version, such as `GLIBC_2.34`.
+    /// Name of the required version, such as `GLIBC_2.34`.
     pub(super) version: String,
     /// File name of the library.
     pub(super) library: String,
-    /// A symbol that needs the version.
+    /// A symbol of the binary that needs the required version.
     pub(super) symbol: Option<String>,
 }
 
-/// Reads the headers of a binary.
+/// Reads the ELF headers of a binary.
 pub(super) fn read_headers(binary: &[u8]) -> Result<BinaryHeaders, ElfFault> {
     check_format(binary)?;
     let header = Header::parse(binary).map_err(malformed)?;
@@ -93,10 +93,10 @@ fn describe_format(binary: &[u8]) -> &'static str {
     }
 }
 
-/// Returns the libraries, and whether the binary requires versions of them.
+/// Returns the shared libraries, and whether the binary requires certain versions of them.
 ///
-/// Reads the section headers, not the segments that the loader reads, so that a binary without section headers
-/// is rejected.
+/// The section headers are read instead of the segments that the loader reads, and a dynamically
+/// linked binary without section headers is rejected.
 fn read_libraries(
     binary: &[u8],
     sections: &Sections<'_>,
@@ -120,7 +120,8 @@ fn read_libraries(
     Ok((libraries, has_versions))
 }
 
-/// Returns the required versions, without weak ones, which the loader ignores if they are missing.
+/// Returns the required library versions. Weak requirements are omitted, because the loader ignores
+/// them if the version is missing.
 fn read_version_needs(
     binary: &[u8],
     sections: &Sections<'_>,
@@ -134,7 +135,7 @@ fn read_version_needs(
         return Ok(Vec::new());
     };
     let strings = sections.strings(ENDIAN, binary, link).map_err(malformed)?;
-    // Version indexes with their needs.
+    // Pairs of version index and required version.
     let mut needs = Vec::new();
     let mut budget = MAX_VERSION_NEEDS;
     while let Some((library, mut versions)) = libraries.next().map_err(malformed)? {
@@ -160,7 +161,7 @@ fn spend_version_budget(budget: &mut usize) -> Result<(), ElfFault> {
     Ok(())
 }
 
-/// Returns the first symbol of each version, by version index.
+/// Returns one symbol for each version index: the first symbol with that version.
 fn read_symbols(
     binary: &[u8],
     sections: &Sections<'_>,
@@ -183,7 +184,8 @@ fn read_symbols(
     Ok(found)
 }
 
-/// Converts a name to text. Bounds its length, because a hostile binary can refer to the same long name often.
+/// Converts a name to text. The length is bounded, because a hostile binary can refer to the same
+/// long name many times.
 fn parse_name(name: &[u8]) -> Result<String, ElfFault> {
     if name.len() > MAX_NAME_BYTES {
         return Err(ElfFault::TooMany { item: "bytes in a name", limit: MAX_NAME_BYTES });

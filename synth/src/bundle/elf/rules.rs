@@ -1,4 +1,4 @@
-//! Rules for binaries that Lambda can run.
+//! Rules that decide whether Lambda can run a binary.
 
 use cellar_stacks::Architecture;
 
@@ -9,10 +9,10 @@ use super::platform::{
 use super::read::{BinaryHeaders, VersionNeed};
 use super::version::Version;
 
-/// System requirements of a binary.
+/// System requirements of a binary that Lambda can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SystemNeeds {
-    /// Lowest GLIBC version that can run the binary; `None` if it is linked statically.
+    /// Lowest GLIBC version with which the binary runs; `None` if the binary is statically linked.
     pub(crate) glibc: Option<Version>,
 }
 
@@ -43,7 +43,8 @@ pub(super) fn check(
     check_versions(&headers.versions)
 }
 
-/// Checks the versions of the libraries. The error names the highest GLIBC version that is too new.
+/// Checks that all required library versions are available. If several GLIBC versions are too new,
+/// the error reports the highest.
 fn check_versions(needs: &[VersionNeed]) -> Result<SystemNeeds, ElfFault> {
     let too_new = needs
         .iter()

@@ -1,4 +1,4 @@
-//! Tests of each rule, and of arbitrary bytes.
+//! Tests of each rule for binaries, and tests with arbitrary bytes.
 
 use std::cell::RefCell;
 use std::fs;
@@ -70,7 +70,8 @@ fn accepts_versions_up_to_those_of_amazon_linux() {
     assert!(
         !is_rejected("libgcc_s.so.1", "GCC_11.0") && is_rejected("libgcc_s.so.1", "GCC_12.0.0")
     );
-    // Versions without a number: the first is private to GLIBC, the second is new in GLIBC 2.36.
+    // Two version names without a number: `GLIBC_PRIVATE` is internal to GLIBC, and
+    // `GLIBC_ABI_DT_RELR` is new in GLIBC 2.36.
     assert!(
         is_rejected("libc.so.6", "GLIBC_PRIVATE") && is_rejected("libc.so.6", "GLIBC_ABI_DT_RELR")
     );
@@ -141,9 +142,9 @@ fn counts_are_bounded() {
         let versions = vec![("GLIBC_2.34", 0, "symbol"); count];
         Fixture { libraries: vec![("libc.so.6", versions)], ..sound() }
     };
-    // The library itself counts as well.
+    // The limit counts the versions plus the library itself.
     assert!(!too_many(&needs(MAX_VERSION_NEEDS - 1)) && too_many(&needs(MAX_VERSION_NEEDS)));
-    // One more entry refers to the versions.
+    // Besides the libraries, the dynamic section has one entry that refers to the versions.
     let none = |count| Fixture { libraries: vec![("libc.so.6", vec![]); count], ..sound() };
     assert!(!too_many(&none(MAX_DYNAMIC_ENTRIES - 1)) && too_many(&none(MAX_DYNAMIC_ENTRIES)));
     let named = |length| {
@@ -155,7 +156,7 @@ fn counts_are_bounded() {
 
 #[test]
 fn an_endless_list_of_versions_is_rejected() {
-    // A library whose versions refer to themselves as the next version.
+    // Makes the list of versions endless: each version refers to itself as the next version.
     let mut bytes = sound().bytes();
     let needs = {
         let header = elf::FileHeader64::<LittleEndian>::parse(&*bytes).unwrap();
@@ -170,12 +171,13 @@ fn an_endless_list_of_versions_is_rejected() {
 }
 
 thread_local! {
-    /// The test binary and the offsets of its headers. Each case changes some bytes and restores them.
+    /// The executable of this test, and the offsets of its headers. Each test case changes some
+    /// bytes and restores them afterwards.
     static REAL: RefCell<(Vec<u8>, Vec<usize>)> = RefCell::new(real());
 }
 
-/// Returns the test binary and the offsets of its headers: the first 16 KB, the dynamic section, and the section
-/// headers.
+/// Returns the executable of this test, and the offsets of its headers. These offsets are the first
+/// 16 KB, the dynamic section, and the section headers.
 fn real() -> (Vec<u8>, Vec<usize>) {
     let bytes = fs::read(std::env::current_exe().unwrap()).unwrap();
     let mut places: Vec<usize> = (0..16 * 1024).collect();

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A version of a library, such as 2.34 or 2.2.5.
+/// A library version, such as 2.34 or 2.2.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version {
     major: u32,
@@ -15,7 +15,8 @@ impl Version {
         Self { major, minor, patch: 0 }
     }
 
-    /// Parses two or three numbers separated by dots; `None` for other text.
+    /// Parses a version of two or three numbers separated by dots. Returns `None` for any other
+    /// text.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('.').map(|part| part.parse().ok());
         let (major, minor) = (parts.next()??, parts.next()??);

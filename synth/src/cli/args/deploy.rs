@@ -46,7 +46,7 @@ pub(crate) struct DeployArguments {
     pub(crate) aws: AwsArguments,
 }
 
-/// Arguments that apply only to a stack in AWS.
+/// Names of the arguments that apply only to a stack in AWS.
 const AWS_ONLY: [&str; 9] = [
     "plan",
     "yes",
@@ -58,11 +58,12 @@ const AWS_ONLY: [&str; 9] = [
     "monitor_minutes",
     "ignore_alarms",
 ];
-/// Arguments that a saved plan already contains.
+/// Names of the arguments whose values are stored in a saved plan. They cannot be combined with
+/// `--plan`.
 const PLANNED: [&str; 6] =
     ["bundle", "artifact_bucket", "allow_data_loss", "express", "monitor_minutes", "ignore_alarms"];
 
-/// How progress is printed.
+/// Output modes for progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProgressArgument {
     /// Updated in place
@@ -112,7 +113,7 @@ pub(crate) struct AwsArguments {
     /// Use CloudFormation's express mode: return before resources are stable (development only)
     #[arg(long)]
     pub(crate) express: bool,
-    /// Minutes after the deployment during which an alarm of the stack rolls it back
+    /// Number of minutes after the deployment during which a firing alarm rolls it back
     #[arg(long, value_name = "MINUTES", default_value_t = 0, conflicts_with = "ignore_alarms",
           value_parser = clap::value_parser!(u8).range(0..=MONITOR_MINUTES_MAX))]
     pub(crate) monitor_minutes: u8,
@@ -121,7 +122,7 @@ pub(crate) struct AwsArguments {
     pub(crate) ignore_alarms: bool,
 }
 
-/// The maximum that CloudFormation accepts.
+/// Maximum of `--monitor-minutes`. CloudFormation accepts no larger value.
 const MONITOR_MINUTES_MAX: i64 = 180;
 
 /// Arguments of `smoke`.
@@ -146,7 +147,7 @@ pub(crate) struct SmokeArguments {
     pub(crate) format: SmokeFormat,
 }
 
-/// Report format of a smoke test.
+/// Report formats of a smoke test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SmokeFormat {
     /// One line per check

@@ -14,7 +14,7 @@ pub(crate) enum DiffFormat {
     Markdown,
 }
 
-/// Lowest severity that fails the command.
+/// Values of `--fail-on`: the lowest severity with which the command fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
     /// Deletes, replaces or unprotects data

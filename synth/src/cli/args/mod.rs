@@ -1,4 +1,4 @@
-//! The arguments of `synth`.
+//! Command-line arguments of `synth`.
 
 mod bundle;
 mod deploy;
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
-/// The groups of commands in `--help`.
+/// Groups of commands in the output of `--help`.
 const GROUPS: [Group; 4] = [
     ("Configure", &["init", "token", "ci"]),
     ("Deploy", &["deploy", "plan", "diff", "template", "bundle", "destroy"]),
@@ -64,19 +64,19 @@ const GROUPS: [Group; 4] = [
 ];
 
 impl Arguments {
-    /// Returns the command line with grouped help.
+    /// Returns the command-line definition, whose help shows the commands in groups.
     pub(crate) fn grouped() -> clap::Command {
         with_groups(Self::command(), &GROUPS)
     }
 
-    /// Parses the arguments of this process. The help lists the commands in groups.
+    /// Parses the command line of this process. The help shows the commands in groups.
     pub(crate) fn parse_grouped() -> Result<Self, clap::Error> {
         let matches = Self::grouped().try_get_matches()?;
         Self::from_arg_matches(&matches)
     }
 }
 
-/// A command with its arguments.
+/// A subcommand of `synth` and its arguments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Write a cellar.yaml that lists every field and its default
@@ -143,7 +143,7 @@ pub(crate) struct InitArguments {
 pub(crate) enum Format {
     /// The template as deployed
     Json,
-    /// The same template, easier to read
+    /// The same template as YAML, which is easier to read
     Yaml,
 }
 

@@ -38,7 +38,7 @@ pub(crate) enum TokenCommand {
 /// Arguments of `token create`.
 #[derive(Debug, Args)]
 pub(crate) struct TokenCreateArguments {
-    /// Person the token is for (`sub` claim); without a subject, an operator token is created
+    /// User of the token (`sub` claim); if omitted, an operator token is created
     #[arg(long, value_name = "NAME")]
     pub(crate) subject: Option<String>,
     /// Grant access to this spreadsheet regardless of sharing (repeatable)
@@ -62,7 +62,7 @@ pub(crate) struct TokenCreateArguments {
 }
 
 impl TokenCreateArguments {
-    /// Returns the spreadsheets that the token grants access to, and the maximum role.
+    /// Returns the spreadsheets to which the token grants access, and its maximum role.
     pub(crate) fn scope(&self) -> (Spreadsheets, Role) {
         let (spreadsheets, default_role) =
             match (&self.subject, self.all, self.spreadsheet.as_slice()) {
@@ -74,7 +74,7 @@ impl TokenCreateArguments {
     }
 }
 
-/// Longest lifetime of a token.
+/// Maximum lifetime of a token.
 const MAX_LIFETIME: Duration = Duration::from_secs(MAX_TOKEN_S);
 
 fn parse_lifetime(text: &str) -> Result<Duration, String> {

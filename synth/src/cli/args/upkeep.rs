@@ -23,10 +23,11 @@ pub(crate) struct OffloadArguments {
     /// Show what would be done without doing it
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Days after a segment was closed [default: offload_after_days of the configuration]
+    /// Minimum number of days since a segment was closed [default: offload_after_days of the
+    /// configuration]
     #[arg(long, value_name = "N", value_parser = days_parser())]
     pub(crate) offload_after_days: Option<u32>,
-    /// Newest segments of each spreadsheet to keep in the tables [default: keep_segments of the
+    /// Number of segments to keep in the tables per spreadsheet [default: keep_segments of the
     /// configuration]
     #[arg(long, value_name = "N", value_parser = segments_parser())]
     pub(crate) keep_segments: Option<u32>,
@@ -92,12 +93,12 @@ pub(crate) struct ReprocessArguments {
     pub(crate) yes: bool,
 }
 
-/// Point in time to restore to.
+/// Point in time to which the tables are restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RestoreTime {
     /// The latest restorable time, a few minutes ago.
     Latest,
-    /// Unix seconds.
+    /// Time in Unix seconds.
     At(u64),
 }
 
@@ -139,7 +140,7 @@ fn range_parser(range: &RangeInclusive<u32>) -> RangedI64ValueParser<u32> {
     RangedI64ValueParser::new().range(min..=max)
 }
 
-/// Parses a day or a time as Unix seconds.
+/// Parses a day or a time in UTC. The result is in Unix seconds.
 fn parse_since(text: &str) -> Result<u64, String> {
     let is_day = !text.contains(['T', 't', ' ']);
     let timestamp = if is_day { format!("{text}T00:00:00Z") } else { text.to_owned() };

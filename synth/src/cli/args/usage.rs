@@ -1,4 +1,4 @@
-//! Arguments of `cost`: the usage of a stack.
+//! Arguments of `synth cost` that describe the usage of a stack.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -7,13 +7,13 @@ use clap::Args;
 
 use super::watch::parse_duration_within;
 
-/// Range of `--since`. CloudWatch keeps hourly sums for 455 days.
+/// Accepted range of `--since`, in seconds. CloudWatch keeps hourly sums for 455 days.
 const METRIC_SECONDS: RangeInclusive<u64> = 3_600..=455 * 86_400;
-/// Largest accepted count.
+/// Maximum accepted count.
 const COUNT_MAX: u64 = 1_000_000_000_000;
-/// Bytes per GB, as AWS bills it.
+/// Number of bytes per GB in AWS billing.
 const GB: u64 = 1 << 30;
-/// Largest accepted size in GB.
+/// Maximum accepted size in GB.
 const GB_MAX: u64 = 1_000_000;
 
 /// Arguments of `cost`.
@@ -58,7 +58,7 @@ pub(crate) struct CostArguments {
     pub(crate) endpoint_url: Option<String>,
 }
 
-/// Arguments of an estimate; they conflict with `--since`.
+/// Names of the arguments for an estimate. They conflict with `--since`.
 const USAGE: [&str; 7] = [
     "edits_per_month",
     "views_per_month",
@@ -73,7 +73,7 @@ fn parse_metric_time(text: &str) -> Result<Duration, String> {
     parse_duration_within(text, &METRIC_SECONDS)
 }
 
-/// Parses a count such as `300`, `1.5M` or `20k`.
+/// Parses a count such as `300`, `20k` or `1.5M`.
 fn parse_count(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.char_indices().last() {
         Some((at, 'k' | 'K')) => (text.get(..at), 1_000),
@@ -90,7 +90,7 @@ fn parse_count(text: &str) -> Result<u64, String> {
     Ok(count)
 }
 
-/// Parses a size in GB as bytes.
+/// Parses a size in GB and returns it in bytes.
 fn parse_gb(text: &str) -> Result<u64, String> {
     let thousandths =
         scale_decimal(text, 1_000).ok_or("expected a size in GB such as 20 or 0.5")?;
@@ -100,7 +100,8 @@ fn parse_gb(text: &str) -> Result<u64, String> {
     Ok(thousandths * GB / 1_000)
 }
 
-/// Multiplies a decimal number by a power of ten; `None` unless the product is a whole number.
+/// Multiplies the decimal number in `text` by a power of ten. Returns `None` unless the product is
+/// a whole number.
 fn scale_decimal(text: &str, unit: u64) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

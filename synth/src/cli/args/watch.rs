@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-/// Range of `logs --limit`. Bounded because the lines are sorted in memory.
+/// Accepted range of `logs --limit`. The number of lines is bounded because they are sorted in
+/// memory.
 pub(crate) const LOG_LINES: RangeInclusive<u64> = 1..=100_000;
-/// Range of `logs --since`. CloudWatch keeps lines for at most ten years.
+/// Accepted range of `logs --since`, in seconds. CloudWatch keeps log lines for at most ten years.
 const LOG_SECONDS: RangeInclusive<u64> = 1..=3_653 * 86_400;
 
 /// Options that select the stack of a command.
@@ -85,7 +86,7 @@ pub(crate) struct LogsArguments {
     pub(crate) place: WhereArguments,
 }
 
-/// Parses a duration such as `15m` within a range of seconds.
+/// Parses a duration such as `15m`, whose length must be within a range of seconds.
 pub(super) fn parse_duration_within(
     text: &str,
     seconds: &RangeInclusive<u64>,
@@ -104,7 +105,8 @@ fn parse_log_time(text: &str) -> Result<Duration, String> {
     parse_duration_within(text, &LOG_SECONDS)
 }
 
-/// Longest text that fits into a CloudWatch filter pattern, quoted and with each quote escaped.
+/// Maximum length of a `--filter` text, in bytes. CloudWatch limits filter patterns, in which the
+/// text is quoted and each quote is escaped.
 const TEXT_BYTES_MAX: usize = 511;
 
 fn parse_text(text: &str) -> Result<String, String> {

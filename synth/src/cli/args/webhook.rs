@@ -38,7 +38,7 @@ pub(crate) enum WebhookCommand {
     Deliver(WebhookPlace),
 }
 
-/// The stack of the webhook.
+/// Options that select the stack of the webhook.
 #[derive(Debug, Args)]
 pub(crate) struct WebhookPlace {
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(crate) struct WebhookPlace {
 pub(crate) struct WebhookSecret {
     #[command(flatten)]
     pub(crate) place: WhereArguments,
-    /// Create a new secret; deliveries are signed with both until the next rotation
+    /// Create a new secret; deliveries are signed with both secrets until the next rotation
     #[arg(long)]
     pub(crate) rotate: bool,
 }

@@ -1,10 +1,9 @@
-//! The Feed table: the feed, and people's lists of spreadsheets.
+//! The Feed table: the feed and the spreadsheet lists.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use cellar_base::identity::LogId;
@@ -21,26 +20,27 @@ use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{FeedTable, FeedWriteOutcome, ListPage, Lists, PortError};
 
+use super::capacity::{CapacityMeter, is_condition_failed, write_units};
 use super::items::{from_attributes, to_attributes, to_value};
-use super::{consumed_units, refused_units, update_refused, write_units};
 use crate::outcome::port_error;
 
-/// The table, behind a client; counts what it consumes.
+/// The Feed table.
 #[derive(Debug, Clone)]
 pub struct DynamoFeed {
     pub(super) client: Client,
     pub(super) table: String,
-    pub(super) meter: Arc<Meter>,
+    pub(super) capacity: CapacityMeter,
 }
 
 impl DynamoFeed {
-    /// The table of this name.
+    /// Selects the table `table`. `meter` counts the requests.
     #[must_use]
     pub fn named(table: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
-        Self { client, table: table.into(), meter }
+        Self { client, table: table.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Puts a record, if the condition holds of what is there.
+    /// Puts a record under a condition on the attribute `name`. In the condition, `#a` is the name and
+    /// `:a` is `value`.
     async fn put(
         &self,
         record: Item,
@@ -49,7 +49,7 @@ impl DynamoFeed {
         value: Option<Attribute>,
     ) -> FeedWriteOutcome {
         let units = write_units(item_bytes(&record));
-        let put = self
+        let mut put = self
             .client
             .put_item()
             .table_name(&self.table)
@@ -57,41 +57,34 @@ impl DynamoFeed {
             .condition_expression(condition)
             .expression_attribute_names("#a", name)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let put = match value {
-            Some(value) => put.expression_attribute_values(":a", to_value(value)),
-            None => put,
+        if let Some(value) = value {
+            put = put.expression_attribute_values(":a", to_value(value));
+        }
+        let Err(error) = self.capacity.count(put.send().await) else {
+            return FeedWriteOutcome::Done;
         };
-        match put.send().await {
-            Ok(reply) => {
-                self.meter.count(0.0, consumed_units(reply.consumed_capacity()));
-                FeedWriteOutcome::Done
-            }
-            Err(error) => match error.as_service_error() {
-                Some(PutItemError::ConditionalCheckFailedException(_)) => {
-                    self.meter.count(0.0, refused_units(units));
-                    FeedWriteOutcome::Exists
-                }
-                _ => match port_error(&error) {
-                    error if error.temporary => FeedWriteOutcome::Unknown(error),
-                    error => FeedWriteOutcome::Failed(error),
-                },
-            },
+        if is_condition_failed(&error) {
+            self.capacity.count_rejected(units);
+            return FeedWriteOutcome::Exists;
+        }
+        let error = port_error(&error);
+        if error.temporary {
+            FeedWriteOutcome::Unknown(error)
+        } else {
+            FeedWriteOutcome::Failed(error)
         }
     }
 
-    /// The record with this key, read consistently.
+    /// Reads the record with a key; strongly consistent.
     pub(super) async fn get(&self, key: Item) -> Result<Option<Item>, PortError> {
-        let reply = self
+        let get = self
             .client
             .get_item()
             .table_name(&self.table)
             .set_key(Some(to_attributes(key)))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.meter.count(consumed_units(reply.consumed_capacity()), 0.0);
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let reply = self.capacity.count_reply(get.send().await)?;
         reply.item().map(from_attributes).transpose()
     }
 
@@ -99,7 +92,7 @@ impl DynamoFeed {
         self.put(record, "attribute_not_exists(#a)", FEED_PARTITION_KEY, None).await
     }
 
-    fn in_partition(&self, partition: String) -> QueryFluentBuilder {
+    fn query_partition(&self, partition: String) -> QueryFluentBuilder {
         self.client
             .query()
             .table_name(&self.table)
@@ -108,21 +101,20 @@ impl DynamoFeed {
             .expression_attribute_values(":p", to_value(Attribute::Text(partition)))
     }
 
-    /// The last record of a partition.
+    /// Returns the last record of a partition.
     async fn last(&self, partition: String, consistent: bool) -> Result<Option<Item>, PortError> {
-        let query = self.in_partition(partition).key_condition_expression("#p = :p");
+        let query = self.query_partition(partition).key_condition_expression("#p = :p");
         let query = query.consistent_read(consistent).scan_index_forward(false).limit(1);
-        Ok(self.records(query).await?.pop())
+        Ok(self.read_records(query).await?.pop())
     }
 
-    async fn records(&self, query: QueryFluentBuilder) -> Result<Vec<Item>, PortError> {
-        let reply = query.send().await.map_err(|error| port_error(&error))?;
-        self.meter.count(consumed_units(reply.consumed_capacity()), 0.0);
+    async fn read_records(&self, query: QueryFluentBuilder) -> Result<Vec<Item>, PortError> {
+        let reply = self.capacity.count_reply(query.send().await)?;
         reply.items().iter().map(from_attributes).collect()
     }
 }
 
-fn limited(query: QueryFluentBuilder, limit: u32) -> QueryFluentBuilder {
+fn with_limit(query: QueryFluentBuilder, limit: u32) -> QueryFluentBuilder {
     query.limit(i32::try_from(limit).unwrap_or(i32::MAX))
 }
 
@@ -156,7 +148,7 @@ impl FeedTable for DynamoFeed {
         consistent: bool,
     ) -> Result<Vec<(u64, feed::Item)>, PortError> {
         let query = self
-            .in_partition(feed_partition_key(from.partition()))
+            .query_partition(feed_partition_key(from.partition()))
             .key_condition_expression("#p = :p AND #i >= :i")
             .expression_attribute_names("#i", FEED_SORT_KEY)
             .expression_attribute_values(
@@ -164,7 +156,7 @@ impl FeedTable for DynamoFeed {
                 to_value(Attribute::Text(offset_sort(from.offset()))),
             )
             .consistent_read(consistent);
-        let records = self.records(limited(query, limit)).await?;
+        let records = self.read_records(with_limit(query, limit)).await?;
         Ok(records.iter().map(decode_item).collect::<Result<_, _>>()?)
     }
 
@@ -175,7 +167,7 @@ impl FeedTable for DynamoFeed {
 
     async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError> {
         let number = |number| to_value(Attribute::Number(number));
-        let reply = self
+        let update = self
             .client
             .update_item()
             .table_name(&self.table)
@@ -186,17 +178,12 @@ impl FeedTable for DynamoFeed {
             .expression_attribute_names("#o", FIRST_PARTITION)
             .expression_attribute_values(":n", number(mark.next))
             .expression_attribute_values(":o", number(mark.first_partition))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await;
-        match reply {
-            Ok(reply) => {
-                self.meter.count(0.0, consumed_units(reply.consumed_capacity()));
-                Ok(())
-            }
-            // It is as high already.
-            Err(error) if update_refused(&error) => {
-                self.meter.count(0.0, refused_units(1));
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        match self.capacity.count(update.send().await) {
+            Ok(_) => Ok(()),
+            // The mark is already as high.
+            Err(error) if is_condition_failed(&error) => {
+                self.capacity.count_rejected(1);
                 Ok(())
             }
             Err(error) => Err(port_error(&error)),
@@ -222,7 +209,7 @@ impl Lists for DynamoFeed {
         after: Option<LogId>,
         limit: u32,
     ) -> Result<ListPage, PortError> {
-        let query = self.in_partition(list_partition(person));
+        let query = self.query_partition(list_partition(person));
         let query = match after {
             None => query.key_condition_expression("#p = :p"),
             Some(after) => query
@@ -230,10 +217,9 @@ impl Lists for DynamoFeed {
                 .expression_attribute_names("#i", FEED_SORT_KEY)
                 .expression_attribute_values(":i", to_value(Attribute::Text(after.to_string()))),
         };
-        let reply = limited(query, limit).send().await.map_err(|error| port_error(&error))?;
-        self.meter.count(consumed_units(reply.consumed_capacity()), 0.0);
-        let read = |item| Ok(list::decode(&from_attributes(item)?)?);
-        let entries = reply.items().iter().map(read).collect::<Result<_, PortError>>()?;
+        let reply = self.capacity.count_reply(with_limit(query, limit).send().await)?;
+        let decode = |item| Ok(list::decode(&from_attributes(item)?)?);
+        let entries = reply.items().iter().map(decode).collect::<Result<_, PortError>>()?;
         Ok(ListPage { entries, more: reply.last_evaluated_key().is_some() })
     }
 }

@@ -1,22 +1,22 @@
-//! What somebody wants to do, in the words of policies.
+//! An action on a resource that a caller requests, in the terms of IAM policies.
 
-/// What a condition of a policy may be about: the keys of requests that the local cloud knows.
+/// A condition key that the local stack supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConditionKey {
-    /// Top-level attributes that a request to DynamoDB names: of its item, its key and its expressions.
+    /// Top-level attributes in the item, key and expressions of a DynamoDB request.
     Attributes,
-    /// The prefix of a list of objects; for an object that is not there, its key.
+    /// Prefix of an object list. For a missing object, the key of the object.
     Prefix,
-    /// The service in whose name KMS is asked. No request here has it, because nothing is encrypted
-    /// here: a statement that asks for it permits nothing that is judged here.
+    /// Service on whose behalf KMS is called. Requests never have this key here, because nothing is
+    /// encrypted, so that statements with this condition permit nothing.
     ViaService,
 }
 
 impl ConditionKey {
     const ALL: [Self; 3] = [Self::Attributes, Self::Prefix, Self::ViaService];
 
-    /// The key with this name; upper and lower case are the same.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    /// Returns the key with this name, ignoring case.
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|key| key.name().eq_ignore_ascii_case(name))
     }
 
@@ -28,7 +28,7 @@ impl ConditionKey {
         }
     }
 
-    /// Whether a request has several values of it.
+    /// Returns whether a request has several values of this key.
     pub(super) const fn has_many(self) -> bool {
         matches!(self, Self::Attributes)
     }
@@ -36,28 +36,28 @@ impl ConditionKey {
 
 /// One action on one resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ask {
-    /// Such as `dynamodb:PutItem`.
+pub(crate) struct AccessRequest {
+    /// Name of the action, such as `dynamodb:PutItem`.
     pub(crate) action: String,
-    /// An ARN, or `*` of actions that know no resource.
+    /// ARN of the resource, or `*` for an action without a resource.
     pub(crate) resource: String,
-    /// What conditions may ask for.
+    /// Values of condition keys.
     pub(crate) keys: Vec<(ConditionKey, Vec<String>)>,
 }
 
-impl Ask {
-    /// Without keys.
+impl AccessRequest {
+    /// Creates a request without condition keys.
     pub(crate) fn new(action: impl Into<String>, resource: impl Into<String>) -> Self {
         Self { action: action.into(), resource: resource.into(), keys: vec![] }
     }
 
-    /// With one more key.
+    /// Adds the values of a condition key.
     pub(crate) fn with(mut self, key: ConditionKey, values: Vec<String>) -> Self {
         self.keys.push((key, values));
         self
     }
 
-    /// The values of a key, if the request has it.
+    /// Returns the values of a condition key, if the request has the key.
     pub(super) fn values(&self, key: ConditionKey) -> Option<&[String]> {
         self.keys.iter().find(|(own, _)| *own == key).map(|(_, values)| values.as_slice())
     }

@@ -1,0 +1,165 @@
+//! The roles of a template's functions, and the decisions on their requests.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+use axum::http::HeaderMap;
+use cellar_stacks::template::Template;
+
+use super::access_request::AccessRequest;
+use super::function::{Function, read_functions};
+use super::keys::{Caller, Keys};
+use super::role::{Decision, Role};
+use super::statement::Effect;
+use crate::error::LocalError;
+use crate::names::Names;
+use crate::state::Credentials;
+
+/// Number of denials that are kept.
+pub(super) const MAX_DENIALS: usize = 100;
+
+/// Extracts the actions and resources of a request from its headers and body. The error says why the
+/// request cannot be parsed.
+pub(crate) type RequestParser = fn(&HeaderMap, &[u8]) -> Result<Vec<AccessRequest>, String>;
+
+/// A denied access request, with the message that AWS would return.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Denied(pub(crate) String);
+
+/// An action that a statement of a role permits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Permission {
+    /// Logical id of the role.
+    pub role: String,
+    /// Name of the inline policy.
+    pub policy: String,
+    /// Name of the statement (`Sid`).
+    pub statement: String,
+    /// The action as written in the statement.
+    pub action: String,
+    /// Number of requests since the start that this permission decided.
+    pub used: u64,
+}
+
+/// The roles of a template's functions, with counts of their use.
+#[derive(Debug)]
+pub struct Roles {
+    functions: Vec<Function>,
+    keys: Keys,
+    denials: Mutex<VecDeque<String>>,
+}
+
+impl Roles {
+    /// Reads the roles of all functions and creates credentials for each function.
+    pub(crate) fn open(
+        template: &Template,
+        names: &Names<'_>,
+        operator: &Credentials,
+    ) -> Result<Self, LocalError> {
+        let functions = read_functions(template, names)?;
+        let keys = Keys::new(operator, functions.len());
+        Ok(Self { functions, keys, denials: Mutex::default() })
+    }
+
+    /// Returns all permissions of all roles, sorted, with counts of their use.
+    #[must_use]
+    pub fn permissions(&self) -> Vec<Permission> {
+        // Functions may share a role.
+        let roles: BTreeMap<&str, &Role> = self
+            .functions
+            .iter()
+            .map(|function| (function.role.logical_id.as_str(), &*function.role))
+            .collect();
+        let mut permissions = Vec::new();
+        for (id, role) in roles {
+            for statement in role.statements.iter().filter(|own| own.effect == Effect::Allow) {
+                permissions.extend(statement.actions.iter().map(|action| Permission {
+                    role: id.to_owned(),
+                    policy: statement.policy.clone(),
+                    statement: statement.sid.clone(),
+                    action: action.pattern.clone(),
+                    used: action.uses(),
+                }));
+            }
+        }
+        permissions.sort();
+        permissions
+    }
+
+    /// Returns the messages of the newest denials, oldest first.
+    #[must_use]
+    pub fn denials(&self) -> Vec<String> {
+        let denials = self.denials.lock().unwrap_or_else(PoisonError::into_inner);
+        denials.iter().cloned().collect()
+    }
+
+    /// Returns the credentials of a function.
+    pub(crate) fn credentials_of(&self, function: &str) -> Result<&Credentials, LocalError> {
+        let credentials = self.keys.get(self.caller_of(function)?);
+        credentials.ok_or_else(|| unknown_function(function))
+    }
+
+    /// Returns a function as a caller.
+    pub(crate) fn caller_of(&self, function: &str) -> Result<Caller, LocalError> {
+        let index = self.functions.iter().position(|own| own.logical_id == function);
+        index.map(Caller::Function).ok_or_else(|| unknown_function(function))
+    }
+
+    /// Returns the owner of an access key, with the owner's credentials.
+    pub(crate) fn signer(&self, access_key: &str) -> Option<(Caller, &Credentials)> {
+        self.keys.signer(access_key)
+    }
+
+    /// Returns all credentials.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Credentials> {
+        self.keys.all()
+    }
+
+    /// Checks whether the caller may perform an action. Denials are logged and kept.
+    pub(crate) fn check(&self, caller: Caller, request: &AccessRequest) -> Result<(), Denied> {
+        let Caller::Function(index) = caller else { return Ok(()) };
+        let function = self.functions.get(index);
+        let decision =
+            function.map_or(Decision::ImplicitDeny, |function| function.role.decide(request));
+        let AccessRequest { action, resource, .. } = request;
+        let why = match decision {
+            Decision::Allowed => return Ok(()),
+            Decision::ImplicitDeny => {
+                format!("because no identity-based policy allows the {action} action")
+            }
+            Decision::ExplicitDeny => {
+                "with an explicit deny in an identity-based policy".to_owned()
+            }
+        };
+        let user = function.map(|function| function.session_arn.as_str()).unwrap_or_default();
+        let message = format!(
+            "User: {user} is not authorized to perform: {action} on resource: {resource} {why}"
+        );
+        tracing::warn!(denied = message, "a function lacks a permission");
+        self.record_denial(message.clone());
+        Err(Denied(message))
+    }
+
+    fn record_denial(&self, message: String) {
+        let mut denials = self.denials.lock().unwrap_or_else(PoisonError::into_inner);
+        if denials.len() >= MAX_DENIALS {
+            denials.pop_front();
+        }
+        denials.push_back(message);
+    }
+}
+
+fn unknown_function(id: &str) -> LocalError {
+    let why = "the template has no such function".to_owned();
+    LocalError::Template { logical_id: id.to_owned(), why }
+}
+
+#[cfg(test)]
+impl Roles {
+    /// Creates roles without functions; the operator has the given keys.
+    pub(crate) fn of_operator((access_key, secret_key): (&str, &str)) -> std::sync::Arc<Self> {
+        let (access_key, secret_key) = (access_key.to_owned(), secret_key.to_owned());
+        let keys = Keys::new(&Credentials { access_key, secret_key }, 0);
+        std::sync::Arc::new(Self { functions: vec![], keys, denials: Mutex::default() })
+    }
+}

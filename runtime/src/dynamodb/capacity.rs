@@ -1,0 +1,120 @@
+//! Counts the capacity units that requests to DynamoDB consume.
+
+use std::sync::Arc;
+
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::RequestId;
+use aws_sdk_dynamodb::operation::batch_write_item::BatchWriteItemOutput;
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemOutput;
+use aws_sdk_dynamodb::operation::get_item::GetItemOutput;
+use aws_sdk_dynamodb::operation::put_item::PutItemOutput;
+use aws_sdk_dynamodb::operation::query::QueryOutput;
+use aws_sdk_dynamodb::operation::scan::ScanOutput;
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsOutput;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
+use aws_sdk_dynamodb::types::ConsumedCapacity;
+use cellar_engine::meter::Meter;
+use cellar_engine::ports::PortError;
+
+use crate::outcome::port_error;
+
+/// Size of a write unit.
+const WRITE_UNIT_BYTES: usize = 1_024;
+
+/// A response that reports the capacity units of its request. The request must ask for them with
+/// `ReturnConsumedCapacity::Total`.
+pub(super) trait ReportsCapacity {
+    /// Returns the consumed read units and write units.
+    fn consumed_units(&self) -> (f64, f64);
+}
+
+macro_rules! reports_read_units {
+    ($($output:ty),+) => {
+        $(impl ReportsCapacity for $output {
+            fn consumed_units(&self) -> (f64, f64) {
+                (total_units(self.consumed_capacity.as_slice()), 0.0)
+            }
+        })+
+    };
+}
+
+macro_rules! reports_write_units {
+    ($($output:ty),+) => {
+        $(impl ReportsCapacity for $output {
+            fn consumed_units(&self) -> (f64, f64) {
+                split_write_units(self.consumed_capacity.as_slice())
+            }
+        })+
+    };
+}
+
+reports_read_units!(GetItemOutput, QueryOutput, ScanOutput);
+reports_write_units!(PutItemOutput, UpdateItemOutput, DeleteItemOutput);
+
+impl ReportsCapacity for BatchWriteItemOutput {
+    fn consumed_units(&self) -> (f64, f64) {
+        split_write_units(self.consumed_capacity())
+    }
+}
+
+impl ReportsCapacity for TransactWriteItemsOutput {
+    fn consumed_units(&self) -> (f64, f64) {
+        split_write_units(self.consumed_capacity())
+    }
+}
+
+fn total_units(consumed: &[ConsumedCapacity]) -> f64 {
+    consumed.iter().filter_map(ConsumedCapacity::capacity_units).sum()
+}
+
+/// Returns the read units and write units of a write. DynamoDB bills a repeated transaction, which
+/// it recognizes by its token, as reads.
+fn split_write_units(consumed: &[ConsumedCapacity]) -> (f64, f64) {
+    let read_units = consumed.iter().filter_map(ConsumedCapacity::read_capacity_units).sum();
+    (read_units, total_units(consumed) - read_units)
+}
+
+/// Counts the requests to a table and the capacity units that they consume.
+#[derive(Debug, Clone)]
+pub(super) struct CapacityMeter(Arc<Meter>);
+
+impl CapacityMeter {
+    pub(super) fn new(meter: Arc<Meter>) -> Self {
+        Self(meter)
+    }
+
+    /// Counts the units that a response reports. Errors report none.
+    pub(super) fn count<T: ReportsCapacity, E>(&self, result: Result<T, E>) -> Result<T, E> {
+        if let Ok(reply) = &result {
+            let (read_units, write_units) = reply.consumed_units();
+            self.0.count(read_units, write_units);
+        }
+        result
+    }
+
+    /// Counts the units that a response reports, or converts the error.
+    pub(super) fn count_reply<T, E>(&self, result: Result<T, SdkError<E>>) -> Result<T, PortError>
+    where
+        T: ReportsCapacity,
+        E: ProvideErrorMetadata + std::error::Error + RequestId + 'static,
+    {
+        self.count(result).map_err(|error| port_error(&error))
+    }
+
+    /// Counts a write whose condition failed. DynamoDB bills the write, but the error does not report
+    /// its units.
+    pub(super) fn count_rejected(&self, write_units: usize) {
+        self.0.count(0.0, f64::from(u32::try_from(write_units).unwrap_or(u32::MAX)));
+    }
+}
+
+/// Returns the write units of an item of `bytes` bytes.
+pub(super) fn write_units(bytes: usize) -> usize {
+    bytes.div_ceil(WRITE_UNIT_BYTES)
+}
+
+/// Returns whether the condition of a write failed.
+pub(super) fn is_condition_failed<E: ProvideErrorMetadata>(error: &SdkError<E>) -> bool {
+    let code = error.as_service_error().and_then(ProvideErrorMetadata::code);
+    code == Some("ConditionalCheckFailedException")
+}
