@@ -161,7 +161,7 @@ impl Run<'_> {
     }
 
     /// Waits for the snapshots, and checks all logs.
-    async fn look(
+    async fn check_results(
         &self,
         ended: Vec<ClientRun>,
         created: &[CreateReply],

@@ -60,14 +60,18 @@ fn violations(edits: &[(u64, u32)], known: &[KnownOutcome]) -> String {
     found.violations.join("\n")
 }
 
-fn print_report(number: u32) -> KnownOutcome {
+fn acknowledged_at(number: u32) -> KnownOutcome {
     KnownOutcome::InTheLog(Some(at(number)))
 }
 
 #[test]
 fn a_consistent_log_has_no_violations() {
-    let known =
-        [told(1), KnownOutcome::InTheLog(None), KnownOutcome::Unanswered, KnownOutcome::Unanswered];
+    let known = [
+        acknowledged_at(1),
+        KnownOutcome::InTheLog(None),
+        KnownOutcome::Unanswered,
+        KnownOutcome::Unanswered,
+    ];
     let mut found = CheckResults::default();
     found.check(&log(&[(1, 1), (2, 2), (3, 3)]), &[author(&known)]);
     assert_eq!(found.violations, [""; 0]);
@@ -78,26 +82,27 @@ fn a_consistent_log_has_no_violations() {
 #[test]
 fn an_acknowledged_edit_that_is_not_there_is_lost() {
     assert!(
-        violations(&[(1, 1)], &[told(1), told(2)]).contains("edit 2 was acknowledged and is lost")
+        violations(&[(1, 1)], &[acknowledged_at(1), acknowledged_at(2)])
+            .contains("edit 2 was acknowledged and is lost")
     );
-    let wrong = violations(&[(1, 1), (2, 2)], &[told(2), KnownOutcome::Unanswered]);
+    let wrong = violations(&[(1, 1), (2, 2)], &[acknowledged_at(2), KnownOutcome::Unanswered]);
     assert!(wrong.contains("but is at"), "{wrong}");
 }
 
 #[test]
 fn an_edit_that_was_sent_again_under_a_new_id_is_found() {
     // The first edit succeeded, and was sent again as the second.
-    let wrong = violations(&[(1, 1), (2, 1)], &[told(1), told(2)]);
+    let wrong = violations(&[(1, 1), (2, 1)], &[acknowledged_at(1), acknowledged_at(2)]);
     assert!(wrong.contains("differs from the edit that was sent"), "{wrong}");
-    let wrong = violations(&[(1, 1), (2, 1)], &[told(1)]);
+    let wrong = violations(&[(1, 1), (2, 1)], &[acknowledged_at(1)]);
     assert!(wrong.contains("edit 2 was never sent"), "{wrong}");
 }
 
 #[test]
 fn duplicated_and_reordered_edits_are_found() {
-    let wrong = violations(&[(1, 1), (1, 1)], &[told(1)]);
+    let wrong = violations(&[(1, 1), (1, 1)], &[acknowledged_at(1)]);
     assert!(wrong.contains("twice"), "{wrong}");
-    let wrong = violations(&[(2, 2), (1, 1)], &[told(2), told(1)]);
+    let wrong = violations(&[(2, 2), (1, 1)], &[acknowledged_at(2), acknowledged_at(1)]);
     assert!(wrong.contains("does not follow"), "{wrong}");
     let mut found = CheckResults::default();
     found.check(&log(&[(1, 1)]), &[]);
