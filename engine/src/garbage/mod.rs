@@ -29,18 +29,14 @@ use crate::ports::{
 use crate::retry::retried;
 use crate::snapshots::{ObjectFault, ObjectStore};
 
-/// The ports of a garbage collector.
 #[derive(Clone)]
 pub struct GarbagePorts {
-    /// Log service.
     pub logs: Arc<Logs>,
     /// The PendingSnapshots table; `None` if the deployment has no such table.
     pub pending: Option<Arc<dyn PendingSnapshots>>,
-    /// Bucket.
     pub blobs: Arc<dyn Blobs>,
     /// The object versions in the bucket.
     pub versions: Arc<dyn BlobVersions>,
-    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -67,23 +63,13 @@ pub enum GarbageError {
     Store(#[from] PortError),
     /// A log cannot be read.
     #[error("nothing was deleted, because the log of {log} cannot be read: {why}")]
-    Log {
-        /// Id of the log.
-        log: LogId,
-        /// Reason.
-        why: LogError,
-    },
+    Log { log: LogId, why: LogError },
     /// A referenced object cannot be read.
     #[error("nothing was deleted, because a referenced object cannot be read: {0}")]
     Object(#[from] ObjectFault),
     /// A referenced object is damaged.
     #[error("nothing was deleted, because an object of {log} is damaged: {why}")]
-    Damaged {
-        /// Id of the log.
-        log: LogId,
-        /// Reason.
-        why: UnreadableReferences,
-    },
+    Damaged { log: LogId, why: UnreadableReferences },
     /// A snapshot was started long ago and is still unfinished, so its objects could be mistaken
     /// for garbage.
     #[error(
@@ -91,7 +77,6 @@ pub enum GarbageError {
          is not finished: find the cause with `synth reprocess --spreadsheet {log}`"
     )]
     UnderWay {
-        /// Id of the log.
         log: LogId,
         /// Position of the snapshot.
         at: Position,

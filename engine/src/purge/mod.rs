@@ -2,9 +2,9 @@
 //! time and repeatedly, while all other work continues.
 //!
 //! First, the spreadsheet is marked as purged in the catalog, which makes it unrecoverable. Then
-//! all its data is deleted. A purge finds spreadsheets by their segment records, so the last
-//! segment record of a spreadsheet is deleted last. An interrupted purge can therefore be
-//! continued.
+//! all its data is deleted. A purge finds spreadsheets by their segment records. A spreadsheet's
+//! last segment record is therefore deleted after all its other data, so that an interrupted purge
+//! can be continued.
 
 mod objects;
 #[cfg(test)]
@@ -39,21 +39,16 @@ use crate::streams::StreamError;
 /// Maximum number of forks on a page when listing forks.
 const FORKS_PAGE: u32 = 100;
 
-/// The ports of a purger.
 pub struct PurgePorts {
-    /// Entry table.
     pub entries: Arc<dyn Entries>,
-    /// Segment table.
     pub segments: Arc<dyn Segments>,
     /// Deletions in the Entry and Segment tables. Only operators have the permissions.
     pub retention: Arc<dyn Retention>,
     /// The PendingSnapshots table; `None` if the deployment has no such table.
     pub pending: Option<Arc<dyn PendingSnapshots>>,
-    /// Bucket.
     pub blobs: Arc<dyn Blobs>,
     /// The object versions in the bucket.
     pub versions: Arc<dyn BlobVersions>,
-    /// Clock.
     pub clock: Arc<dyn Clock>,
     /// Random numbers for the jitter of retry delays.
     pub random: Arc<dyn Random>,
@@ -70,9 +65,7 @@ pub struct Purger {
 /// A deleted spreadsheet and its purge plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedPurge {
-    /// Id of the spreadsheet.
     pub log: LogId,
-    /// Name of the spreadsheet.
     pub name: String,
     /// Time at which the spreadsheet was deleted or purged, in Unix seconds.
     pub since_s: u64,
@@ -83,7 +76,7 @@ pub struct PlannedPurge {
 /// Amount of data that a purge deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PurgedData {
-    /// Number of log entries.
+    /// Number of deleted log entries.
     pub entries: u64,
     /// Number of deleted objects in the bucket.
     pub objects: u64,
@@ -97,21 +90,15 @@ pub enum PurgeError {
     /// A request to a table or the bucket failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
-    /// The catalog failed.
+    /// A request to the catalog failed.
     #[error("the catalog cannot be read or written: {0}")]
     Catalog(#[from] StreamError),
     /// The spreadsheet was not deleted, or it was undeleted.
     #[error("{log} was not purged: {rejection}")]
-    Refused {
-        /// Id of the spreadsheet.
-        log: LogId,
-        /// Reason.
-        rejection: Rejection,
-    },
+    Refused { log: LogId, rejection: Rejection },
     /// The spreadsheet still has a fork.
     #[error("{log} was not purged, because its fork {fork} still exists")]
     Forked {
-        /// Id of the spreadsheet.
         log: LogId,
         /// Id of the fork.
         fork: LogId,
@@ -121,7 +108,6 @@ pub enum PurgeError {
     Garbage {
         /// Id of the fork.
         log: LogId,
-        /// Reason.
         why: GarbageError,
     },
 }

@@ -36,26 +36,19 @@ pub use repair::RepairOutcome;
 use crate::ports::{Blobs, Clock, Entries, Jobs, PendingSnapshots, PortError, Retention, Segments};
 use crate::retry::retried;
 
-/// The ports of reprocessing.
 #[derive(Clone)]
 pub struct ReprocessPorts {
-    /// Entry table.
     pub entries: Arc<dyn Entries>,
-    /// Segment table.
     pub segments: Arc<dyn Segments>,
     /// Lists the segments of all logs.
     pub retention: Arc<dyn Retention>,
-    /// PendingSnapshots table.
     pub pending: Arc<dyn PendingSnapshots>,
-    /// Bucket.
     pub blobs: Arc<dyn Blobs>,
-    /// Queue of snapshot jobs.
     pub jobs: Arc<dyn Jobs>,
-    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
-/// The range of a survey.
+/// The logs and entries that a survey covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scope {
     /// A single log; `None` for all logs.
@@ -68,11 +61,9 @@ pub struct Scope {
 /// Numbers of entries and other records that a survey read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SurveyCounts {
-    /// Number of logs.
     pub logs: u64,
     /// Number of segments whose entries were read.
     pub segments: u64,
-    /// Number of entries.
     pub entries: u64,
     /// Number of Snapshot entries.
     pub snapshots: u64,
@@ -85,9 +76,7 @@ pub struct SurveyCounts {
 /// A fault or a notable state that a survey found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Id of the log.
     pub log: LogId,
-    /// Position of the entry.
     pub at: Position,
     /// Kind of fault or state.
     pub kind: FindingKind,
@@ -129,10 +118,7 @@ pub enum FindingKind {
         key: String,
     },
     /// The entries from this position to the end of the segment cannot be read.
-    Unreadable {
-        /// Reason.
-        why: String,
-    },
+    Unreadable { why: String },
 }
 
 impl FindingKind {

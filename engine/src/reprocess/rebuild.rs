@@ -40,7 +40,6 @@ pub struct SnapshotToRebuild {
 /// The plan for rebuilding a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RebuildPlan {
-    /// Id of the log.
     pub log: LogId,
     /// Numbers of entries and other records that were read.
     pub counts: SurveyCounts,
@@ -57,18 +56,13 @@ pub struct RebuildPlan {
 pub enum RebuildRefusal {
     /// The log does not exist.
     #[error("spreadsheet {log} does not exist")]
-    NoLog {
-        /// Id of the log.
-        log: LogId,
-    },
+    NoLog { log: LogId },
     /// The log is incomplete or unreadable.
     #[error("the log of {log} cannot be read from position {at} on: {why}")]
     Unreadable {
-        /// Id of the log.
         log: LogId,
         /// Position of the first unreadable entry.
         at: Position,
-        /// Reason.
         why: String,
     },
     /// The object of an external body was deleted.
@@ -76,14 +70,12 @@ pub enum RebuildRefusal {
         "the external body {key} of entry {at} of {log} is deleted: restore its previous version"
     )]
     BodyLost {
-        /// Id of the log.
         log: LogId,
-        /// Position of the entry.
         at: Position,
         /// S3 key of the body.
         key: String,
     },
-    /// A port failed.
+    /// A request to a port failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
 }

@@ -15,7 +15,7 @@ pub enum RepairOutcome {
     Sent,
     /// The pending tag of the external body was removed.
     Kept,
-    /// The body is deleted.
+    /// The object of the external body was deleted.
     Lost,
     /// The finding needs no repair, or cannot be repaired.
     Nothing,

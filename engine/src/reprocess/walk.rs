@@ -50,7 +50,6 @@ impl<'a> SegmentReader<'a> {
         Self { reprocess, segment, is_newest, next: Some(from) }
     }
 
-    /// Reads the next page.
     pub(super) async fn read_page(&mut self) -> Result<PageRead, PortError> {
         let Some(from) = self.next.take() else { return Ok(PageRead::End) };
         let (ports, log) = (&self.reprocess.ports, self.segment.log);

@@ -27,18 +27,12 @@ use crate::ports::{
     Clock, Entries, Jobs, PendingSnapshots, PortError, Random, Receipt, Segments, WriteOutcome,
 };
 
-/// The ports of snapshot workers.
 #[derive(Clone)]
 pub struct SnapshotPorts {
-    /// Entry table.
     pub entries: Arc<dyn Entries>,
-    /// Segment table.
     pub segments: Arc<dyn Segments>,
-    /// PendingSnapshots table.
     pub pending: Arc<dyn PendingSnapshots>,
-    /// Queue of snapshot jobs.
     pub jobs: Arc<dyn Jobs>,
-    /// Clock.
     pub clock: Arc<dyn Clock>,
     /// Random numbers for the jitter of retry delays.
     pub random: Arc<dyn Random>,

@@ -45,10 +45,9 @@ pub enum ObjectFault {
     Damaged {
         /// S3 key of the object.
         key: String,
-        /// Reason.
         why: String,
     },
-    /// The bucket failed.
+    /// A request to the bucket failed.
     #[error("the store failed: {0}")]
     Store(PortError),
 }

@@ -20,7 +20,7 @@ pub enum ImportFault {
          index into several chunks"
     )]
     TooMany {
-        /// Number of chunks.
+        /// Number of chunks that the request references.
         objects: usize,
     },
     /// The total size of the request's chunks is too large.
@@ -36,7 +36,6 @@ pub enum ImportFault {
     /// The length of a chunk is zero or too large.
     #[error("chunk {hash} has {bytes} bytes; 1 to {MAX_STORED_CHUNK_BYTES} are allowed")]
     ChunkLength {
-        /// Hash of the chunk.
         hash: ChunkHash,
         /// Stored size of the chunk in bytes.
         bytes: u32,
@@ -44,19 +43,13 @@ pub enum ImportFault {
     /// The chunk was never uploaded, or its upload has expired: uploads that are not checked are
     /// deleted after three days.
     #[error("chunk {hash} is missing; upload and check it, then retry")]
-    Missing {
-        /// Hash of the chunk.
-        hash: ChunkHash,
-    },
+    Missing { hash: ChunkHash },
     /// A chunk that the index references is not published, because it was not checked.
     #[error(
         "chunk {hash} of the index was not checked; check it together with its own chunks, then \
          retry the request"
     )]
-    Unchecked {
-        /// Hash of the chunk.
-        hash: ChunkHash,
-    },
+    Unchecked { hash: ChunkHash },
     /// A tile references more long texts than the request may still check.
     #[error(
         "chunk {hash} references {texts} long texts; this request may check {most} more, and a request \
@@ -77,19 +70,12 @@ pub enum ImportFault {
          retry the request",
         hours = MAX_UPLOAD_AGE_S / 3_600
     )]
-    TooOld {
-        /// Hash of the chunk.
-        hash: ChunkHash,
-    },
+    TooOld { hash: ChunkHash },
     /// The content of the chunk is invalid.
     #[error(
         "chunk {hash} is invalid ({why}); build the chunks and the tile index of the import again"
     )]
-    Unreadable {
-        /// Hash of the chunk.
-        hash: ChunkHash,
-        why: String,
-    },
+    Unreadable { hash: ChunkHash, why: String },
     /// The tile index in the operation is invalid.
     #[error("the tile index of the import is invalid: {why}")]
     Index { why: String },

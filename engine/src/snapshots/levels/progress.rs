@@ -39,7 +39,7 @@ pub(super) struct BuildProgress {
 /// The decoded progress of a pending record.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum StoredProgress {
-    /// The work has started.
+    /// Work that has started.
     InProgress(BuildProgress),
     /// A rebuild that has not started yet. It starts from the snapshot at `base`, or from the log's
     /// first entry if `base` is `None`.
@@ -75,7 +75,7 @@ struct StoredBuildProgress {
 #[derive(Serialize, Deserialize)]
 struct StoredRebuildStart {
     version: u8,
-    /// A packed position.
+    /// Position of the base, packed into an integer.
     base: Option<u64>,
 }
 

@@ -35,7 +35,6 @@ pub(super) struct History {
 /// All stored data of a log, except the times at which its objects were last written.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stored {
-    /// Snapshot entries.
     pub(super) entries: Vec<Arc<Entry>>,
     pub(super) segments: Vec<Segment>,
     pub(super) objects: BTreeMap<String, Bytes>,

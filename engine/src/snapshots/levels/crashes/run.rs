@@ -28,7 +28,6 @@ pub(super) struct Run {
     pub(super) ports: Arc<FaultyPorts>,
     /// Number of the process that receives the next message.
     process: Snapshots,
-    /// Frozen workers.
     frozen: Vec<JoinHandle<()>>,
     function_ms: u64,
 }
