@@ -8,7 +8,8 @@ use super::cbor::{self, Kind};
 use super::error::SnapshotError;
 use super::index::tests::{sheet_of, span};
 use super::index::{
-    IndexChunk, Indexed, Kept, PackedLevel, PackedSheet, RowIndex, Stripes, pack_import, pack_level,
+    IndexChunk, Indexed, InlineOrChunk, PackedLevel, PackedSheet, RowIndex, Stripes, pack_import,
+    pack_level,
 };
 use super::level::{ChunkHash, ChunkRef, Level, Region, StoredTile, Stripe, TilePlace};
 use super::packed::{Bounds, PackedObject, unpack};
@@ -91,7 +92,7 @@ fn parts(list: &[(u32, u32, u8)]) -> Indexed<ChunkRef> {
 
 /// The same level without inline parts, with its second stripe split into two parts.
 fn chunks(inline: &PackedLevel) -> Vec<(&'static str, Vec<u8>, IndexChunk)> {
-    let Kept::Inline(moves) = inline.sheets[0].moves.clone() else { panic!() };
+    let InlineOrChunk::Inline(moves) = inline.sheets[0].moves.clone() else { panic!() };
     let Stripes::Inline(stripes) = inline.sheets[0].stripes.clone() else { panic!() };
     let RowIndex::Tiles(tiles) = stripes.items()[0].clone() else { panic!() };
     let mut second = Indexed::default();
@@ -115,7 +116,7 @@ fn index_version_1() {
     };
     let (inline, objects) = pack_level(&level(), all).unwrap();
     assert!(objects.is_empty());
-    let (moves, list) = (Kept::Chunk(chunk(5)), parts(&[(0, 128, 9), (128, 256, 10)]));
+    let (moves, list) = (InlineOrChunk::Chunk(chunk(5)), parts(&[(0, 128, 9), (128, 256, 10)]));
     let sheet =
         |number, stripes| PackedSheet { sheet: SheetId(number), moves: moves.clone(), stripes };
     let sheets = vec![sheet(3, Stripes::Parts(list)), sheet(4, Stripes::Chunk(chunk(11)))];

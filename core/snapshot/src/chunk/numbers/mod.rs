@@ -60,12 +60,10 @@ pub(super) fn write(out: &mut Vec<u8>, values: &[f64]) -> usize {
 }
 
 fn encode_without_dictionary(values: &[f64]) -> (Vec<u8>, usize) {
-    let decimals = decimals::write(values);
-    if let Some(decimals) = &decimals
-        && decimals.exceptions == 0
-    {
-        return (decimals.bytes.clone(), decimals.cost);
-    }
+    let decimals = match decimals::write(values) {
+        Some(decimals) if decimals.exceptions == 0 => return (decimals.bytes, decimals.cost),
+        decimals => decimals,
+    };
     let (planes_bytes, planes_cost) = planes::write(values);
     match decimals {
         Some(decimals) if decimals.cost <= planes_cost => (decimals.bytes, decimals.cost),
