@@ -46,7 +46,7 @@ pub struct CsvExport {
 /// read so far.
 ///
 /// # Errors
-/// [`ExportError`] if a request fails or the temporary file cannot be written.
+/// Returns an [`ExportError`] if a request fails or the temporary file cannot be written.
 pub async fn fetch_csv(
     client: &Client,
     spreadsheet: LogId,
@@ -116,7 +116,7 @@ impl CsvExport {
     /// Writes the csv file to a stream, such as standard output.
     ///
     /// # Errors
-    /// [`ExportError`] if the stream cannot be written or there are too many fields.
+    /// Returns an [`ExportError`] if the stream cannot be written or there are too many fields.
     pub fn write_to(self, target: impl Write) -> Result<Exported, ExportError> {
         self.write(target, Path::new("the output"))
     }
@@ -124,8 +124,8 @@ impl CsvExport {
     /// Writes a file, like [`crate::user_file::write_user_file`].
     ///
     /// # Errors
-    /// [`ExportError::Exists`] if the file exists and `force` is not set; [`ExportError::Unwritable`] if the
-    /// file cannot be written; [`ExportError::TooManyFields`].
+    /// Returns [`ExportError::Exists`] if the file exists and `force` is not set;
+    /// [`ExportError::Unwritable`] if the file cannot be written; [`ExportError::TooManyFields`].
     pub fn write_file(self, path: &Path, force: bool) -> Result<Exported, ExportError> {
         write_output_file(path, force, |file| self.write(file, path))
     }

@@ -24,7 +24,7 @@ pub struct XlsxExport {
 /// read so far.
 ///
 /// # Errors
-/// [`ExportError`] if a request fails or a temporary file cannot be written.
+/// Returns an [`ExportError`] if a request fails or a temporary file cannot be written.
 pub async fn fetch_xlsx(
     client: &Client,
     spreadsheet: LogId,
@@ -102,7 +102,7 @@ impl XlsxExport {
     /// Writes the xlsx file to a seekable target.
     ///
     /// # Errors
-    /// [`ExportError`] if the target cannot be written.
+    /// Returns an [`ExportError`] if the target cannot be written.
     pub fn write_to(self, target: impl Write + Seek + Send) -> Result<Exported, ExportError> {
         self.write(target, Path::new("the output"))
     }
@@ -110,8 +110,8 @@ impl XlsxExport {
     /// Writes a file, like [`crate::user_file::write_user_file`].
     ///
     /// # Errors
-    /// [`ExportError::Exists`] if the file exists and `force` is not set; [`ExportError::Unwritable`] if the
-    /// file cannot be written.
+    /// Returns [`ExportError::Exists`] if the file exists and `force` is not set;
+    /// [`ExportError::Unwritable`] if the file cannot be written.
     pub fn write_file(self, path: &Path, force: bool) -> Result<Exported, ExportError> {
         write_output_file(path, force, |file| self.write(file, path))
     }

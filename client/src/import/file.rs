@@ -53,8 +53,8 @@ impl FileKind {
     /// Detects the kind of a file by its first bytes or its extension. A file is a workbook if either says so.
     ///
     /// # Errors
-    /// [`ImportError::Unreadable`] if the file cannot be read; [`ImportError::NotAFile`] if the path is not a
-    /// regular file.
+    /// Returns [`ImportError::Unreadable`] if the file cannot be read; [`ImportError::NotAFile`] if
+    /// the path is not a regular file.
     pub fn detect(path: &Path) -> Result<Self, ImportError> {
         // Check before opening: opening a pipe blocks until another process writes to it.
         let metadata = std::fs::metadata(path).map_err(|source| unreadable(path, source))?;

@@ -178,7 +178,7 @@ impl Outbox {
         }
     }
 
-    /// Returns the error for a reply without a result for each sent edit.
+    /// Returns the error for a response without a result for each sent edit.
     pub(crate) fn incomplete_reply_error(&self) -> ClientError {
         let why = "the reply does not contain a result for each edit".to_owned();
         ClientError::NotUnderstood { url: self.client.url().to_owned(), why }

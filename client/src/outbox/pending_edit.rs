@@ -61,7 +61,7 @@ impl EditPayload {
     /// Chooses the form in which an operation is sent. Also returns the object to upload, if any.
     ///
     /// # Errors
-    /// [`BodyError`] if the operation is too large even for an upload.
+    /// Returns a [`BodyError`] if the operation is too large even for an upload.
     pub(crate) fn choose(operation: Operation) -> Result<(Self, Option<Vec<u8>>), BodyError> {
         if !matches!(operation, Operation::SetCells(_)) {
             return Ok((Self::Op(operation), None));

@@ -57,7 +57,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Sends one request. Returns the number of edits in it, and the reply.
+    /// Sends one request. Returns the number of edits in it, and the response.
     pub(crate) async fn send_request(
         &self,
         state: &mut OutboxState,
@@ -112,8 +112,9 @@ impl Outbox {
                 Err(error @ ClientError::Unreachable { uncertain: false, .. }) => {
                     return Err(error.into());
                 }
-                // Complete the upload anyway: if an earlier reply was lost, the store refuses the
-                // repeated upload although it has the object. Only the completion shows whether it does.
+                // Complete the upload anyway: if an earlier response was lost, the store refuses
+                // the repeated upload although it has the object. Only the completion shows whether
+                // it does.
                 Err(error) => upload_error = Some(error),
             }
         }

@@ -41,8 +41,9 @@ pub(crate) struct OutboxState {
     /// Highest id of an edit that is settled and was dropped; 0 if none.
     #[serde(rename = "ack")]
     pub(crate) acked_id: u64,
-    /// Highest id that a reply has confirmed, if above `acked_id`; otherwise 0. Answered edits are kept
-    /// until their entries are read. Not stored: the server repeats its reply to a repeated request.
+    /// Highest id that a response has confirmed, if above `acked_id`; otherwise 0. Answered edits
+    /// are kept until their entries are read. Not stored: the server repeats its response to a
+    /// repeated request.
     #[serde(skip)]
     answered_id: u64,
     /// Highest id in a request that may have been committed; 0 if none. Used by live sheets only.
@@ -231,8 +232,8 @@ impl OutboxState {
         self.acked_id.max(self.answered_id)
     }
 
-    /// Marks the first `edit_count` unanswered edits as answered and keeps them. Returns the highest
-    /// answered id, or `None` if the reply is not about exactly these edits.
+    /// Marks the first `edit_count` unanswered edits as answered and keeps them. Returns the
+    /// highest answered id, or `None` if the response is not about exactly these edits.
     pub(crate) fn record_reply(&mut self, edit_count: usize, reply: &AppendReply) -> Option<u64> {
         let sent_ids = self.unanswered().iter().take(edit_count).map(|edit| edit.id);
         let result_ids = reply.results.iter().map(|result| result.id);
@@ -258,8 +259,8 @@ impl OutboxState {
         dropped
     }
 
-    /// Drops and returns the first `edit_count` unanswered edits, which the reply has settled. Returns
-    /// `None` if the reply is not about exactly these edits.
+    /// Drops and returns the first `edit_count` unanswered edits, which the response has settled.
+    /// Returns `None` if the response is not about exactly these edits.
     pub(crate) fn settle_edits(
         &mut self,
         edit_count: usize,
@@ -363,8 +364,8 @@ impl OutboxState {
     }
 }
 
-/// Returns the position at which to check whether the sheet of an edit was deleted before the edit, if the
-/// reply indicates that another client may have deleted it.
+/// Returns the position at which to check whether the sheet of an edit was deleted before the edit,
+/// if the response indicates that another client may have deleted it.
 fn possible_deletion(
     payload: &EditPayload,
     answer: &AppendedMutation,

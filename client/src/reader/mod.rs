@@ -47,7 +47,7 @@ impl Reader {
     /// objects are loaded again in each reader.
     ///
     /// # Errors
-    /// [`ReaderError`] if the spreadsheet cannot be loaded.
+    /// Returns a [`ReaderError`] if the spreadsheet cannot be loaded.
     pub async fn open(
         client: Client,
         spreadsheet: LogId,

@@ -102,7 +102,8 @@ impl LoadedSpreadsheet {
         let mut page = EntriesReply { head, incarnation, entries, next };
         loop {
             loaded.apply_entries(source, page.entries, keep_entries).await?;
-            // Stop at the head of the first reply, so that a fast writer cannot prolong the load forever.
+            // Stop at the head of the first response, so that a fast writer cannot prolong the load
+            // forever.
             let has_reached_head = loaded.tail.last_position >= Some(head);
             let Some(after) = page.next else { break };
             if has_reached_head {
@@ -256,7 +257,7 @@ async fn load_next_page(
     }
 }
 
-/// Loads the root that a reply refers to; `None` if the spreadsheet has no snapshot.
+/// Loads the root that a response refers to; `None` if the spreadsheet has no snapshot.
 async fn load_root(
     source: &SnapshotSource,
     reply: &LoadReply,

@@ -63,7 +63,8 @@ impl ForkReplay {
     /// Reads the fork and plans a replay onto `onto`, or onto the newest position of the source.
     ///
     /// # Errors
-    /// [`ReplayError`] if the fork cannot be replayed onto that position. Nothing is changed.
+    /// Returns a [`ReplayError`] if the fork cannot be replayed onto that position. Nothing is
+    /// changed.
     pub async fn plan(
         client: &Client,
         fork: LogId,
@@ -90,7 +91,7 @@ impl ForkReplay {
     /// Computes the outcome of each mutation with the transform of the server. Sends nothing.
     ///
     /// # Errors
-    /// [`ReplayError`] if a request fails or the edits are too large.
+    /// Returns a [`ReplayError`] if a request fails or the edits are too large.
     pub async fn preview(&self) -> Result<Vec<ReplayedEdit>, ReplayError> {
         let pieces = append::split_into_pieces(&self.own)?;
         let settled = preview::predict_outcomes(self, &pieces).await?;
@@ -101,7 +102,8 @@ impl ForkReplay {
     /// Creates the new fork and replays the edits onto it. A repeated call resumes.
     ///
     /// # Errors
-    /// [`ReplayError`] if a request fails. Call this again with the same [`ForkReplay::onto`] to resume.
+    /// Returns a [`ReplayError`] if a request fails. Call this again with the same
+    /// [`ForkReplay::onto`] to resume.
     pub async fn run(&self) -> Result<ReplayedFork, ReplayError> {
         let pieces = append::split_into_pieces(&self.own)?;
         let nonce = self.nonce();

@@ -52,7 +52,7 @@ pub enum CatalogError {
     /// The catalog rules reject the change.
     #[error(transparent)]
     Rejected(#[from] Rejection),
-    /// The event stream failed.
+    /// Reading or writing the event stream failed.
     #[error(transparent)]
     Stream(#[from] StreamError),
 }

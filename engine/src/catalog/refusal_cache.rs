@@ -41,7 +41,6 @@ impl RefusalCache {
         (!is_old).then(|| refusal.clone())
     }
 
-    /// Caches a refusal.
     pub(super) fn insert(&self, key: RefusalKey, listing: Option<Arc<Listing>>, read_ms: u64) {
         let mut refusals = self.lock();
         if refusals.len() >= MAX_CACHED_REFUSALS && !refusals.contains_key(&key) {

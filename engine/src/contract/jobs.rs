@@ -17,15 +17,12 @@ const BRIEFLY_S: u32 = 2;
 /// A queue to check. It must be empty and must have no other users.
 pub struct JobsUnderTest<'a> {
     pub queue: &'a dyn Jobs,
-    /// The dead-letter queue.
     pub dead_letters: &'a dyn Jobs,
     /// Number of receives after which a message moves to the dead-letter queue; at least 2.
     pub max_receive_count: u32,
-    /// The clock of the queue.
     pub clock: &'a dyn Clock,
 }
 
-/// Checks a job queue.
 pub async fn jobs(test: &JobsUnderTest<'_>) {
     let queue = test.queue;
     assert_eq!(queue.receive(1, HIDDEN_S).await, Ok(vec![]), "nothing is there at first");

@@ -25,7 +25,7 @@ use crate::ports::{Jobs as _, Segments as _};
 use crate::retention::Offloader;
 
 const POLICY: Policy = Policy { offload_after_days: 1, keep_segments: 2 };
-/// Exceeds the trim fence.
+/// A time in milliseconds that exceeds the trim fence.
 const LATER_MS: u64 = (TRIM_FENCE_S + 3_600) * 1_000;
 
 /// An operator who offloads old segments and then plans the remaining ones.
@@ -77,7 +77,8 @@ impl Scenario for Offloading {
     }
 }
 
-/// A writer whose process fails. Before it resumes, its segment is closed, offloaded and trimmed.
+/// A writer whose process dies or freezes. Before the write is retried or the process resumes, the
+/// segment is closed, offloaded and trimmed.
 struct FrozenWriter {
     requests: Vec<Request>,
 }

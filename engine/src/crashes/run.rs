@@ -146,7 +146,7 @@ enum RetryIn {
     SameProcess,
 }
 
-/// A step in progress.
+/// The task of a step in progress.
 type StepTask<D> = JoinHandle<Result<<D as Scenario>::Answer, Retry>>;
 
 /// The state of one run.

@@ -55,7 +55,7 @@ pub enum Finding {
         expected: u64,
         /// Index of the event in the feed.
         found: u64,
-        /// Place in the feed.
+        /// Checkpoint of the item that contains the event.
         at: Checkpoint,
     },
     /// An item of the feed is missing, so a reader cannot continue to later items.
@@ -79,13 +79,12 @@ impl Finding {
 pub struct Audit {
     /// Id of the feed; `None` if no event has been indexed yet.
     pub feed: Option<FeedId>,
-    /// Number of streams.
     pub streams: u64,
     /// Number of items in the feed.
     pub items: u64,
     /// Number of events in all items.
     pub events: u64,
-    /// The end of the feed.
+    /// Checkpoint of the end of the feed.
     pub end: Option<Checkpoint>,
     /// Defects that were found; empty if the feed matches the streams.
     pub findings: Vec<Finding>,
@@ -97,7 +96,7 @@ pub enum AuditError {
     /// The feed cannot be read.
     #[error(transparent)]
     Feed(#[from] FeedError),
-    /// A table failed.
+    /// A request to a table failed.
     #[error(transparent)]
     Store(#[from] PortError),
     /// Indexing the missing events failed.

@@ -31,10 +31,10 @@ pub struct Indexer {
 /// Error of indexing events.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
-    /// The machine refused.
+    /// The indexing state machine failed.
     #[error(transparent)]
     Indexing(#[from] IndexingFault),
-    /// The store failed.
+    /// A request to the store failed.
     #[error(transparent)]
     Store(#[from] PortError),
 }

@@ -17,7 +17,7 @@ pub trait Reactions: Send + Sync {
     async fn react(&self, spans: &[Span]) -> Result<(), PortError>;
 }
 
-/// Ignores all events.
+/// An implementation that ignores all events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NoReactions;
 

@@ -54,7 +54,7 @@ pub enum FeedError {
         /// Checkpoint of the missing item.
         at: Checkpoint,
     },
-    /// The store failed.
+    /// A request to the store failed.
     #[error(transparent)]
     Store(#[from] PortError),
 }

@@ -19,7 +19,6 @@ impl ManualClock {
         Self { now_ms: AtomicU64::new(now_ms) }
     }
 
-    /// Advances the clock.
     pub fn advance_ms(&self, by_ms: u64) {
         self.now_ms.fetch_add(by_ms, Ordering::SeqCst);
     }

@@ -15,13 +15,13 @@ use cellar_api::cost::Cost;
 /// Kind of a request to the object store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectRequest {
-    /// PUT or LIST.
+    /// A PUT or LIST request.
     Put,
-    /// GET or HEAD.
+    /// A GET or HEAD request.
     Get,
-    /// Writes or removes tags.
+    /// A request that writes or removes tags.
     Tag,
-    /// DELETE.
+    /// A DELETE request.
     Delete,
 }
 

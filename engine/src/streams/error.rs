@@ -20,7 +20,7 @@ pub enum StreamError {
     /// Other appends were first in every attempt.
     #[error("too many concurrent writers; retry the unchanged request")]
     Contention,
-    /// The store failed.
+    /// A request to the store failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
 }
@@ -31,7 +31,7 @@ pub enum TransactError<R> {
     /// The decider rejected the command, based on a strongly consistent state.
     #[error("the command was rejected")]
     Rejected(R),
-    /// The event stream failed.
+    /// Reading or writing the event stream failed.
     #[error(transparent)]
     Stream(#[from] StreamError),
 }

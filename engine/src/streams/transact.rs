@@ -12,7 +12,7 @@ use cellar_catalog::stream::{
 
 use super::{StreamError, StreamStore, TransactError};
 
-/// What the caller already knows about a stream.
+/// The caller's prior knowledge of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CachedTip {
     /// The caller knows nothing about the stream, so the tip is read.

@@ -119,7 +119,7 @@ impl Journal {
     /// Reads the journal of an interrupted run; `None` if there is no journal.
     ///
     /// # Errors
-    /// [`ImportError`] if the journal is malformed or belongs to another plan.
+    /// Returns an [`ImportError`] if the journal is malformed or belongs to another plan.
     pub fn resume(path: &Path, plan: &Plan) -> Result<Option<Self>, ImportError> {
         let advice = "start the import over with --restart; cells that were imported are kept";
         let Some(journal) = read_json::<Self>(path, advice)? else {
@@ -143,7 +143,7 @@ impl Journal {
     /// Writes the journal durably.
     ///
     /// # Errors
-    /// [`FileError::Unwritable`] if the file cannot be written.
+    /// Returns [`FileError::Unwritable`] if the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
         write_json(path, self)
     }
@@ -247,7 +247,7 @@ mod tests {
                 ImportEditStep::ChooseBase => journal.choose_base(),
                 ImportEditStep::Send { batch, .. } => {
                     let request = journal.request(batch, &plan.batches[batch]).unwrap();
-                    // If the reply is lost, the resumed import sends an equal request.
+                    // If the response is lost, the resumed import sends an equal request.
                     let again = Journal::resume(&path, &plan).unwrap().unwrap();
                     assert_eq!(again.request(batch, &plan.batches[batch]).unwrap(), request);
                     sent.push(request);

@@ -172,8 +172,9 @@ async fn send_batch(
         return Ok(());
     };
     let reply = client.append(spreadsheet, &request).await?;
-    // Each base is the head of the previous reply, so the replies together contain every entry that may
-    // delete the sheet. Check before acknowledging the batch: a later run does not send it again.
+    // Each base is the head of the previous response, so the responses together contain every entry
+    // that may delete the sheet. Check before acknowledging the batch: a later run does not send it
+    // again.
     if let Some(sheet) = journal.sheet()
         && let Some(position) = find_possible_deletion(&reply, sheet, reply.head)
         && is_deleted_at(client, spreadsheet, sheet, position).await?

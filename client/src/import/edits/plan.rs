@@ -36,7 +36,7 @@ impl Plan {
     /// Reads a whole file, whose top-left cell is imported to `target`.
     ///
     /// # Errors
-    /// [`ImportError`] if the file is invalid, too large or does not fit in the sheet.
+    /// Returns an [`ImportError`] if the file is invalid, too large or does not fit in the sheet.
     pub fn read(path: &Path, options: &ReadOptions, target: CellName) -> Result<Self, ImportError> {
         let bytes = std::fs::metadata(path).map_err(|source| unreadable(path, source))?.len();
         if bytes > MAX_EDIT_FILE_BYTES {

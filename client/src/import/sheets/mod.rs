@@ -96,7 +96,7 @@ pub struct Imported {
 /// Reads a file like an import, without sending anything.
 ///
 /// # Errors
-/// [`ImportError`] if the file cannot be imported.
+/// Returns an [`ImportError`] if the file cannot be imported.
 pub async fn examine(
     path: &Path,
     options: &ReadOptions,

@@ -234,7 +234,7 @@ impl Uploader {
                 Err(error) => return Err(error),
             }
             urls_used += 1;
-            // The reply contains exactly one URL, as requested.
+            // The response contains exactly one URL, as requested.
             let mut grants = self.request_uploads(id, vec![to_new_chunk(&packed)]).await?;
             if let Some(new_grant) = grants.pop() {
                 grant = new_grant;

@@ -1,7 +1,7 @@
 //! Validates tile indexes. Stored indexes may be damaged or hostile.
 
 use super::{IndexChunk, Indexed};
-use super::{IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex, SheetMoves, Stripes};
+use super::{IndexedTile, InlineOrChunk, PackedLevel, PackedSheet, RowIndex, SheetMoves, Stripes};
 use crate::error::SnapshotError;
 use crate::level::{ChunkRef, Region, StoredTile};
 use cellar_base::limits::{
@@ -30,8 +30,8 @@ impl PackedLevel {
 impl PackedSheet {
     fn check(&self) -> CheckResult {
         match &self.moves {
-            Kept::Inline(moves) => moves.check()?,
-            Kept::Chunk(chunk) => check_chunk(chunk)?,
+            InlineOrChunk::Inline(moves) => moves.check()?,
+            InlineOrChunk::Chunk(chunk) => check_chunk(chunk)?,
         }
         match &self.stripes {
             Stripes::Inline(stripes) => check_stripes(stripes),

@@ -2,7 +2,7 @@
 
 use super::check::{check_chunk, check_stripes};
 use super::pack::pack_stripes;
-use super::{IndexChunk, Kept, PackedSheet, SheetMoves, Stripes};
+use super::{IndexChunk, InlineOrChunk, PackedSheet, SheetMoves, Stripes};
 use crate::cbor::{self, Kind};
 use crate::error::SnapshotError;
 use crate::level::Stripe;
@@ -52,7 +52,7 @@ impl PackedSheet {
     /// # Errors
     /// See [`Stripes::of_import`].
     pub fn of_import(import: &ImportSheet) -> Result<Self, SnapshotError> {
-        let moves = Kept::Inline(SheetMoves::default());
+        let moves = InlineOrChunk::Inline(SheetMoves::default());
         Ok(Self { sheet: import.sheet, moves, stripes: Stripes::of_import(&import.tile_index)? })
     }
 }

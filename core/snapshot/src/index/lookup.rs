@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{IndexChunk, Indexed, IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex};
+use super::{IndexChunk, Indexed, IndexedTile, InlineOrChunk, PackedLevel, PackedSheet, RowIndex};
 use super::{SheetMoves, Stripes};
 use crate::error::SnapshotError;
 use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, Region, Stripe, TilePlace};
@@ -124,14 +124,14 @@ impl<'l, 'a> Search<'l, 'a> {
 
     fn load_moves<'m>(
         &mut self,
-        moves: &'m Kept<SheetMoves>,
+        moves: &'m InlineOrChunk<SheetMoves>,
     ) -> Result<Option<&'m SheetMoves>, SnapshotError>
     where
         'a: 'm,
     {
         let chunk = match moves {
-            Kept::Inline(moves) => return Ok(Some(moves)),
-            Kept::Chunk(chunk) => self.load_chunk(chunk),
+            InlineOrChunk::Inline(moves) => return Ok(Some(moves)),
+            InlineOrChunk::Chunk(chunk) => self.load_chunk(chunk),
         };
         match chunk {
             None => Ok(None),

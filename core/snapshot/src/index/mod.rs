@@ -44,7 +44,7 @@ use cellar_sheet::operation::SheetId;
 /// A value stored inline, or in a chunk of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(flat)]
-pub enum Kept<T> {
+pub enum InlineOrChunk<T> {
     /// Stored inside the object that refers to the value.
     #[n(0)]
     Inline(#[n(0)] T),
@@ -71,7 +71,7 @@ pub struct PackedSheet {
     pub sheet: SheetId,
     /// How the level moves and hides cells of older levels.
     #[n(1)]
-    pub moves: Kept<SheetMoves>,
+    pub moves: InlineOrChunk<SheetMoves>,
     /// Tile index of the sheet.
     #[n(2)]
     pub stripes: Stripes,

@@ -3,7 +3,7 @@
 use minicbor::Encode;
 
 use super::check::{check_stripes, check_tiles};
-use super::{Indexed, IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex, Stripes};
+use super::{Indexed, IndexedTile, InlineOrChunk, PackedLevel, PackedSheet, RowIndex, Stripes};
 use crate::cbor::{self, Kind};
 use crate::error::SnapshotError;
 use crate::level::{ChunkRef, Level, LevelSheet, StoredTile, Stripe};
@@ -39,9 +39,10 @@ fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, Sn
     let moves = &sheet.moves;
     // The check of the packed level does not include chunks.
     moves.check()?;
-    let moves = match packer.reserve_inline(moves) {
-        true => Kept::Inline(moves.clone()),
-        false => Kept::Chunk(packer.pack_chunk(Kind::Moves, moves)?),
+    let moves = if packer.reserve_inline(moves) {
+        InlineOrChunk::Inline(moves.clone())
+    } else {
+        InlineOrChunk::Chunk(packer.pack_chunk(Kind::Moves, moves)?)
     };
     Ok(PackedSheet { sheet: sheet.sheet, moves, stripes: pack_stripes(&sheet.stripes, packer)? })
 }
@@ -60,10 +61,10 @@ pub(super) fn pack_stripes(
         return Ok(Stripes::Inline(all));
     }
     let parts = pack_parts(Kind::Stripes, all, packer)?;
-    match packer.reserve_inline_naming(&parts, total_named_bytes(&parts)) {
-        true => Ok(Stripes::Parts(parts)),
-        false => Ok(Stripes::Chunk(packer.pack_chunk(Kind::Parts, &parts)?)),
+    if packer.reserve_inline_naming(&parts, total_named_bytes(&parts)) {
+        return Ok(Stripes::Parts(parts));
     }
+    Ok(Stripes::Chunk(packer.pack_chunk(Kind::Parts, &parts)?))
 }
 
 fn pack_rows(stripe: &Stripe, packer: &mut Packer) -> Result<RowIndex, SnapshotError> {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{PackedFormats, Root, RootSheet};
 use crate::error::SnapshotError;
-use crate::index::{Kept, check_chunk, ensure};
+use crate::index::{InlineOrChunk, check_chunk, ensure};
 use cellar_base::limits::{
     MAX_COLUMNS, MAX_LEVELS, MAX_RANGE_FORMATS, MAX_ROWS, MAX_SHEET_NAME_CHARACTERS, MAX_SHEETS,
 };
@@ -29,8 +29,8 @@ impl Root {
             sheet.check()?;
         }
         match &self.used {
-            Kept::Chunk(chunk) => check_chunk(chunk),
-            Kept::Inline(used) => {
+            InlineOrChunk::Chunk(chunk) => check_chunk(chunk),
+            InlineOrChunk::Inline(used) => {
                 used.check()?;
                 self.check_numbers(&used.0)
             }

@@ -15,7 +15,7 @@ pub use numbers::{StoredSheetNumbers, pack_sheet_numbers};
 use minicbor::{Decode, Encode};
 
 use super::cbor::{self, Kind};
-use super::index::{Kept, PackedLevel};
+use super::index::{InlineOrChunk, PackedLevel};
 use super::level::{ChunkHash, ChunkRef};
 use super::packed::{Bounds, PackedObject, pack, unpack};
 use crate::error::SnapshotError;
@@ -55,7 +55,7 @@ pub struct Root {
     pub sheets: Vec<RootSheet>,
     /// All sheet ids that the workbook ever used.
     #[n(3)]
-    pub used: Kept<StoredSheetNumbers>,
+    pub used: InlineOrChunk<StoredSheetNumbers>,
     /// Levels that are stored in chunks, oldest first.
     #[cbor(n(4), decode_with = "cbor::at_most::<_, _, MAX_LEVELS>")]
     pub levels: Vec<RootLevel>,

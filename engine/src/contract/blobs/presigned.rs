@@ -18,9 +18,7 @@ const EXPIRES: &str = "X-Amz-Expires=";
 /// An HTTP request that uses a presigned URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UrlRequest {
-    /// The method.
     pub method: String,
-    /// The URL.
     pub url: String,
     /// Headers except `host` and `content-length`, which the HTTP client adds.
     pub headers: Vec<(String, String)>,
@@ -28,12 +26,10 @@ pub struct UrlRequest {
     pub body: Bytes,
 }
 
-/// What came back.
+/// Response to a [`UrlRequest`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UrlReply {
-    /// The HTTP status.
     pub status: u16,
-    /// The body.
     pub body: Bytes,
 }
 
@@ -42,11 +38,11 @@ pub struct UrlReply {
 pub enum Tampering {
     /// The body has different bytes of the same length.
     OtherBytes,
-    /// More or fewer bytes.
+    /// The body has more or fewer bytes.
     OtherLength,
     /// The body has different bytes, and the checksum header matches them.
     OtherChecksum,
-    /// A different object key.
+    /// The request has a different object key.
     OtherKey,
     /// The request uses another method, such as GET or DELETE.
     OtherMethod,
@@ -62,7 +58,7 @@ pub enum Tampering {
     OtherTag,
     /// The request has an unsigned header that the store interprets.
     AddedHeader,
-    /// A different signature.
+    /// The URL has a different signature.
     OtherSignature,
 }
 

@@ -27,7 +27,6 @@ pub struct Webhook {
     catalog: Option<CatalogStore>,
 }
 
-/// Ports of a webhook.
 pub struct WebhookPorts {
     pub feed: FeedReader,
     pub progresses: Arc<dyn WebhookProgresses>,
