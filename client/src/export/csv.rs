@@ -38,7 +38,7 @@ pub struct CsvExport {
     spool: RowSpool,
     style: CsvStyle,
     counts: WarningCounts,
-    /// The last page, without its cells.
+    /// The last page. Its cells were removed.
     last_page: CellsReply,
 }
 
@@ -72,7 +72,7 @@ struct WarningCounts {
     formula_like_texts: u64,
 }
 
-/// First characters of texts that some programs interpret as formulas.
+/// If a text starts with one of these characters, some programs interpret it as a formula.
 const FORMULA_PREFIXES: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
 /// Adds the cells of a page to the spool.
@@ -121,11 +121,13 @@ impl CsvExport {
         self.write(target, Path::new("the output"))
     }
 
-    /// Writes a file, like [`crate::user_file::write_user_file`].
+    /// Writes a file with [`crate::user_file::write_user_file`].
     ///
     /// # Errors
-    /// Returns [`ExportError::Exists`] if the file exists and `force` is not set;
-    /// [`ExportError::Unwritable`] if the file cannot be written; [`ExportError::TooManyFields`].
+    ///
+    /// Returns [`ExportError::Exists`] if the file exists and `force` is not set,
+    /// [`ExportError::Unwritable`] if the file cannot be written, or
+    /// [`ExportError::TooManyFields`].
     pub fn write_file(self, path: &Path, force: bool) -> Result<Exported, ExportError> {
         write_output_file(path, force, |file| self.write(file, path))
     }

@@ -48,8 +48,8 @@ pub async fn fetch_xlsx(
     Ok(export)
 }
 
-/// Returns all sheets, or the sheet with a name. A missing sheet is returned as well, so that the request for
-/// its cells fails with the server's error.
+/// Returns all sheets, or only the sheet with a given name. If that sheet is missing, its name is
+/// returned anyway, so that the request for its cells fails with the server's error.
 fn selected_sheets(reply: &SheetsReply, name: Option<&str>) -> Vec<SheetView> {
     let Some(name) = name else { return reply.sheets.clone() };
     let sheet = match find_sheet(&reply.sheets, name) {
@@ -107,10 +107,11 @@ impl XlsxExport {
         self.write(target, Path::new("the output"))
     }
 
-    /// Writes a file, like [`crate::user_file::write_user_file`].
+    /// Writes a file with [`crate::user_file::write_user_file`].
     ///
     /// # Errors
-    /// Returns [`ExportError::Exists`] if the file exists and `force` is not set;
+    ///
+    /// Returns [`ExportError::Exists`] if the file exists and `force` is not set, or
     /// [`ExportError::Unwritable`] if the file cannot be written.
     pub fn write_file(self, path: &Path, force: bool) -> Result<Exported, ExportError> {
         write_output_file(path, force, |file| self.write(file, path))

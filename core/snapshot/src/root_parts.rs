@@ -1,4 +1,5 @@
-//! Loads the parts of a root that may be stored in chunks: the workbook metadata and the clients.
+//! Loads the parts of a root that may be stored in separate chunks: the workbook metadata and the
+//! clients.
 
 use std::collections::BTreeMap;
 

@@ -11,18 +11,19 @@ use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer, Weight};
 use cellar_sheet::operation::Span;
 
-/// Maximum CBOR overhead in bytes of a list, or of a pair of an axis index with its end.
+/// Maximum CBOR overhead, in bytes, of a list, or of one pair of an axis index together with the
+/// end pair.
 const PAIR_BYTES: usize = 24;
 
 /// Packs the tile index of a level. Returns the part to store in the root, and the chunks to write
 /// before the root. The result depends only on the arguments. Stripes without tiles are omitted;
 /// inline tiles stay inline.
 ///
-/// A list of parts exceeds `chunk_bytes` if a sheet has millions of tiles; all other lists are
-/// split.
+/// All lists are split into chunks of at most `chunk_bytes`, except for the list of parts, which
+/// may be longer if a sheet has millions of tiles.
 ///
 /// # Errors
-/// [`SnapshotError::Shape`] for an invalid level, [`SnapshotError::TooLong`] for a sheet with more
+/// [`SnapshotError::Shape`] for an invalid level. [`SnapshotError::TooLong`] for a sheet with more
 /// tiles than a list of parts can refer to.
 pub fn pack_level(
     level: &Level,

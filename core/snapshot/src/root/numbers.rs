@@ -17,7 +17,7 @@ use cellar_sheet::metadata::SheetNumbers;
 pub struct StoredSheetNumbers(pub SheetNumbers);
 
 impl StoredSheetNumbers {
-    /// Decodes an uncompressed chunk. Accepts any input.
+    /// Decodes an uncompressed chunk. Accepts arbitrary input.
     ///
     /// # Errors
     /// [`SnapshotError`] if the chunk is invalid.
@@ -47,7 +47,7 @@ impl<Ctx> Encode<Ctx> for StoredSheetNumbers {
 
 impl<'b, Ctx> Decode<'b, Ctx> for StoredSheetNumbers {
     fn decode(decoder: &mut Decoder<'b>, _: &mut Ctx) -> Result<Self, DecodeError> {
-        // The greatest number is never used as an id.
+        // The largest number is reserved and never used as an id.
         cbor::decode_spans(decoder, u32::MAX).map(|runs| Self(SheetNumbers::from_runs(runs)))
     }
 }
