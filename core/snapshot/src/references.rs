@@ -1,8 +1,10 @@
-//! The references of snapshot objects to other objects. Following all references from the roots in
-//! use finds every object that must not be deleted.
+//! References between snapshot objects. The objects that are reachable from the roots in use must
+//! not be deleted.
 
 use super::chunk::{self, UnreadableChunk};
-use super::index::{IndexChunk, Indexed, IndexedTile, Kept, PackedLevel, RowIndex, Stripes};
+use super::index::{
+    IndexChunk, Indexed, IndexedTile, InlineOrChunk, PackedLevel, RowIndex, Stripes,
+};
 use super::level::{ChunkHash, ChunkRef, StoredTile};
 use super::packed::{Bounds, unpack};
 use super::root::{PackedFormats, Root};
@@ -10,12 +12,12 @@ use super::tile::Tile;
 use crate::error::SnapshotError;
 use cellar_sheet::operation::{ImportSheet, Operation};
 
-/// The objects that an object refers to.
+/// The objects to which an object refers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct References {
-    /// Chunks of a tile index; these refer to further objects.
+    /// Chunks of a tile index, which refer to further objects.
     pub index: Vec<ChunkHash>,
-    /// Chunks of cells; these refer to long texts.
+    /// Chunks of cells, which refer to long texts.
     pub tiles: Vec<ChunkHash>,
     /// Objects without references: range formats, sheet ids, clients and long texts.
     pub leaves: Vec<ChunkHash>,
@@ -24,7 +26,7 @@ pub struct References {
 /// The references of an object cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableReferences {
-    /// The object is damaged, or not a chunk of a tile index.
+    /// The object is damaged, or is not a chunk of a tile index.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
     /// The object is not a chunk of cells.
@@ -45,14 +47,14 @@ impl References {
                 references.leaves.extend(chunks.iter().map(|chunk| chunk.hash));
             }
         }
-        if let Kept::Chunk(used) = &root.used {
+        if let InlineOrChunk::Chunk(used) = &root.used {
             references.leaves.push(used.hash);
         }
         references.leaves.extend(root.clients.iter().map(|clients| clients.hash));
         Ok(references)
     }
 
-    /// Returns the references of operations: those in the tile indexes of imported sheets.
+    /// Returns the references of operations, which are in the tile indexes of imported sheets.
     ///
     /// # Errors
     /// [`UnreadableReferences`] if a tile index or cells stored inside it are invalid.
@@ -94,7 +96,7 @@ impl References {
 
     fn add_level(&mut self, level: &PackedLevel) -> Result<(), UnreadableReferences> {
         level.sheets.iter().try_for_each(|sheet| {
-            if let Kept::Chunk(moves) = &sheet.moves {
+            if let InlineOrChunk::Chunk(moves) = &sheet.moves {
                 self.index.push(moves.hash);
             }
             self.add_stripes(&sheet.stripes)
@@ -160,7 +162,7 @@ mod tests {
         ChunkHash([byte; 32])
     }
 
-    /// Returns a tile with a number and a long text.
+    /// Returns a tile that contains a number and a long text.
     fn tile(text: ChunkHash) -> Tile {
         let mut column = TileColumn::new(0);
         column.values.push(1, TileValue::Number(7.0));
@@ -168,7 +170,7 @@ mod tests {
         Tile { columns: vec![column] }
     }
 
-    /// Returns the names of all objects reachable through `objects`, without following references
+    /// Returns the names of all objects reachable through `objects`. Does not follow the references
     /// of tiles.
     fn reached(named: References, objects: &[PackedObject]) -> BTreeSet<ChunkHash> {
         let mut reached: BTreeSet<ChunkHash> =
@@ -194,12 +196,12 @@ mod tests {
 
     #[test]
     fn an_unreadable_tile_is_an_error() {
-        // The sample's level 0 has three arbitrary bytes instead of a tile.
+        // In the sample, level 0 contains three arbitrary bytes instead of a tile.
         assert!(References::of_root(&sample()).is_err());
     }
 
     proptest! {
-        /// All objects of a level are reachable for any pack limits.
+        /// All objects of a level are reachable, whatever the pack limits are.
         #[test]
         fn all_objects_of_a_root_are_reachable(
             level in any_level(), bytes in prop::sample::select(vec![0_usize, 60, 400, 1 << 20]),
@@ -231,7 +233,7 @@ mod tests {
             // The other chunks of the sample.
             expected.extend(root.clients.map(|clients| clients.hash));
             expected.insert(chunk_of(7).hash);
-            if let Kept::Chunk(used) = &root.used {
+            if let InlineOrChunk::Chunk(used) = &root.used {
                 expected.insert(used.hash);
             }
             prop_assert_eq!(reached(References::of_root(&root).unwrap(), &objects), expected);

@@ -61,9 +61,9 @@ impl Run {
 pub struct AxisMap {
     limit: u32,
     runs: Vec<Run>,
-    /// Kept runs that are out of order in the newer space. A stray is a run of rows that an author
-    /// inserted before rows that it saw, but that were committed after these rows, or the reverse.
-    /// Strays are rare.
+    /// Strays: kept runs that are out of order in the newer space. A stray results if rows that an
+    /// author inserted are committed on the other side of rows that the author had seen. Strays are
+    /// rare.
     strays: Vec<Run>,
 }
 

@@ -51,7 +51,7 @@ fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, 
     }
 }
 
-/// Returns `number` as an integer; `None` if it is −0, not an integer, or at least 2⁵³ in magnitude.
+/// Returns `number` as an integer; `None` for −0, fractions and magnitudes of 2⁵³ or more.
 #[must_use]
 pub(crate) fn exact_integer(number: f64) -> Option<i64> {
     const LIMIT: f64 = 9_007_199_254_740_992.0;
