@@ -1,4 +1,4 @@
-//! The commands that edit, undo and compare, as a user types them, against a real cloud.
+//! The commands that edit, undo and compare, on a real cloud.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ fn json(project: &Project, arguments: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
 
-/// Somebody else, with a state of their own.
+/// Returns another user with their own state.
 fn somebody_else(project: &Project) -> Project {
     let profile = std::fs::read(project.path(".cellar/profile.json")).unwrap();
     let other = Project::new();
@@ -24,7 +24,7 @@ fn somebody_else(project: &Project) -> Project {
     other
 }
 
-/// Text that does not compress.
+/// Returns an incompressible text.
 fn noise(seed: u32, bytes: usize) -> String {
     let mut state = u64::from(seed) + 1;
     let mut next = || {
@@ -68,7 +68,7 @@ fn rows_columns_sheets_ranges_undo_history_and_diff() {
     done(&project, &["sheets", "delete", "Prices"]);
     assert_eq!(json(&project, &["sheets"])["sheets"].as_array().unwrap().len(), 1);
 
-    // The third row was deleted and taken back: another row with what the first one held.
+    // The third row was deleted and restored by an undo: a new row with the same contents.
     let diff = project.cellar(&["diff", "0.1"]);
     assert_eq!(diff.code, 2, "{diff:?}");
     for part in ["columns inserted: A", "  B3: empty -> 3.00", "  A3 before: 3 -> deleted"] {
@@ -196,7 +196,7 @@ fn an_undo_goes_past_edits_of_which_nothing_is_still_there() {
     done(&project, &["set", "A2", "two"]);
     done(&project, &["rows", "delete", "2"]);
     done(&project, &["undo"]);
-    // The row is back as another one: nothing of what the second edit did is.
+    // The restored row is a new row, without the changes of the second edit.
     let undone = done(&project, &["undo"]);
     assert!(undone.stdout.starts_with("undid 0.1: A1 cleared"), "{undone:?}");
     assert!(undone.stderr.contains("nothing of it is still there: 0.2"), "{undone:?}");
@@ -207,7 +207,7 @@ fn an_undo_goes_past_edits_of_which_nothing_is_still_there() {
     assert_eq!((&result["undone"], &result["skipped"]), (&8.into(), &serde_json::json!([])));
     done(&project, &["set", "A1", "four"]);
 
-    // The undo of what is no edit is refused before it is sent.
+    // An undo of an entry that is not an edit is refused before it is sent.
     let head = done(&project, &["head"]).stdout;
     for (position, why) in [
         ("0.0", "cannot undo 0.0: there the spreadsheet was created"),
@@ -256,7 +256,7 @@ fn an_edit_of_a_sheet_that_others_deleted_is_not_told_as_done() {
     done(&other, &["-s", &id, "sheets", "delete", "B"]);
     let set = done(&project, &["set", "B!A2", "2"]);
     assert!(set.stderr.contains("Nothing of it was left to do"), "{set:?}");
-    // The last sheet stays, and an edit of it is done.
+    // The last sheet remains and can be edited.
     done(&project, &["sheets", "add", "C"]);
     done(&other, &["-s", &id, "get"]);
     done(&other, &["-s", &id, "sheets", "delete", "Sheet1"]);
@@ -291,7 +291,7 @@ fn sheets_have_their_names_in_what_is_told_about_them() {
     let later = done(&project, &["history", "--until", "0.3", "--limit", "1"]);
     assert!(later.stdout.ends_with("deleted sheet `Costs`\n"), "{later:?}");
 
-    // The last row there can be: only one more fits before it.
+    // The last possible row: only one more row fits before it.
     let inserted = done(&project, &["rows", "insert", "1073741824", "--count", "5"]);
     assert_eq!(inserted.stdout, "inserted 1 row before row 1073741824   at 0.8\n");
     assert!(inserted.stderr.contains("No more rows fit"), "{inserted:?}");
