@@ -1,4 +1,4 @@
-//! Describes operations in a few words, for messages.
+//! Describes operations briefly, for use in messages.
 
 use std::collections::BTreeMap;
 
@@ -16,20 +16,20 @@ use crate::table::escape;
 
 /// Maximum number of characters of a quoted text.
 const MAX_TEXT_CHARACTERS: usize = 40;
-/// Maximum number of listed phrases, and of listed spans in a phrase.
+/// Maximum number of phrases in a description, and of spans in a phrase.
 const MAX_LISTED: usize = 4;
 
-/// The known names of sheets.
+/// The names of the sheets that are known so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SheetNames(BTreeMap<SheetId, String>);
 
 impl SheetNames {
-    /// Returns the names in a new spreadsheet.
+    /// Returns the sheet names of a new spreadsheet.
     pub(crate) fn of_new_spreadsheet() -> Self {
         Self(BTreeMap::from([(SheetId::FIRST, FIRST_SHEET_NAME.to_owned())]))
     }
 
-    /// Records the name of a sheet that an operation adds.
+    /// Records the name of a sheet if the operation adds one.
     pub(crate) fn record_added(&mut self, operation: &Operation) {
         let (sheet, name) = match operation {
             Operation::AddSheet(add) => (add.sheet, &add.name),
@@ -39,7 +39,7 @@ impl SheetNames {
         self.0.insert(sheet, name.clone());
     }
 
-    /// Records the name that an operation gives to a sheet.
+    /// Records the new name of a sheet if the operation renames one.
     pub(crate) fn record_renamed(&mut self, operation: &Operation) {
         if let Operation::RenameSheet(rename) = operation {
             self.0.insert(rename.sheet, rename.name.clone());
@@ -61,7 +61,7 @@ impl From<&SheetsReply> for SheetNames {
     }
 }
 
-/// Returns whether the description of an operation needs the current name of a sheet.
+/// Returns whether the description of an operation contains the current name of a sheet.
 pub(crate) fn needs_sheet_names(operation: &Operation) -> bool {
     match operation {
         Operation::RenameSheet(_) | Operation::DeleteSheet(_) => true,
@@ -70,13 +70,13 @@ pub(crate) fn needs_sheet_names(operation: &Operation) -> bool {
     }
 }
 
-/// Describes one operation: `B2 = "new"`, `B2 cleared` or `3 cells B2:C3`.
+/// Describes one operation, for example as `B2 = "new"`, `B2 cleared` or `3 cells B2:C3`.
 pub(crate) fn describe_operation(operation: &Operation) -> String {
     describe_operations(std::iter::once(operation), &SheetNames::default())
 }
 
-/// Describes several operations: the cells that are set in one phrase, and each other operation in a phrase
-/// of its own.
+/// Describes several operations. All cells that are set share one phrase, and each other operation
+/// has its own phrase.
 pub(crate) fn describe_operations<'a>(
     operations: impl Iterator<Item = &'a Operation>,
     names: &SheetNames,
@@ -158,7 +158,8 @@ fn describe_other(operation: &Operation, names: &SheetNames) -> String {
     }
 }
 
-/// Returns how many rows or columns an insert adds. Those beyond the maximum size of a sheet are not added.
+/// Returns how many rows or columns an insertion adds. Rows and columns beyond the maximum size of
+/// a sheet are not added.
 pub(crate) fn inserted_count(axis: Axis, insert: InsertBefore) -> u32 {
     let limit = match axis {
         Axis::Rows => MAX_ROWS,
@@ -167,18 +168,18 @@ pub(crate) fn inserted_count(axis: Axis, insert: InsertBefore) -> u32 {
     insert.count.min(limit.saturating_sub(insert.before))
 }
 
-/// Formats a count with its noun: `1 row`, `2 rows`.
+/// Formats a count with its noun, for example `1 row` or `2 rows`.
 fn count_of(count: u32, singular: &str) -> String {
     let suffix = if count == 1 { "" } else { "s" };
     format!("{} {singular}{suffix}", grouped(count as usize))
 }
 
-/// Returns the number of a row as displayed, from 1.
+/// Returns the row number that users see, which starts at 1.
 fn row_number(row: u32) -> String {
     (u64::from(row) + 1).to_string()
 }
 
-/// Names a range as in A1 notation, as far as possible.
+/// Formats a range, in A1 notation if possible.
 fn range_name(row_spans: &Spans, column_spans: &Spans) -> String {
     match (row_spans.is_all(Axis::Rows), column_spans.is_all(Axis::Columns)) {
         (true, true) => "all cells".to_owned(),
@@ -193,7 +194,7 @@ fn range_name(row_spans: &Spans, column_spans: &Spans) -> String {
     }
 }
 
-/// Returns the rectangle of the spans, if there is exactly one on each axis.
+/// Returns the rectangle if each axis has exactly one span.
 fn rectangle(row_spans: &Spans, column_spans: &Spans) -> Option<Rectangle> {
     if (row_spans.len(), column_spans.len()) != (1, 1) {
         return None;
@@ -214,7 +215,7 @@ fn column_list(spans: &Spans) -> String {
     list_spans(spans, column_name)
 }
 
-/// Lists spans: `3`, `3:5` or `3:5, 9 and 7 more`.
+/// Formats a list of spans, for example `3`, `3:5` or `3:5, 9 and 7 more`.
 fn list_spans(spans: &Spans, name: fn(u32) -> String) -> String {
     let listed = spans.iter().take(MAX_LISTED).map(|span| match span.count {
         1 => name(span.first),

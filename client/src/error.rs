@@ -2,22 +2,22 @@
 
 use cellar_api::{wire::Problem, wire::ProblemKind};
 
-/// Why a request to the API failed. No message contains the token.
+/// Error of a request to the API. No message contains the token.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ClientError {
-    /// The URL is not valid for a Cellar API.
+    /// The URL cannot be the URL of a Cellar API.
     #[error("`{url}` is not the URL of a Cellar API: {why}")]
     #[diagnostic(
         code(cellar::invalid_url),
         help("write it like https://example.com or http://127.0.0.1:8080")
     )]
     InvalidUrl {
-        /// The invalid URL, without credentials.
+        /// The invalid URL. Credentials are removed.
         url: String,
         /// Why the URL is invalid.
         why: String,
     },
-    /// The token contains invalid characters, is empty or too long.
+    /// The token is empty, too long or contains invalid characters.
     #[error("invalid token: {why}")]
     #[diagnostic(
         code(cellar::invalid_token),
@@ -27,10 +27,10 @@ pub enum ClientError {
         )
     )]
     InvalidToken {
-        /// Why the token is invalid; does not contain the token.
+        /// Reason why the token is invalid. Does not contain the token.
         why: &'static str,
     },
-    /// The token would be sent unencrypted over the network.
+    /// The token was not sent, because the connection is not encrypted.
     #[error("refused to send a token to {url}: the connection is not encrypted")]
     #[diagnostic(
         code(cellar::clear_text),
@@ -47,10 +47,11 @@ pub enum ClientError {
         help("check that the CA certificates of the system are installed")
     )]
     Setup {
-        /// Error of the HTTP library.
+        /// The error that the HTTP library returned.
         why: String,
     },
-    /// No attempt could connect to the server, except possibly earlier ones (`uncertain`).
+    /// The last attempt could not connect to the server. An earlier attempt may have reached the
+    /// server if `uncertain` is set.
     #[error("cannot connect to {url}: {why}")]
     #[diagnostic(
         code(cellar::unreachable),
@@ -64,10 +65,10 @@ pub enum ClientError {
         url: String,
         /// Error of the network.
         why: String,
-        /// Whether an earlier attempt of this request may have been carried out.
+        /// Whether the server may have executed an earlier attempt.
         uncertain: bool,
     },
-    /// The server did not reply in time.
+    /// The server did not respond in time.
     #[error("{url} did not respond within {timeout_ms} ms")]
     #[diagnostic(
         code(cellar::timeout),
@@ -79,7 +80,7 @@ pub enum ClientError {
         /// The timeout, in milliseconds.
         timeout_ms: u64,
     },
-    /// The connection was lost before the reply was complete.
+    /// The connection was lost before the response was complete.
     #[error("lost the connection to {url}: {why}")]
     #[diagnostic(code(cellar::connection_lost), help("run the command again, which is safe"))]
     ConnectionLost {
@@ -88,32 +89,32 @@ pub enum ClientError {
         /// Error of the network.
         why: String,
     },
-    /// The server replied with a problem document.
+    /// The server returned a problem document.
     #[error("{problem}")]
     #[diagnostic(code(cellar::problem))]
     Problem {
-        /// The problem, with control characters escaped.
+        /// The problem document. Control characters are escaped.
         problem: Box<Problem>,
-        /// Whether an earlier attempt of this request may have been carried out.
+        /// Whether the server may have executed an earlier attempt.
         uncertain: bool,
-        /// What the user can do, if known.
+        /// Advice for the user, if available.
         #[help]
         advice: Option<String>,
     },
-    /// The server replied with an error status and no problem document.
+    /// The server returned an error status without a problem document.
     #[error("{url} returned status {status}: {excerpt}")]
     #[diagnostic(code(cellar::unexpected_status), help("check the URL with `cellar health`"))]
     UnexpectedStatus {
         /// The URL of the request.
         url: String,
-        /// HTTP status of the reply.
+        /// HTTP status of the response.
         status: u16,
-        /// The beginning of the reply, with control characters escaped.
+        /// The beginning of the response body. Control characters are escaped.
         excerpt: String,
-        /// Whether this attempt or an earlier one may have been carried out.
+        /// Whether the server may have executed this attempt or an earlier one.
         uncertain: bool,
     },
-    /// The server replied with success, but the body is not as expected.
+    /// The server returned a success status, but an unexpected body.
     #[error("unexpected reply from {url}: {why}")]
     #[diagnostic(
         code(cellar::not_understood),
@@ -122,7 +123,7 @@ pub enum ClientError {
     NotUnderstood {
         /// The URL of the request.
         url: String,
-        /// What is wrong with the reply.
+        /// Description of what is unexpected in the response.
         why: String,
     },
     /// The body of a large entry does not match the entry.
@@ -137,20 +138,20 @@ pub enum ClientError {
         /// Why the body is invalid.
         why: String,
     },
-    /// The reply is larger than any reply of a Cellar API.
+    /// The response is too large to come from a Cellar API.
     #[error("the reply of {url} is longer than {max_bytes} bytes")]
     #[diagnostic(code(cellar::reply_too_large), help("check the URL"))]
     ReplyTooLarge {
         /// The URL of the request.
         url: String,
-        /// The maximum size of a reply.
+        /// The maximum size of a response, in bytes.
         max_bytes: usize,
     },
 }
 
 impl ClientError {
-    /// Returns whether the request was certainly not carried out: no attempt reached the server, or each
-    /// attempt that did was refused.
+    /// Returns whether the server certainly did not execute the request: each attempt either did
+    /// not reach the server or was refused.
     #[must_use]
     pub fn certainly_not_done(&self) -> bool {
         match self {
@@ -172,7 +173,8 @@ impl ClientError {
         }
     }
 
-    /// Returns whether the server cannot be reached or has a temporary problem, so that a retry may succeed.
+    /// Returns whether a retry may succeed, because the server could not be reached or returned a
+    /// temporary error.
     #[must_use]
     pub fn is_offline(&self) -> bool {
         match self {
@@ -183,7 +185,7 @@ impl ClientError {
         }
     }
 
-    /// Returns the kind of problem, if the server replied with a problem document.
+    /// Returns the kind of problem if the server returned a problem document.
     #[must_use]
     pub fn problem_kind(&self) -> Option<ProblemKind> {
         match self {
@@ -193,7 +195,7 @@ impl ClientError {
     }
 }
 
-/// Returns what the user can do about a problem, in addition to its detail.
+/// Returns advice for the user that the detail of the problem does not include.
 pub(crate) fn advice(kind: ProblemKind) -> Option<String> {
     let advice = match kind {
         ProblemKind::Unauthorized => {

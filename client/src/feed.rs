@@ -40,41 +40,43 @@ use crate::client::random;
 use crate::files::{FileError, read_json, write_json};
 use crate::{Client, ClientError, FeedQuery};
 
-/// The progress of a subscriber.
+/// The position of a subscriber in the feed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeedProgress {
-    /// Generation of the feed that the checkpoint belongs to; `None` before the first page.
+    /// Feed generation that the checkpoint belongs to. `None` before the first page is read.
     #[serde(default, rename = "feed", skip_serializing_if = "Option::is_none")]
     pub generation: Option<String>,
-    /// Checkpoint after the last handled item; `None` before the first page.
+    /// Checkpoint of the last handled item. `None` before the first page is read.
     #[serde(default, rename = "next", skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<u64>,
 }
 
-/// Storage for the progress of a subscriber.
+/// Stores how far a subscriber has read.
 pub trait Checkpoints: Send {
-    /// Loads the progress; the default if none was stored.
+    /// Loads the stored progress. Returns the default if no progress was stored.
     ///
     /// # Errors
-    /// [`FileError`] if the progress cannot be read.
+    ///
+    /// Returns a [`FileError`] if the progress cannot be read.
     fn load(&mut self) -> Result<FeedProgress, FileError>;
 
     /// Stores the progress durably.
     ///
     /// # Errors
-    /// [`FileError`] if the progress cannot be written.
+    ///
+    /// Returns a [`FileError`] if the progress cannot be written.
     fn store(&mut self, progress: &FeedProgress) -> Result<(), FileError>;
 }
 
-/// Stores the progress in a file, which is written atomically.
+/// Stores the progress in a file. Writes are atomic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileCheckpoints {
     path: PathBuf,
 }
 
 impl FileCheckpoints {
-    /// Uses the file at `path`, which the first write creates.
+    /// Uses the file at `path`. The first write creates the file.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
@@ -93,7 +95,7 @@ impl Checkpoints for FileCheckpoints {
     }
 }
 
-/// Keeps the progress in memory; it is lost when the process ends.
+/// Keeps the progress in memory. It is lost when the process ends.
 impl Checkpoints for FeedProgress {
     fn load(&mut self) -> Result<FeedProgress, FileError> {
         Ok(self.clone())
@@ -112,41 +114,42 @@ pub struct Subscription {
     pub payloads: bool,
     /// Maximum number of items per request.
     pub limit: Option<u32>,
-    /// Whether to stop at the end of the feed instead of waiting for new items.
+    /// Whether to stop at the end of the feed. If unset, the subscription waits for new items.
     pub until_end: bool,
 }
 
-/// A feed item that is delivered to a subscriber.
+/// A feed item that was delivered to a subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivery<'a> {
     /// The feed item.
     pub item: &'a FeedItemView,
-    /// Time since the item was indexed, in milliseconds. Depends on the clocks of the server and of this
-    /// machine.
+    /// Time since the item was added to the feed, in milliseconds. Only accurate if the clocks of
+    /// the server and of this machine agree.
     pub lag_ms: u64,
 }
 
-/// Handles delivered feed items.
+/// Processes delivered feed items.
 pub trait Subscriber: Send {
-    /// Error of a failed delivery.
+    /// Error type of [`Subscriber::handle`].
     type Error: Send;
 
-    /// Handles an item. The item's checkpoint is stored after this method returns `Ok`; if the process ends
-    /// before, the item is delivered again.
+    /// Handles an item. After this method returns `Ok`, the item's checkpoint is stored. If the
+    /// process ends before that, the item is delivered again.
     ///
     /// # Errors
-    /// Any error ends the subscription; the next subscription delivers the item again.
+    ///
+    /// Any error ends the subscription. The next subscription delivers the item again.
     fn handle(
         &mut self,
         delivery: Delivery<'_>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send;
 }
 
-/// Why a subscription failed.
+/// Error that ends a subscription.
 #[derive(Debug, thiserror::Error)]
 pub enum SubscribeError<E> {
-    /// The checkpoint belongs to an earlier generation of the feed: the feed was rebuilt or the stack was
-    /// restored. Read the feed from its beginning.
+    /// The checkpoint belongs to an earlier generation of the feed, because the feed was rebuilt or
+    /// the stack was restored. The subscriber must read the feed from its beginning.
     #[error(
         "the checkpoint belongs to an earlier generation of the feed; read the feed from its beginning"
     )]
@@ -157,7 +160,7 @@ pub enum SubscribeError<E> {
     /// The progress cannot be loaded or stored.
     #[error(transparent)]
     Checkpoint(#[from] FileError),
-    /// The subscriber failed to handle an item, which will be delivered again.
+    /// The subscriber failed to handle an item. The next subscription delivers the item again.
     #[error("the subscriber failed to handle an item: {0}")]
     Handler(E),
 }
@@ -171,11 +174,14 @@ impl<E> From<ClientError> for SubscribeError<E> {
     }
 }
 
-/// Delivers the feed from the stored checkpoint on, to the end of the feed or until dropped. While the server
-/// is unreachable, retries with backoff, except with [`Subscription::until_end`].
+/// Delivers feed items after the stored checkpoint until the end of the feed, or until the future
+/// is dropped. Retries with backoff while the server is unreachable, unless
+/// [`Subscription::until_end`] is set.
 ///
 /// # Errors
-/// [`SubscribeError`]; all items before the stored checkpoint were handled.
+///
+/// Returns a [`SubscribeError`] if the subscription fails. All items before the stored checkpoint
+/// were handled.
 pub async fn subscribe<S: Subscriber>(
     client: &Client,
     subscription: Subscription,
@@ -213,7 +219,7 @@ pub async fn subscribe<S: Subscriber>(
     }
 }
 
-/// Delivers the items of a page, and stores the progress after each.
+/// Delivers the items of a page and stores the progress after each item.
 async fn deliver_page<S: Subscriber>(
     page: FeedReply,
     progress: &mut FeedProgress,
@@ -227,11 +233,13 @@ async fn deliver_page<S: Subscriber>(
         handled.map_err(SubscribeError::Handler)?;
         store_progress(progress, generation, item.checkpoint, checkpoints)?;
     }
-    // The page's checkpoint is after its last item if a feed partition ends there.
+    // If a feed partition ends on this page, the page's checkpoint is later than that of its last
+    // item.
     Ok(store_progress(progress, generation, page.checkpoint, checkpoints)?)
 }
 
-/// Stores a new checkpoint, if it differs. An empty feed has no generation, and nothing is stored.
+/// Stores a checkpoint if it has changed. Stores nothing for an empty feed, because it has no
+/// generation.
 fn store_progress(
     progress: &mut FeedProgress,
     generation: Option<&str>,

@@ -1,16 +1,16 @@
-//! Resolves the path of an output file: follows symbolic links, and distinguishes regular files from pipes
-//! and devices.
+//! Resolves the path of an output file. Follows symbolic links and distinguishes regular files from
+//! pipes and devices.
 
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of symbolic links that are followed; the same as in Linux.
+/// Maximum number of symbolic links to follow. Linux has the same limit.
 const MAX_LINKS: usize = 40;
 
-/// The target of a path, after all symbolic links.
+/// The target of a path after all symbolic links were followed.
 pub(crate) enum FileTarget {
-    /// The target does not exist; a file with this path can be created.
+    /// The target does not exist, but a file can be created at this path.
     Missing(PathBuf),
     /// A regular file.
     Regular(PathBuf, Metadata),
@@ -19,7 +19,7 @@ pub(crate) enum FileTarget {
 }
 
 impl FileTarget {
-    /// Follows the symbolic links from `path`.
+    /// Resolves `path` by following symbolic links.
     pub(crate) fn resolve(path: &Path) -> io::Result<Self> {
         let mut path = path.to_owned();
         for _ in 0..MAX_LINKS {
@@ -33,7 +33,7 @@ impl FileTarget {
             if !metadata.is_symlink() {
                 return Self::classify(path, metadata);
             }
-            // A link in /proc to an open pipe has a target, but no path to it.
+            // For an open pipe, the link in /proc does not contain a valid path.
             if let Ok(target) = path.metadata()
                 && !target.is_file()
             {
@@ -57,7 +57,7 @@ impl FileTarget {
     }
 }
 
-/// Returns the folder of a file; the working directory for a file name without a folder.
+/// Returns the parent folder of a file. For a bare file name this is the working directory.
 pub(crate) fn parent_folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -65,7 +65,7 @@ pub(crate) fn parent_folder(path: &Path) -> &Path {
     }
 }
 
-/// Makes the renames in a folder durable, if the operating system can.
+/// Makes renames in a folder durable, if the operating system supports this.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! Files that are written atomically: the profile and the local state in `.cellar/`; and file locks.
+//! Atomic writes and file locks for the profile and the other local state in `.cellar/`.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -10,15 +10,15 @@ use serde::de::DeserializeOwned;
 use crate::file_target::{FileTarget, parent_folder, sync_folder};
 use crate::owner::UntrustedFile;
 
-/// Folder for local state, in the directory of a project.
+/// Name of the folder for local state in a project directory.
 pub const STATE_FOLDER: &str = ".cellar";
 /// Maximum size of a state file, in bytes.
 pub const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
-/// Mode of new folders in the state folder.
+/// File mode of new folders in the state folder.
 #[cfg(unix)]
 const PRIVATE_FOLDER_MODE: u32 = 0o700;
 
-/// Why a file of the local state cannot be used. The file is unchanged.
+/// Error for a file of the local state. The file was not changed.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum FileError {
     /// The file cannot be read.
@@ -27,7 +27,7 @@ pub enum FileError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Error of the operating system.
+        /// Error that the operating system returned.
         source: io::Error,
     },
     /// The file cannot be written.
@@ -39,7 +39,7 @@ pub enum FileError {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// Error of the operating system.
+        /// Error that the operating system returned.
         source: io::Error,
     },
     /// The file's contents are invalid.
@@ -48,13 +48,13 @@ pub enum FileError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Why the contents are invalid.
+        /// Reason why the contents are invalid.
         why: String,
         /// What the user can do.
         #[help]
         advice: String,
     },
-    /// Another account owns the file or can write to it, so its contents cannot be trusted.
+    /// Another account owns the file or has write access, so its contents cannot be trusted.
     #[error("{} was not read: {untrusted}", path.display())]
     #[diagnostic(
         code(cellar::file_foreign),
@@ -66,7 +66,7 @@ pub enum FileError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// Why the file cannot be trusted.
+        /// Reason why the file cannot be trusted.
         untrusted: UntrustedFile,
     },
     /// Another process has locked the file.
@@ -81,11 +81,12 @@ pub enum FileError {
     },
 }
 
-/// Reads a JSON file; `None` if the file does not exist. `advice` becomes the help of a
-/// [`FileError::Malformed`].
+/// Reads a JSON file. Returns `None` if the file does not exist. If the file is malformed, `advice`
+/// is the help text of the [`FileError::Malformed`].
 ///
 /// # Errors
-/// [`FileError`] if the file cannot be read or is malformed.
+///
+/// Returns a [`FileError`] if the file cannot be read or is malformed.
 pub fn read_json<T: DeserializeOwned>(path: &Path, advice: &str) -> Result<Option<T>, FileError> {
     let unreadable = |source| FileError::Unreadable { path: path.to_owned(), source };
     let malformed = |why: String| FileError::Malformed {
@@ -107,10 +108,11 @@ pub fn read_json<T: DeserializeOwned>(path: &Path, advice: &str) -> Result<Optio
     serde_json::from_slice(&json).map(Some).map_err(|error| malformed(error.to_string()))
 }
 
-/// Writes a value as JSON, like [`write_private`].
+/// Writes a value as JSON with [`write_private`].
 ///
 /// # Errors
-/// [`FileError::Unwritable`] if the file cannot be written.
+///
+/// Returns [`FileError::Unwritable`] if the file cannot be written.
 pub fn write_json(path: &Path, content: &impl Serialize) -> Result<(), FileError> {
     let mut json = serde_json::to_vec_pretty(content)
         .map_err(|error| FileError::Unwritable { path: path.to_owned(), source: error.into() })?;
@@ -118,12 +120,13 @@ pub fn write_json(path: &Path, content: &impl Serialize) -> Result<(), FileError
     write_private(path, &json)
 }
 
-/// Writes a file atomically and durably: `path` contains either the old contents or the new. On Unix only
-/// the owner can read the file. A symbolic link is kept, and its target is replaced. Creates missing
-/// folders.
+/// Writes a file atomically and durably: `path` contains either the old or the new contents. On
+/// Unix, only the owner can read the file. If `path` is a symbolic link, its target is replaced and
+/// the link is kept. Creates missing folders.
 ///
 /// # Errors
-/// [`FileError::Unwritable`] if the file cannot be written.
+///
+/// Returns [`FileError::Unwritable`] if the file cannot be written.
 pub fn write_private(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
     create_folder(parent_folder(path))?;
@@ -136,7 +139,8 @@ pub fn write_private(path: &Path, content: &[u8]) -> Result<(), FileError> {
     sync_folder(folder).map_err(unwritable)
 }
 
-/// Follows the symbolic links from `path`. Fails if they lead to a pipe or device, which cannot be replaced.
+/// Resolves `path` by following symbolic links. Fails if the target is a pipe or a device, because
+/// these cannot be replaced.
 fn replaceable_target(path: &Path) -> io::Result<PathBuf> {
     match FileTarget::resolve(path)? {
         FileTarget::Missing(path) | FileTarget::Regular(path, _) => Ok(path),
@@ -147,9 +151,9 @@ fn replaceable_target(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Creates a folder and its missing parents. In `.cellar/`, new folders are private on Unix, because they may
-/// contain whole spreadsheets, and a `.gitignore` excludes all files from version control. The modes of
-/// existing folders are not changed.
+/// Creates a folder and its missing parents. Folders in `.cellar/` may contain whole spreadsheets:
+/// on Unix they are created private, and a `.gitignore` excludes them from version control. The
+/// modes of existing folders are not changed.
 pub(crate) fn create_folder(folder: &Path) -> Result<(), FileError> {
     let unwritable = |source| FileError::Unwritable { path: folder.to_owned(), source };
     let is_state = |folder: &&Path| folder.file_name().is_some_and(|name| name == STATE_FOLDER);
@@ -164,7 +168,8 @@ pub(crate) fn create_folder(folder: &Path) -> Result<(), FileError> {
     create_gitignore(state_folder).map_err(unwritable)
 }
 
-/// Excludes the state folder, which contains tokens, from version control. Keeps an existing `.gitignore`.
+/// Excludes the state folder from version control, because it contains tokens. An existing
+/// `.gitignore` is not changed.
 fn create_gitignore(state_folder: &Path) -> io::Result<()> {
     let path = state_folder.join(".gitignore");
     match OpenOptions::new().write(true).create_new(true).open(path) {
@@ -182,17 +187,18 @@ fn create_private_folders(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// An exclusive lock on a file, to keep other processes out. Released when dropped or when the process ends.
+/// A file lock that excludes other processes. Released when dropped or when the process ends.
 #[derive(Debug)]
 pub struct FileLock {
     file: File,
 }
 
 impl FileLock {
-    /// Locks the file, and creates it if missing. Blocks the thread until the lock is free.
+    /// Locks the file and creates it if it is missing. Blocks the thread until the lock is free.
     ///
     /// # Errors
-    /// [`FileError::Unwritable`] if the lock file cannot be created or locked.
+    ///
+    /// Returns [`FileError::Unwritable`] if the lock file cannot be created or locked.
     pub fn acquire(path: &Path) -> Result<Self, FileError> {
         let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
         loop {
@@ -204,11 +210,12 @@ impl FileLock {
         }
     }
 
-    /// Locks the file if the lock is free, and creates the file if missing.
+    /// Locks the file without waiting, and creates it if it is missing.
     ///
     /// # Errors
-    /// [`FileError::InUse`] if another process has the lock; [`FileError::Unwritable`] if the lock file
-    /// cannot be created or locked.
+    ///
+    /// Returns [`FileError::InUse`] if another process has locked the file, or
+    /// [`FileError::Unwritable`] if the lock file cannot be created or locked.
     pub fn try_acquire(path: &Path) -> Result<Self, FileError> {
         let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
         loop {
@@ -226,10 +233,11 @@ impl FileLock {
         }
     }
 
-    /// Deletes the lock file and releases the lock. On systems other than Unix, or if the file cannot be
-    /// deleted, the empty file stays.
+    /// Deletes the lock file and releases the lock. The empty file is kept if it cannot be deleted,
+    /// or if the system is not Unix.
     pub fn release_and_delete(self, path: &Path) {
-        // The file is deleted while locked: a process that opened it earlier notices with `is_still_at`.
+        // Delete the file while it is locked. A process that has already opened it detects the
+        // deletion with `is_still_at`.
         if cfg!(unix) && is_still_at(&self.file, path).unwrap_or(false) {
             let _ = std::fs::remove_file(path);
         }
@@ -242,8 +250,8 @@ impl FileLock {
     }
 }
 
-/// Returns whether an open file is still the one at `path`. If another process deleted the file after it was
-/// opened, a lock on it does not exclude processes that open the path later.
+/// Returns whether an open file is still the file at `path`. If another process has deleted the
+/// file, a lock on the open file does not exclude processes that open `path` later.
 #[cfg(unix)]
 fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
@@ -255,7 +263,7 @@ fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Returns `true`, because lock files are only deleted on Unix.
+/// Always true, because lock files are only deleted on Unix.
 #[cfg(not(unix))]
 fn is_still_at(_file: &File, _path: &Path) -> io::Result<bool> {
     Ok(true)

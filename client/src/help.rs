@@ -1,11 +1,13 @@
-//! Groups of commands in `--help`. clap prints one flat list, which is hard to read with thirty commands.
+//! Groups the commands in `--help`. The flat list that clap prints is hard to read with thirty
+//! commands.
 
 use std::fmt::Write as _;
 
-/// A heading and the names of the commands below it.
+/// The heading of a group and the names of its commands.
 pub type Group = (&'static str, &'static [&'static str]);
 
-/// Replaces clap's list of commands with one list per group. Commands outside all groups are not listed.
+/// Replaces clap's list of commands with one list per group. Commands that belong to no group are
+/// not listed.
 #[must_use]
 pub fn with_groups(command: clap::Command, groups: &[Group]) -> clap::Command {
     let name_lengths = groups.iter().flat_map(|(_, names)| *names).map(|name| name.len());
@@ -26,8 +28,8 @@ pub fn with_groups(command: clap::Command, groups: &[Group]) -> clap::Command {
     ))
 }
 
-/// Returns the visible commands that are not in exactly one group, and the names in groups that are not
-/// commands. For tests.
+/// Returns the visible commands that do not belong to exactly one group, and the names in groups
+/// that are not commands. Used by tests.
 #[must_use]
 pub fn ungrouped(command: &clap::Command, groups: &[Group]) -> Vec<String> {
     let named = || groups.iter().flat_map(|(_, names)| *names);

@@ -1,10 +1,10 @@
-//! Checks that no other account can change a file, before the file is trusted.
+//! Checks that no other account can change a file before the file is trusted.
 
 use std::path::{Path, PathBuf};
 
 use crate::file_target::parent_folder;
 
-/// Why the contents of a file or folder cannot be trusted.
+/// Reason why the contents of a file or folder cannot be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UntrustedFile {
     /// Another account owns the file or folder.
@@ -28,16 +28,18 @@ pub enum UntrustedFile {
     Unknown {
         /// The file or folder.
         path: PathBuf,
-        /// Error of the operating system.
+        /// Error that the operating system returned.
         why: String,
     },
 }
 
-/// Checks that only this account and root can write to a file or folder, or replace it. Also checks the
-/// folder of the path, and the target of symbolic links with its folder.
+/// Checks that only this account and root can change or replace a file or folder. The check
+/// includes the parent folder, and the target of a symbolic link with its parent folder.
 ///
 /// # Errors
-/// [`UntrustedFile`] if another account can change the file, or if the owner cannot be determined.
+///
+/// Returns an [`UntrustedFile`] if another account can change the file, or if its owner cannot be
+/// determined.
 pub fn check_trusted(path: &Path) -> Result<(), UntrustedFile> {
     let target = path.canonicalize().map_err(|error| unknown_owner(path, &error))?;
     check_single(&target)?;
@@ -60,7 +62,7 @@ fn check_single(path: &Path) -> Result<(), UntrustedFile> {
     ownership.check(path, metadata.is_dir(), own_uid, own_gid)
 }
 
-/// Accepts every file, because owners are only known on Unix.
+/// Accepts every file, because owners can only be read on Unix.
 #[cfg(not(unix))]
 fn check_single(_path: &Path) -> Result<(), UntrustedFile> {
     Ok(())
@@ -77,7 +79,7 @@ const ROOT: u32 = 0;
 const WRITABLE_BY_GROUP: u32 = 0o020;
 #[cfg(unix)]
 const WRITABLE_BY_ALL: u32 = 0o002;
-/// Mode bit of a folder in which only the owner of a file can delete or replace the file.
+/// Mode bit of a folder in which only a file's owner can delete or replace the file.
 #[cfg(unix)]
 const STICKY: u32 = 0o1000;
 #[cfg(unix)]
@@ -93,8 +95,8 @@ struct Ownership {
 
 #[cfg(unix)]
 impl Ownership {
-    /// Checks that only `own_uid` and root can write. The group `own_gid` may write as well, because on most
-    /// systems it has no other members.
+    /// Checks that only `own_uid` and root can write. The group `own_gid` may also have write
+    /// access, because on most systems this group has no other members.
     fn check(
         &self,
         path: &Path,

@@ -1,7 +1,8 @@
-//! The profile: URL and token of the API, and the current spreadsheet.
+//! The profile stores the URL and token of the API, and the current spreadsheet.
 //!
-//! The profile is the file `.cellar/profile.json` in the working directory or the nearest parent directory.
-//! `synth deploy` writes it; `cellar` reads it and stores the current spreadsheet in it.
+//! The profile is the file `.cellar/profile.json` in the working directory or the nearest parent
+//! directory that contains one. `synth deploy` creates the profile. `cellar` reads it and stores
+//! the current spreadsheet in it.
 
 use std::path::{Path, PathBuf};
 
@@ -20,36 +21,37 @@ const FILE_NAME: &str = "profile.json";
 pub struct Profile {
     /// URL of the API.
     pub url: String,
-    /// Stable name of the stack, which does not change with the port of a local stack. Unsent edits are
-    /// stored under this name; see [`crate::Client::identity`].
+    /// Stable name of the stack, which does not change when a local stack uses another port. Unsent
+    /// edits are stored under this name (see [`crate::Client::identity`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<String>,
-    /// Name of the stack, for messages.
+    /// Name of the stack as shown in messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// Bearer token. Not part of `Debug` output; the file's mode protects it from other users.
+    /// Bearer token. `Debug` omits it, and the file mode protects it from other users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// The current spreadsheet, which commands without `-s` use.
+    /// The current spreadsheet, used by commands without `-s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spreadsheet: Option<LogId>,
 }
 
-/// Returns whether two URLs are equal, except for trailing slashes and surrounding spaces.
+/// Compares two URLs. Ignores trailing slashes and surrounding spaces.
 #[must_use]
 pub fn is_same_url(left: &str, right: &str) -> bool {
     let normalise = |url: &str| url.trim().trim_end_matches('/').to_owned();
     normalise(left) == normalise(right)
 }
 
-/// Why a command cannot use the profile.
+/// Reason why a command cannot use the profile.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ProfileError {
     /// The file cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] FileError),
-    /// A token was passed without a URL, and would be sent to the URL of the profile.
+    /// The user passed a token without a URL. The token was not sent, because the profile's URL may
+    /// not be trustworthy.
     #[error("refused to send the token to {url}, the URL in {}", path.display())]
     #[diagnostic(
         code(cellar::token_without_url),
@@ -86,12 +88,13 @@ impl Profile {
         Self { url: url.into(), identity: None, stack: None, token: None, spreadsheet: None }
     }
 
-    /// Finds the profile in `start_dir` or the nearest parent directory. Also returns the directory, for
-    /// [`Profile::save`].
+    /// Finds the profile in `start_dir` or the nearest parent directory that contains one. Also
+    /// returns that directory, which [`Profile::save`] requires.
     ///
     /// # Errors
-    /// [`FileError`] if the nearest profile cannot be read, is malformed, or can be written by another
-    /// account. Such a profile is never skipped.
+    ///
+    /// Returns a [`FileError`] if the nearest profile cannot be read, is malformed or can be
+    /// written by another account. An invalid profile is never skipped.
     pub fn find(start_dir: &Path) -> Result<Option<(PathBuf, Self)>, FileError> {
         for directory in start_dir.ancestors() {
             if let Some(profile) = Self::read(directory)? {
@@ -101,10 +104,11 @@ impl Profile {
         Ok(None)
     }
 
-    /// Reads the profile of `dir`, without searching parent directories.
+    /// Reads the profile of `dir`. Does not search the parent directories.
     ///
     /// # Errors
-    /// [`FileError`], like [`Profile::find`].
+    ///
+    /// Returns the same errors as [`Profile::find`].
     pub fn read(dir: &Path) -> Result<Option<Self>, FileError> {
         let path = Self::path(dir);
         match path.try_exists() {
@@ -112,7 +116,8 @@ impl Profile {
             Ok(false) => return Ok(None),
             Err(source) => return Err(FileError::Unreadable { path, source }),
         }
-        // Check before opening: if another account created a pipe there, reading would block.
+        // Check the owner before opening the file: if another account has created a pipe at this
+        // path, reading it would block.
         if let Err(untrusted) = owner::check_trusted(&path) {
             return Err(FileError::Foreign { path, untrusted });
         }
@@ -121,15 +126,16 @@ impl Profile {
         read_json(&path, advice)
     }
 
-    /// Finds the profile for a command with an optional URL and token from the command line or the
-    /// environment.
+    /// Finds the profile for a command. The command line or the environment may provide a URL and a
+    /// token.
     ///
-    /// A profile may be part of a downloaded folder, so a token that the user passed is never sent to the
-    /// profile's URL. With a URL, an untrusted profile is ignored.
+    /// A profile may be part of a downloaded folder, so a token from the user is never sent to the
+    /// URL of a profile. If the user passes a URL, an untrusted profile is ignored.
     ///
     /// # Errors
-    /// [`ProfileError::TokenWithoutUrl`] if the user passed a token, but no URL; [`ProfileError::File`], like
-    /// [`Profile::find`].
+    ///
+    /// Returns [`ProfileError::TokenWithoutUrl`] if the user passed a token without a URL, or
+    /// [`ProfileError::File`] if [`Profile::find`] fails.
     pub fn for_command(
         start_dir: &Path,
         given_url: Option<&str>,
@@ -151,10 +157,11 @@ impl Profile {
         Ok(found)
     }
 
-    /// Writes the profile to `dir/.cellar/profile.json` atomically; on Unix with mode 0600.
+    /// Writes the profile to `dir/.cellar/profile.json` atomically. On Unix the file mode is 0600.
     ///
     /// # Errors
-    /// [`FileError::Unwritable`] if the file cannot be written.
+    ///
+    /// Returns [`FileError::Unwritable`] if the file cannot be written.
     pub fn save(&self, dir: &Path) -> Result<(), FileError> {
         write_json(&Self::path(dir), self)
     }

@@ -1,4 +1,4 @@
-//! Prints errors, in the same form for all of Cellar's commands.
+//! Prints errors in the same format for all commands of Cellar.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -10,8 +10,9 @@ use crate::table::to_json;
 /// Minimum width of a report, in columns.
 const MIN_WIDTH: usize = 40;
 
-/// Prints an error and its help to stderr: as JSON (`{"error": {"code", "message", "help"}}`) if `json` is set,
-/// with graphics on a terminal, and as plain text otherwise.
+/// Prints an error and its help text to stderr. The format is JSON (`{"error": {"code", "message",
+/// "help"}}`) if `json` is set, a graphical report if stderr is a terminal, and plain text
+/// otherwise.
 pub fn report(error: &dyn Diagnostic, json: bool) {
     let mut stderr = io::stderr();
     let text = if json {
@@ -21,7 +22,7 @@ pub fn report(error: &dyn Diagnostic, json: bool) {
     } else {
         format_plain(error)
     };
-    // If stderr is closed, the failure cannot be reported anywhere.
+    // Ignore the failure: if stderr is closed, it cannot be reported anywhere.
     let _ = writeln!(stderr, "{}", text.trim_end());
 }
 

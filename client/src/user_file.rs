@@ -1,5 +1,5 @@
-//! Writes output files that the user names. Symbolic links are followed; pipes and devices are written to
-//! instead of being replaced.
+//! Writes the output files of commands. Symbolic links are followed. Pipes and devices are written
+//! to, not replaced.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek as _};
@@ -7,14 +7,14 @@ use std::path::Path;
 
 use crate::file_target::{FileTarget, parent_folder, sync_folder};
 
-/// Mode of a new file, before the umask is applied.
+/// File mode of a new file before the umask is applied.
 #[cfg(unix)]
 const NEW_FILE_MODE: u32 = 0o666;
 
-/// Why a file was not written. An existing regular file is unchanged.
+/// Reason why a file was not written. An existing regular file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum UserFileError<E> {
-    /// The file exists and may not be replaced.
+    /// The file already exists, and the caller did not allow replacing it.
     #[error("the file already exists")]
     Exists,
     /// A file operation failed.
@@ -25,8 +25,8 @@ pub enum UserFileError<E> {
     Content(E),
 }
 
-/// Returns whether writing to `path` destroys data: the path leads to a regular file or a disk. Writing to a
-/// pipe or terminal does not.
+/// Returns whether writing to `path` destroys data, which is the case for a regular file or a disk.
+/// Writing to a pipe or a terminal destroys no data.
 #[must_use]
 pub fn replaces_data(path: &Path) -> bool {
     match FileTarget::resolve(path) {
@@ -38,12 +38,14 @@ pub fn replaces_data(path: &Path) -> bool {
 
 /// Writes an output file.
 ///
-/// A regular file is replaced atomically and keeps its mode. A symbolic link is kept, and its target is
-/// written. The contents are written to a pipe or device once they are complete.
+/// A regular file is replaced atomically and keeps its mode. If the path is a symbolic link, the
+/// target is written and the link is kept. For a pipe or device, the complete contents are produced
+/// before anything is written.
 ///
 /// # Errors
-/// [`UserFileError::Exists`] if data would be replaced and `replace` is not set; other variants if the file
-/// cannot be written or `write_contents` fails.
+///
+/// Returns [`UserFileError::Exists`] if the write would replace data and `replace` is not set.
+/// Returns another variant if the file cannot be written or `write_contents` fails.
 pub fn write_user_file<T, E>(
     path: &Path,
     replace: bool,
@@ -73,8 +75,8 @@ fn is_disk(_metadata: &Metadata) -> bool {
     false
 }
 
-/// Writes a temporary file in the same folder and renames it to `path`. `existing` is the metadata of the
-/// file to replace; without it, an existing file is an error.
+/// Writes a temporary file in the same folder and renames it to `path`. `existing` is the metadata
+/// of the file to replace. If `existing` is `None`, a file at `path` is an error.
 fn write_atomically<T, E>(
     path: &Path,
     existing: Option<&Metadata>,
@@ -83,7 +85,7 @@ fn write_atomically<T, E>(
     let folder = parent_folder(path);
     let mut builder = tempfile::Builder::new();
     builder.prefix(".cellar-output-");
-    // Temporary files are private by default; an output file has the usual mode.
+    // Temporary files are private by default, but an output file gets the usual mode.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(NEW_FILE_MODE));
     let mut file = builder.tempfile_in(folder)?;
@@ -102,7 +104,7 @@ fn write_atomically<T, E>(
     Ok(written)
 }
 
-/// Writes to a pipe or device, once the contents are complete.
+/// Writes to a pipe or device after the complete contents were produced.
 fn write_through<T, E>(
     path: &Path,
     write_contents: impl FnOnce(&mut File) -> Result<T, E>,

@@ -24,7 +24,7 @@ use crate::sha256::sha256;
 /// Error of offloading or trimming a segment. No data is lost when it occurs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetentionError {
-    /// The store failed.
+    /// A request to the store failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
     /// The segment cannot be encoded as one object.

@@ -60,7 +60,7 @@ pub enum ReadError {
          quote"
     )]
     TextAfterQuote { line: u64, column: u64 },
-    /// A row has another number of fields than the first row.
+    /// A row has a different number of fields than the first row.
     #[error(
         "line {line}: the row has {fields} fields, but the first row has {expected}: correct the line, \
          check the delimiter, or choose to fill short rows with empty cells"

@@ -93,8 +93,9 @@ impl LocalCloud {
     /// Creates the template's resources in the state folder, or opens the existing ones.
     ///
     /// # Errors
-    /// [`LocalError`] if the folder is in use or damaged, the port is in use, or the template
-    /// contains something that the local stack does not support. Stored data is unchanged then.
+    /// Returns a [`LocalError`] if the folder is in use or damaged, the port is in use, or the
+    /// template contains something that the local stack does not support. Stored data is unchanged
+    /// then.
     pub async fn start(
         template: &Template,
         folder: &StateFolder,

@@ -3,7 +3,7 @@
 //! The log consists of the segments `S E E X` and `S E` (Snapshot entry, edits, End Segment). An
 //! eventually consistent read may see any prefix, or a hole. A strongly consistent read may see an
 //! End Segment before the next segment. Pages contain one or more entries. A client that has
-//! reached the end reads again, and must reach the newest position that it was told.
+//! reached the end reads again, and must reach the newest position that it knows.
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ use crate::log::{Stored, Tables, View};
 pub const PREFIX: &str = "I2 the entries read are a prefix of the log";
 /// Property: the reader reports no corruption, because the modeled log is never corrupt.
 pub const SOUND: &str = "no read reports corruption";
-/// Property: a client that was told a position reads up to that position.
-pub const REACHES: &str = "a read reaches the position that the client was told";
+/// Property: a client that knows of a position reads up to that position.
+pub const REACHES: &str = "a read reaches the newest position that the client knows";
 
 /// The growth step at which the log rolls.
 const ROLL_AT: u32 = 3;

@@ -36,8 +36,8 @@ impl Service {
 /// or `AWS_ENDPOINT_URL` redirects the client to an endpoint outside AWS.
 ///
 /// # Errors
-/// [`SettingsError::Missing`] if no region is set. Missing credentials are reported when the first
-/// request is signed.
+/// Returns [`SettingsError::Missing`] if no region is set. Missing credentials are reported when
+/// the first request is signed.
 pub fn from_environment(
     service: Service,
     variable: impl Fn(&str) -> Option<String>,

@@ -1,4 +1,4 @@
-//! Parses the command line, runs the command, and returns the exit code.
+//! Parses the command line, runs the command, and determines the exit code.
 
 use std::process::ExitCode;
 
@@ -13,12 +13,12 @@ use crate::commands::{
 use crate::error::SynthError;
 use crate::project::ConfigSelection;
 
-/// Exit code if a comparison finds differences.
+/// Exit code of a comparison that finds differences.
 const DIFFERENCES: u8 = 2;
-/// Exit code of invalid usage.
+/// Exit code for invalid arguments.
 const INVALID_USAGE: u8 = 64;
 
-/// Returns the definition of the command line, for its reference page.
+/// Returns the command-line definition, from which the reference page is generated.
 #[must_use]
 pub fn command() -> clap::Command {
     Arguments::grouped()
@@ -30,7 +30,8 @@ pub fn main() -> ExitCode {
     main_with(Ports::default())
 }
 
-/// Like [`main`], but a local stack uses `ports` (clock, random numbers, …); for tests.
+/// Like [`main`], but a local stack uses `ports` for its clock, random numbers and other
+/// dependencies. Intended for tests.
 #[must_use]
 pub fn main_with(ports: Ports) -> ExitCode {
     let arguments = match Arguments::parse_grouped() {
@@ -47,10 +48,11 @@ pub fn main_with(ports: Ports) -> ExitCode {
     }
 }
 
-/// Prints help and version to stdout, and a usage error to stderr (as JSON with `--json`).
+/// Prints the help or the version to stdout, or a usage error to stderr. With `--json`, a usage
+/// error is printed as JSON.
 fn print_usage(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // Fails only if stdout is closed.
+        // Printing fails only if stdout is closed. The error is ignored.
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
@@ -75,7 +77,8 @@ fn run(arguments: Arguments, output: &Output, ports: Ports) -> Result<ExitCode, 
     let config = ConfigSelection { file: arguments.config.as_deref(), stage };
     let result = runtime.block_on(dispatch(arguments.command, config, output, ports));
     if matches!(result, Err(SynthError::Interrupted { .. })) {
-        // A confirmation prompt may still block a thread on stdin.
+        // The runtime is not awaited, because a confirmation prompt may still block a thread on
+        // stdin.
         runtime.shutdown_background();
     }
     result
@@ -127,7 +130,7 @@ fn success((): ()) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns the exit code of a command that compares.
+/// Returns the exit code of a comparison.
 fn compared(differs: bool) -> ExitCode {
     if differs { ExitCode::from(DIFFERENCES) } else { ExitCode::SUCCESS }
 }

@@ -1,4 +1,4 @@
-//! Reads the git repository of a project.
+//! Reads the git repository that contains a project.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use cellar_stacks::template::limits::TEMPLATE_BYTES_MAX;
 use miette::Diagnostic;
 use serde::{Deserialize, Serialize};
 
-/// Git failed, or does not know a revision.
+/// Git failed or does not know the revision.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 #[error("cannot read {revision:?} from git: {message}")]
 #[diagnostic(
@@ -26,13 +26,14 @@ pub(crate) struct GitError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Commit {
-    /// Hexadecimal commit id.
+    /// Commit id in hexadecimal.
     pub(crate) id: String,
     /// Whether tracked files have uncommitted changes.
     pub(crate) changed: bool,
 }
 
-/// Returns the checked-out commit of a folder; `None` if it is in no repository, or git is not installed.
+/// Returns the commit that is checked out in a folder. Returns `None` if the folder is in no
+/// repository, or if git is not installed.
 pub(crate) fn checked_out_commit(folder: &Path) -> Option<Commit> {
     let id = run_git(folder, "HEAD", &["rev-parse", "--verify", "HEAD^{commit}"]).ok()?;
     let status = ["status", "--porcelain", "--untracked-files=no"];
@@ -40,10 +41,10 @@ pub(crate) fn checked_out_commit(folder: &Path) -> Option<Commit> {
     Some(Commit { id: id.trim().to_owned(), changed: !changes.trim().is_empty() })
 }
 
-/// Runs git in `folder` and returns its output. `revision` is only used in errors.
+/// Runs git in `folder` and returns its output. `revision` is used only in errors.
 ///
 /// # Errors
-/// [`GitError`] if git fails, or prints more than [`TEMPLATE_BYTES_MAX`] bytes.
+/// Returns [`GitError`] if git fails or prints more than [`TEMPLATE_BYTES_MAX`] bytes.
 pub(crate) fn run_git(
     folder: &Path,
     revision: &str,
@@ -66,7 +67,7 @@ pub(crate) fn run_git(
         stdout.take(read_limit).read_to_end(&mut output).map_err(cannot_run)?;
     }
     if output.len() > TEMPLATE_BYTES_MAX {
-        // Stdout is closed here, so git exits when it writes more.
+        // The pipe is closed at this point, so git exits when it continues to write.
         let _ = child.wait();
         return Err(git_error(format!("the file has more than {TEMPLATE_BYTES_MAX} bytes")));
     }

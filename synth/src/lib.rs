@@ -1,7 +1,8 @@
-//! The `synth` command: synthesizes the CloudFormation template, builds the Lambda bundle, deploys
-//! both, and operates the stack.
+//! Library of the `synth` command, which synthesizes the CloudFormation template, builds the Lambda
+//! bundle, deploys both, and operates the stack.
 //!
-//! A library, so that tests can run the same program with other ports; `main.rs` only calls [`main`].
+//! The command is a library, so that tests can run it with other ports. `main.rs` only calls
+//! [`main`].
 
 mod aws;
 mod bundle;

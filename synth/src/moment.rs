@@ -1,8 +1,8 @@
-//! Formatting of times in UTC.
+//! Formats times in UTC.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The last second of the year 9999, the largest time that can be formatted.
+/// The last second of the year 9999, which is the maximum time that can be formatted.
 const LAST_S: u64 = 253_402_300_799;
 
 /// Formats Unix seconds as `2026-11-01T12:00:00Z`.
@@ -10,7 +10,7 @@ pub(crate) fn utc(unix_s: u64) -> String {
     humantime::format_rfc3339_seconds(at(Duration::from_secs(unix_s.min(LAST_S)))).to_string()
 }
 
-/// Formats Unix seconds for tables, as `2026-11-01 12:00:00`.
+/// Formats Unix seconds as `2026-11-01 12:00:00`, for use in tables.
 pub(crate) fn table_time(unix_s: u64) -> String {
     utc(unix_s).replace('T', " ").trim_end_matches('Z').to_owned()
 }

@@ -1,4 +1,4 @@
-//! Output files of commands, at a path given by the user.
+//! Writes output files of commands to paths that the user gives.
 
 use std::io::Write as _;
 use std::path::Path;

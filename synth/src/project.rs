@@ -1,4 +1,5 @@
-//! A project: the nearest configuration file and the `.cellar/` folder beside it.
+//! A project, which consists of the nearest configuration file and the `.cellar/` folder next to
+//! it.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,10 +15,10 @@ use cellar_stacks::config::TokenKey;
 use crate::error::SynthError;
 use crate::output_file::write_output;
 
-/// Name of the configuration file.
+/// Default name of the configuration file.
 pub(crate) const CONFIG_FILE: &str = "cellar.yaml";
 
-/// The options `--config` and `--stage`.
+/// Values of the options `--config` and `--stage`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ConfigSelection<'a> {
     /// The file of `--config`.
@@ -26,25 +27,27 @@ pub(crate) struct ConfigSelection<'a> {
     pub(crate) stage: Option<&'a str>,
 }
 
-/// A project folder with its configuration.
+/// A project folder and its configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct Project {
-    /// The parent folder of `.cellar/`.
+    /// The folder that contains `.cellar/`.
     pub(crate) folder: PathBuf,
-    /// The configuration file, whether or not it exists.
+    /// Path of the configuration file, which may not exist.
     pub(crate) config_file: PathBuf,
-    /// The configuration of the selected stage; the defaults if the file does not exist.
+    /// The configuration of the selected stage. Default values are used if the configuration file
+    /// does not exist.
     pub(crate) config: Config,
     /// The selected stage; `None` if the configuration has no stages.
     pub(crate) stage: Option<String>,
 }
 
 impl Project {
-    /// Reads the configuration of `--config`, or the nearest one in this or a parent folder.
+    /// Finds the project and reads its configuration. The configuration file is that of `--config`,
+    /// or the nearest one in the current folder and its parents.
     ///
     /// # Errors
-    /// [`SynthError`] if the file of `--config` does not exist, or if the nearest one is invalid or
-    /// writable by another account.
+    /// Returns [`SynthError`] if the file of `--config` does not exist, or if the nearest file is
+    /// invalid or writable by another account.
     pub(crate) fn find(selection: ConfigSelection<'_>) -> Result<Self, SynthError> {
         let here = env::current_dir().map_err(SynthError::Process)?;
         let project = match selection.file {
@@ -60,8 +63,8 @@ impl Project {
         project.select_stage(selection.stage)
     }
 
-    /// Finds the project folder like [`Self::find`], even if the configuration is invalid: then the
-    /// configuration has its defaults.
+    /// Finds the project folder like [`Self::find`], but also succeeds if the configuration is
+    /// invalid. The default configuration is used in that case.
     pub(crate) fn find_folder(selection: ConfigSelection<'_>) -> Result<Self, SynthError> {
         match Self::find(selection) {
             Err(
@@ -112,12 +115,13 @@ impl Project {
         Ok(Self { config, stage: stage.map(str::to_owned), ..self })
     }
 
-    /// Uses the first incarnation of the tables: only tables in AWS are ever restored.
+    /// Sets the first incarnation of the tables. A local stack always uses it, because only tables
+    /// in AWS can be restored.
     pub(crate) fn use_local_incarnation(&mut self) {
         self.config.incarnation = Config::default().incarnation;
     }
 
-    /// Adds a public key to those that verify tokens, unless it is listed.
+    /// Adds a public key for verifying tokens, unless the configuration already contains the key.
     pub(crate) fn add_token_key(&mut self, public: PublicKey) {
         let key = TokenKey { id: public.id, public_key: public.public_key };
         if !self.config.tokens.keys.contains(&key) {
@@ -125,8 +129,8 @@ impl Project {
         }
     }
 
-    /// Edits the text of the configuration file. If `edit` returns `None`, the error asks the user to
-    /// add `snippet`.
+    /// Edits the text of the configuration file with `edit`. If `edit` returns `None`, returns an
+    /// error that asks the user to add `snippet` to the file.
     pub(crate) fn edit_config(
         &self,
         edit: impl FnOnce(&str) -> Option<String>,
@@ -145,26 +149,28 @@ impl Project {
         StateFolder::new(self.folder.join(STATE_FOLDER).join("local"))
     }
 
-    /// Returns the log file of the local stack in the background.
+    /// Returns the path of the log file of a local stack that runs in the background.
     pub(crate) fn local_log(&self) -> PathBuf {
         self.local_state().path().join("cloud.log")
     }
 
-    /// Returns the private key file of the local stack.
+    /// Returns the path of the private key file of the local stack.
     pub(crate) fn local_key(&self) -> PathBuf {
         self.local_state().path().join("token-key.pem")
     }
 
-    /// Returns the operator's private key file for stacks in AWS.
+    /// Returns the path of the operator's private key file for stacks in AWS.
     pub(crate) fn operator_key(&self) -> PathBuf {
         self.folder.join(STATE_FOLDER).join("token-key.pem")
     }
 }
 
-/// Returns the configuration of a stage; `None` if the configuration has no stages and none is requested.
+/// Returns the configuration of a stage. Returns `None` if the configuration has no stages and none
+/// is requested.
 ///
 /// # Errors
-/// [`SynthError::Stage`] if the stage does not exist, or none is requested although there are stages.
+/// Returns [`SynthError::Stage`] if the requested stage does not exist, or if the configuration has
+/// stages and none is requested.
 pub(crate) fn stage_config(
     config: &Config,
     stage: Option<&str>,
@@ -181,7 +187,8 @@ pub(crate) fn stage_config(
     })
 }
 
-/// Returns the nearest folder, from `here` upwards, for which `matches` is true.
+/// Returns the nearest folder for which `matches` returns true. The search starts at `here` and
+/// continues through its parents.
 fn nearest_with(here: &Path, matches: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     here.ancestors().find(|folder| matches(folder)).map(Path::to_owned)
 }

@@ -1,11 +1,12 @@
-//! Sets `incarnation` in the text of `cellar.yaml`; all other text stays as it is.
+//! Sets the field `incarnation` in the text of `cellar.yaml` without changing any other text.
 
 use cellar_stacks::Config;
 
-/// Returns `text` with a new incarnation: that of `stage`, or the top-level one if `stage` is `None`.
+/// Returns `text` with a new incarnation. The incarnation is set in `stage`, or at the top level if
+/// `stage` is `None`.
 ///
-/// Returns `None` if the text has a form that cannot be edited safely: an edit is accepted only if the
-/// parsed configurations differ in nothing but the incarnation.
+/// Returns `None` if the text has a form that cannot be edited safely. An edit is accepted only if
+/// the parsed configuration changes in nothing except the incarnation.
 pub(crate) fn raise_incarnation(
     text: &str,
     stage: Option<&str>,
@@ -25,7 +26,8 @@ pub(crate) fn raise_incarnation(
     })
 }
 
-/// Returns whether `after` is `before` with another incarnation of `stage`, or at the top level.
+/// Returns whether `before` and `after` differ only in the incarnation of `stage`. If `stage` is
+/// `None`, the top-level incarnation is meant.
 fn differs_only_in_incarnation(
     before: &Config,
     after: &Config,
@@ -52,7 +54,7 @@ fn differs_only_in_incarnation(
     })
 }
 
-/// Replaces the field at the top level, or appends it.
+/// Replaces the field `incarnation` at the top level, or appends it if it is missing.
 fn set_at_top_level(text: &str, incarnation: u32) -> String {
     let field = format!("incarnation: {incarnation}");
     let is_field = |line: &str| line.starts_with("incarnation:");
@@ -66,7 +68,7 @@ fn set_at_top_level(text: &str, incarnation: u32) -> String {
     format!("{text}{newline}{field}\n")
 }
 
-/// Sets the field in the indented lines below the name of a stage.
+/// Sets the field `incarnation` of a stage whose fields are indented below the name of the stage.
 fn set_in_block(text: &str, stage: &str, incarnation: u32) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let stages = lines.iter().position(|line| line.trim_end() == "stages:")?;
@@ -91,7 +93,7 @@ fn set_in_block(text: &str, stage: &str, incarnation: u32) -> Option<String> {
     Some(lines.join("\n") + "\n")
 }
 
-/// Sets the field in a stage that is written on one line, as `stage: {…}`.
+/// Sets the field `incarnation` of a stage that is written on one line, as `stage: {…}`.
 fn set_in_braces(text: &str, stage: &str, incarnation: u32) -> Option<String> {
     let is_stage = |line: &str| {
         key_of(line) == Some(stage) && line.trim_end().ends_with('}') && indent_of(line) > 0

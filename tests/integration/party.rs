@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cellar::Client;
-use cellar::live::{LiveSheet, EditOutcome};
+use cellar::live::{EditOutcome, LiveSheet};
 use cellar_api::{wire::CreateReply, wire::CreateRequest};
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::position::Position;

@@ -119,7 +119,10 @@ async fn a_client_is_poked_beyond_what_it_knows_and_waits_where_nobody_pokes() {
     append(&cloud, one, 3).await;
     assert_eq!(timeout(PATIENCE, pokes.wait_beyond(at(2))).await, Ok(at(3)));
     // Who comes later learns where it ends.
-    assert_eq!(timeout(PATIENCE, client(&cloud.url).pokes(one.id).wait_beyond(at(1))).await, Ok(at(3)));
+    assert_eq!(
+        timeout(PATIENCE, client(&cloud.url).pokes(one.id).wait_beyond(at(1))).await,
+        Ok(at(3))
+    );
 
     let function = cloud.another_api(&cloud.database_url).await;
     let mut nobody = client(&function).pokes(one.id);

@@ -1,4 +1,4 @@
-//! Validation of the API's URL, and construction of request URLs.
+//! Validates the URL of the API and builds request URLs.
 
 use std::net::IpAddr;
 
@@ -6,8 +6,8 @@ use reqwest::Url;
 
 use crate::ClientError;
 
-/// Parses the API's URL. The scheme must be `http` or `https`; credentials, a query or a fragment are
-/// rejected; a path is allowed.
+/// Parses the URL of the API. The scheme must be `http` or `https`, and a path is allowed. Rejects
+/// URLs with credentials, a query or a fragment.
 pub(super) fn parse(url: &str) -> Result<Url, ClientError> {
     let fault =
         |why: &str| ClientError::InvalidUrl { url: without_credentials(url), why: why.to_owned() };
@@ -27,7 +27,8 @@ pub(super) fn parse(url: &str) -> Result<Url, ClientError> {
     Ok(parsed)
 }
 
-/// Returns a URL for a message, with everything before `@` removed, which may contain a password.
+/// Returns a URL for use in a message. Removes everything before `@`, because that part may contain
+/// a password.
 fn without_credentials(url: &str) -> String {
     match url.rsplit_once('@') {
         Some((_, host)) => format!("…@{host}"),
@@ -40,7 +41,7 @@ pub(super) fn base_text(base: &Url) -> String {
     base.as_str().trim_end_matches('/').to_owned()
 }
 
-/// Returns the URL of a request: `base` with path segments and a query appended.
+/// Builds a request URL by appending path segments and a query to `base`.
 pub(super) fn join(base: &Url, path: &[String], query: &[(&'static str, String)]) -> Url {
     let mut url = base.clone();
     if let Ok(mut segments) = url.path_segments_mut() {
@@ -52,7 +53,7 @@ pub(super) fn join(base: &Url, path: &[String], query: &[(&'static str, String)]
     url
 }
 
-/// Returns whether the URL's host is this machine, so that no proxy is used.
+/// Returns whether the host of the URL is this machine. Requests to this machine use no proxy.
 pub(super) fn is_loopback(base: &Url) -> bool {
     let host = base.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())

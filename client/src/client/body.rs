@@ -1,15 +1,16 @@
-//! Reads the body of a reply, up to a size limit.
+//! Reads response bodies up to a size limit.
 
 use cellar_base::limits::MAX_REPLY_BYTES;
 
-/// Maximum size of a reply's body. The server limits lists to `MAX_REPLY_BYTES`, not counting JSON escapes;
-/// the rest allows for escapes, up to the maximum size of a Lambda reply.
+/// Maximum size of a response body, in bytes. The server limits lists to `MAX_REPLY_BYTES` before
+/// JSON escapes are counted. This limit leaves room for the escapes, up to the maximum response
+/// size of a Lambda function.
 pub const MAX_REPLY_BODY_BYTES: usize = MAX_REPLY_BYTES + 2 * 1024 * 1024;
 
-/// Why a body could not be read completely.
+/// Reason why a response body could not be read completely.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyFault {
-    /// The body is longer than the limit.
+    /// The body exceeds the size limit.
     #[error("the reply is too long")]
     TooLarge,
     /// The connection failed before the body was complete.
@@ -17,7 +18,7 @@ pub enum BodyFault {
     Broken(reqwest::Error),
 }
 
-/// Reads the body of a reply of any service, up to `max_bytes`.
+/// Reads the body of a response of any service, up to `max_bytes`.
 ///
 /// # Errors
 /// [`BodyFault`] if the body is too long or incomplete.

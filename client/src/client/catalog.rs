@@ -1,8 +1,9 @@
-//! Requests for a spreadsheet's name, status, members and share links.
+//! Requests that read and change a spreadsheet's name, status, members and share links.
 //!
-//! Each change takes the version of the details that the caller has seen ([`DetailsReply::changes`]). The API
-//! refuses the change if the details have another version, so that a delayed request cannot undo a newer
-//! change. Repeating a change that was made has no effect.
+//! Each change request includes the version of the details that the caller has read
+//! ([`DetailsReply::changes`]). The API refuses the change if the version is no longer current, so
+//! a delayed request cannot undo a newer change. Repeating a change that was already made has no
+//! effect.
 
 use cellar_api::{
     wire::ChangesReply, wire::DetailsReply, wire::LinkReply, wire::LinkRequest,
@@ -16,20 +17,22 @@ use super::{Client, spreadsheet};
 use crate::ClientError;
 
 impl Client {
-    /// `GET /v1/spreadsheets/{id}/details`: returns name, status, members and share links, as far as the
-    /// caller's role allows.
+    /// `GET /v1/spreadsheets/{id}/details`: returns the name, status, members and share links that
+    /// the caller's role may see.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn details(&self, id: LogId) -> Result<DetailsReply, ClientError> {
         self.transport.send(spreadsheet(Method::GET, id, Some("details"))).await
     }
 
-    /// `GET /v1/spreadsheets/{id}/details/changes`: returns one page of the changes of the details, newest
-    /// first. `cursor` is the `next` of the previous page.
+    /// `GET /v1/spreadsheets/{id}/details/changes`: returns one page of the changes to the details,
+    /// newest first. Pass the `next` of the previous page as `cursor`.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn changes(
         &self,
         id: LogId,
@@ -43,7 +46,7 @@ impl Client {
     /// spreadsheet.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn update_details(
         &self,
         id: LogId,
@@ -55,10 +58,12 @@ impl Client {
         self.transport.send(call.if_match(if_match)).await
     }
 
-    /// `POST /v1/spreadsheets/{id}/members`: shares a spreadsheet with a person, or changes their role.
+    /// `POST /v1/spreadsheets/{id}/members`: shares a spreadsheet with a user, or changes the
+    /// user's role.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn share(
         &self,
         id: LogId,
@@ -70,10 +75,11 @@ impl Client {
         self.transport.send(call.if_match(if_match)).await
     }
 
-    /// `DELETE /v1/spreadsheets/{id}/members`: revokes a person's access.
+    /// `DELETE /v1/spreadsheets/{id}/members`: revokes a user's access.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn unshare(
         &self,
         id: LogId,
@@ -90,7 +96,7 @@ impl Client {
     /// `POST /v1/spreadsheets/{id}/links`: creates a share link.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn create_link(
         &self,
         id: LogId,
@@ -105,7 +111,7 @@ impl Client {
     /// `DELETE /v1/spreadsheets/{id}/links/{link}`: revokes a share link.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn revoke_link(
         &self,
         id: LogId,

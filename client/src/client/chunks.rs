@@ -1,4 +1,4 @@
-//! Downloads of snapshot objects, directly from the object store.
+//! Downloads snapshot objects directly from the object store.
 
 use cellar_api::cost::Cost;
 use cellar_api::{wire::ChunksReply, wire::ChunksRequest};
@@ -13,11 +13,14 @@ use super::{Client, spreadsheet};
 use crate::ClientError;
 
 impl Client {
-    /// `POST /v1/spreadsheets/{id}/chunks`: returns download URLs of at most `MAX_CHUNK_URLS` chunks, in the
-    /// order of `hashes`. [`crate::reader`] downloads, verifies and caches chunks.
+    /// `POST /v1/spreadsheets/{id}/chunks`: returns the download URLs of at most `MAX_CHUNK_URLS`
+    /// chunks, in the order of `hashes`. The module [`crate::reader`] uses these URLs to download,
+    /// verify and cache chunks.
     ///
     /// # Errors
-    /// [`ClientError`]; [`ClientError::NotUnderstood`] if the reply has another number of URLs.
+    ///
+    /// Returns a [`ClientError`] if the request fails, in particular [`ClientError::NotUnderstood`]
+    /// if the response does not contain one URL per hash.
     pub async fn chunk_urls(
         &self,
         id: LogId,
@@ -33,7 +36,7 @@ impl Client {
         Ok(reply)
     }
 
-    /// Downloads a snapshot object in its stored form, without verifying it.
+    /// Downloads a snapshot object in its stored (encoded) form. The caller must verify it.
     pub(crate) async fn stored_object(
         &self,
         url: &str,

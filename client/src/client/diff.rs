@@ -10,10 +10,12 @@ use super::{Client, spreadsheet};
 use crate::ClientError;
 
 impl Client {
-    /// `GET /v1/spreadsheets/{id}/diff`: compares the spreadsheet at two positions. Combines all pages.
+    /// `GET /v1/spreadsheets/{id}/diff`: compares the spreadsheet at two positions. Requests all
+    /// pages and combines them.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn diff(
         &self,
         id: LogId,
@@ -23,7 +25,7 @@ impl Client {
         let mut diff = self.diff_page(id, from, to, None).await?;
         while let Some(cursor) = diff.next.take() {
             let page = self.diff_page(id, from, to, Some(cursor)).await?;
-            // Without this check, a faulty server could cause an endless loop.
+            // A faulty server could otherwise cause an endless loop.
             if page.next.is_some_and(|next| next <= cursor) {
                 let url = self.url().to_owned();
                 let why = "`next` does not increase from page to page".to_owned();
@@ -52,8 +54,8 @@ impl Client {
     }
 }
 
-/// Adds the cells of a later page to the sheet's diff. Each page contains all sheets, and a part of the
-/// cells.
+/// Adds the cells of the next page to the diff of a sheet. Every page lists all sheets, but only
+/// some of their cells.
 fn merge_sheet(sheets: &mut Vec<SheetDiff>, page: SheetDiff) {
     match sheets.iter_mut().find(|sheet| sheet.sheet == page.sheet) {
         Some(sheet) => {

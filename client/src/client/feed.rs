@@ -1,4 +1,4 @@
-//! Requests for the feed and the spreadsheet list.
+//! Requests that read the feed and list spreadsheets.
 
 use cellar_api::{wire::FeedReply, wire::SpreadsheetStatus, wire::SpreadsheetsReply};
 use cellar_base::identity::LogId;
@@ -8,39 +8,42 @@ use super::Client;
 use super::transport::Call;
 use crate::ClientError;
 
-/// Parameters of [`Client::feed`]; all are optional.
+/// Parameters of [`Client::feed`]. All are optional.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FeedQuery {
-    /// Checkpoint after the last processed item; defaults to the beginning of the feed.
+    /// Checkpoint of the last processed item. If unset, the feed is read from its beginning.
     pub after: Option<u64>,
-    /// Generation of the feed that the checkpoint belongs to.
+    /// Feed generation that the checkpoint belongs to.
     pub generation: Option<String>,
     /// Maximum number of items.
     pub limit: Option<u32>,
-    /// Whether to include the payloads of events.
+    /// Whether to return the payloads of events.
     pub payloads: bool,
 }
 
-/// Parameters of [`Client::spreadsheets`]; all are optional.
+/// Parameters of [`Client::spreadsheets`]. All are optional.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SpreadsheetsQuery {
-    /// The `next` of the previous page.
+    /// The `next` value of the previous page. Unset for the first page.
     pub cursor: Option<LogId>,
-    /// Number of spreadsheets examined per page; the page may contain fewer.
+    /// Number of spreadsheets that the server examines per page. The page contains only those that
+    /// match.
     pub limit: Option<u32>,
-    /// Text that the name contains, ignoring case.
+    /// Substring of the name. Upper and lower case are not distinguished.
     pub name: Option<String>,
-    /// Only spreadsheets that the caller owns (`true`), or only those that others own (`false`).
+    /// `true` selects spreadsheets that the caller owns, `false` those that other users own.
     pub mine: Option<bool>,
-    /// Status of the spreadsheets; defaults to active.
+    /// Status of the returned spreadsheets. The default is active.
     pub status: Option<SpreadsheetStatus>,
 }
 
 impl Client {
-    /// `GET /v1/feed`: returns one page of feed items after a checkpoint. [`crate::feed`] follows the feed.
+    /// `GET /v1/feed`: returns one page of feed items after a checkpoint. To follow the feed, use
+    /// [`crate::feed`].
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn feed(&self, query: &FeedQuery) -> Result<FeedReply, ClientError> {
         let FeedQuery { after, generation, limit, payloads } = query;
         let call = Call::new(Method::GET, &["v1", "feed"])
@@ -51,11 +54,13 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets`: returns one page of the spreadsheets that are shared with the caller. A page
-    /// may be empty although more follow: continue while the reply has a `next`.
+    /// `GET /v1/spreadsheets`: returns one page of the spreadsheets that the caller can access. A
+    /// page may be empty although more pages follow. Continue as long as the response contains
+    /// `next`.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn spreadsheets(
         &self,
         query: &SpreadsheetsQuery,

@@ -1,4 +1,5 @@
-//! Uploads the chunks of an imported sheet directly to the object store, and lets the server check them.
+//! Uploads the chunks of an imported sheet directly to the object store, and asks the server to
+//! verify them.
 
 use cellar_api::{
     wire::ChunkUpload, wire::ImportCheckReply, wire::ImportCheckRequest, wire::ImportUploadsReply,
@@ -11,15 +12,17 @@ use super::objects::UploadGrant;
 use super::{Client, spreadsheet};
 use crate::ClientError;
 
-/// HTTP status of the object store if the object already exists.
+/// HTTP status that the object store returns if the object already exists.
 const PRECONDITION_FAILED: u16 = 412;
 
 impl Client {
-    /// `POST /v1/spreadsheets/{id}/imports/uploads`: returns upload URLs for chunks, in their order. Changes
-    /// nothing.
+    /// `POST /v1/spreadsheets/{id}/imports/uploads`: returns one upload URL per chunk, in the order
+    /// of the chunks. Does not change the spreadsheet.
     ///
     /// # Errors
-    /// [`ClientError`]; [`ClientError::NotUnderstood`] if the reply has another number of URLs.
+    ///
+    /// Returns a [`ClientError`] if the request fails, in particular [`ClientError::NotUnderstood`]
+    /// if the response does not contain one URL per chunk.
     pub async fn request_import_uploads(
         &self,
         id: LogId,
@@ -40,7 +43,10 @@ impl Client {
     /// Uploads a chunk to its upload URL. Succeeds if the chunk was already uploaded.
     ///
     /// # Errors
-    /// [`ClientError`]; [`ClientError::UnexpectedStatus`] if the URL has expired: request a new one.
+    ///
+    /// Returns a [`ClientError`] if the request fails, in particular
+    /// [`ClientError::UnexpectedStatus`] if the URL has expired. The caller must then request a new
+    /// URL.
     pub async fn upload_chunk(
         &self,
         grant: &ChunkUpload,
@@ -53,10 +59,13 @@ impl Client {
         }
     }
 
-    /// `POST /v1/spreadsheets/{id}/imports/checks`: verifies uploaded chunks and keeps them (idempotent).
+    /// `POST /v1/spreadsheets/{id}/imports/checks`: verifies uploaded chunks and protects them from
+    /// expiry. The request is idempotent.
     ///
     /// # Errors
-    /// [`ClientError`]; a problem that names the first missing or invalid chunk.
+    ///
+    /// Returns a [`ClientError`] if the request fails. If a chunk is missing or invalid, the error
+    /// is a problem that identifies the first such chunk.
     pub async fn check_import(
         &self,
         id: LogId,

@@ -1,4 +1,4 @@
-//! The client of the HTTP API, with one method per endpoint.
+//! HTTP client of the API, with one method per endpoint.
 
 mod address;
 mod body;
@@ -37,61 +37,64 @@ use crate::ClientError;
 pub(crate) use transport::random;
 use transport::{Call, Transport};
 
-/// HTTP status of a reply to a request whose ETag is still current.
+/// HTTP status of a response if the ETag in the request is still current.
 const NOT_MODIFIED: u16 = 304;
 
 /// A client of a Cellar API.
 ///
-/// Every request is idempotent. A failed connection, a timeout and a temporary problem are retried a
-/// limited number of times.
+/// Every request is idempotent. The client retries a request a limited number of times after a
+/// connection failure, a timeout or a temporary server error.
 #[derive(Debug, Clone)]
 pub struct Client {
     transport: Transport,
     identity: Option<String>,
 }
 
-/// Parameters of [`Client::cells`]; all are optional.
+/// Parameters of [`Client::cells`]. All are optional.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CellsQuery {
-    /// Name of the sheet; defaults to the first sheet.
+    /// Name of the sheet. The default is the first sheet.
     pub sheet: Option<String>,
-    /// Range in A1 notation; defaults to the whole sheet.
+    /// Range in A1 notation. The default is the whole sheet.
     pub range: Option<String>,
-    /// Position to read at; defaults to the newest.
+    /// Position at which the cells are read. The default is the newest position.
     pub at: Option<Position>,
-    /// The `next` of the previous page.
+    /// The `next` value of the previous page. Unset for the first page.
     pub cursor: Option<String>,
-    /// Lowest acceptable position of the reply, for reading one's own writes.
+    /// Minimum position of the response. Set this to the position of an own write to read that
+    /// write.
     pub min_position: Option<Position>,
 }
 
 impl Client {
-    /// Creates a client of the API at `url`, with an optional bearer token. Sends no request.
+    /// Creates a client of the API at `url` with an optional bearer token. Does not send a request.
     ///
     /// # Errors
-    /// [`ClientError::InvalidUrl`], [`ClientError::InvalidToken`], [`ClientError::ClearText`] or
-    /// [`ClientError::Setup`].
+    ///
+    /// Returns [`ClientError::InvalidUrl`], [`ClientError::InvalidToken`],
+    /// [`ClientError::ClearText`] or [`ClientError::Setup`].
     pub fn new(url: &str, token: Option<&str>) -> Result<Self, ClientError> {
         Ok(Self { transport: Transport::new(url, token)?, identity: None })
     }
 
-    /// Sets the stable name of the stack, which stays the same when the URL changes. An empty name counts as
-    /// `None`.
+    /// Sets the stable name of the stack, which does not change with the URL. An empty name is
+    /// treated as `None`.
     #[must_use]
     pub fn with_identity(self, identity: Option<&str>) -> Self {
         let identity = identity.filter(|identity| !identity.is_empty()).map(str::to_owned);
         Self { identity, ..self }
     }
 
-    /// Calls `observe` with the result of each attempt to send a request, for measurements. The returned
-    /// client shares the connections of this one.
+    /// Returns a client that calls `observe` with the outcome of each attempt to send a request,
+    /// for measurements. Both clients share their connections.
     #[must_use]
     pub fn observed(self, observe: impl Fn(AttemptOutcome) + Send + Sync + 'static) -> Self {
         Self { transport: self.transport.observed(observed::Observer::new(observe)), ..self }
     }
 
-    /// Returns the stable name of the stack if it has one, otherwise the URL. Unsent edits are stored under
-    /// this identity, so that a local stack that restarts on another port still receives them.
+    /// Returns the stable name of the stack, or the URL if no name is set. Unsent edits are stored
+    /// under this identity. A local stack therefore still receives them after a restart on another
+    /// port.
     #[must_use]
     pub fn identity(&self) -> &str {
         self.identity.as_deref().unwrap_or_else(|| self.url())
@@ -103,50 +106,54 @@ impl Client {
         self.transport.base()
     }
 
-    /// Returns the cost of all requests of this client and its clones so far, retries included, as the
-    /// replies report it. Lost replies and "not found" replies report no cost: see
-    /// [`RequestCosts::unknown_requests`].
+    /// Returns the total cost of all requests that this client and its clones have sent, including
+    /// retries. The cost is taken from the responses. Lost responses and "not found" responses
+    /// report no cost and are counted in [`RequestCosts::unknown_requests`].
     #[must_use]
     pub fn cost(&self) -> RequestCosts {
         self.transport.tally().total()
     }
 
-    /// `POST /v1/spreadsheets`: creates a spreadsheet, or returns the one that an earlier request with the
-    /// same nonce created.
+    /// `POST /v1/spreadsheets`: creates a spreadsheet. If an earlier request with the same nonce
+    /// created a spreadsheet, returns that spreadsheet.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn create(&self, request: &CreateRequest) -> Result<CreateReply, ClientError> {
         let call = Call::new(Method::POST, &["v1", "spreadsheets"]).with_body(request)?;
         self.transport.send(call).await
     }
 
-    /// `POST /v1/spreadsheets/{id}/forks`: forks a spreadsheet, or returns the fork that an earlier request
-    /// with the same nonce created.
+    /// `POST /v1/spreadsheets/{id}/forks`: forks a spreadsheet. If an earlier request with the same
+    /// nonce created a fork, returns that fork.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn fork(&self, id: LogId, request: &ForkRequest) -> Result<ForkReply, ClientError> {
         let call = spreadsheet(Method::POST, id, Some("forks")).with_body(request)?;
         self.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets/{id}/forks`: returns one page of a spreadsheet's forks, oldest first. `cursor` is
-    /// the `next` of the previous page.
+    /// `GET /v1/spreadsheets/{id}/forks`: returns one page of a spreadsheet's forks, oldest first.
+    /// Pass the `next` of the previous page as `cursor`.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn forks(&self, id: LogId, cursor: Option<u64>) -> Result<ForksReply, ClientError> {
         let call = spreadsheet(Method::GET, id, Some("forks"))
             .with_text("cursor", cursor.map(|cursor| cursor.to_string()));
         self.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets/{id}`: returns the newest snapshot root and the entries after it, at or after
-    /// `min_position`.
+    /// `GET /v1/spreadsheets/{id}`: returns the newest snapshot root and the entries after the
+    /// root. The returned state is at or after `min_position`.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn load(
         &self,
         id: LogId,
@@ -166,11 +173,13 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `POST /v1/spreadsheets/{id}/entries`: appends mutations. [`crate::editor`] makes edits that survive
-    /// crashes.
+    /// `POST /v1/spreadsheets/{id}/entries`: appends mutations. For edits that survive a crash of
+    /// the client, use [`crate::editor`].
     ///
     /// # Errors
-    /// [`ClientError`]; [`ClientError::certainly_not_done`] returns whether certainly nothing was appended.
+    ///
+    /// Returns a [`ClientError`] if the request fails. [`ClientError::certainly_not_done`] returns
+    /// `true` if the mutations were certainly not appended.
     pub async fn append(
         &self,
         id: LogId,
@@ -180,11 +189,12 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets/{id}/cells`: returns one page of cells at a position. For the next page, set
-    /// `at` to the reply's `position` and `cursor` to its `next`.
+    /// `GET /v1/spreadsheets/{id}/cells`: returns one page of cells at a position. To request the
+    /// next page, set `at` to the `position` of the response and `cursor` to its `next`.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn cells(&self, id: LogId, query: &CellsQuery) -> Result<CellsReply, ClientError> {
         let call = spreadsheet(Method::GET, id, Some("cells"))
             .with_text("sheet", query.sheet.clone())
@@ -195,10 +205,12 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets/{id}/head`: returns the newest position, at or after `min_position`.
+    /// `GET /v1/spreadsheets/{id}/head`: returns the newest position, which is at or after
+    /// `min_position`.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn head(
         &self,
         id: LogId,
@@ -209,11 +221,12 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// Like [`Client::head`], but returns `None` if `known` is still the newest position. The cheapest way to
-    /// poll.
+    /// Like [`Client::head`], but returns `None` if `known` is still the newest position. This is
+    /// the cheapest request for polling.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn head_if_changed(
         &self,
         id: LogId,
@@ -230,11 +243,13 @@ impl Client {
         }
     }
 
-    /// `GET /v1/spreadsheets/{id}/history`: returns one page of entries, newest first, up to and including
-    /// `until`, which defaults to the newest position. Continue with the reply's `next`.
+    /// `GET /v1/spreadsheets/{id}/history`: returns one page of entries up to and including
+    /// `until`, newest first. The default of `until` is the newest position. To request the next
+    /// page, pass the `next` of the response.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn history(
         &self,
         id: LogId,
@@ -247,11 +262,12 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets/{id}/sheets`: returns the sheets in tab order, at position `at` or at the newest
-    /// position, which is at or after `min_position`.
+    /// `GET /v1/spreadsheets/{id}/sheets`: returns the sheets in tab order at position `at`. If
+    /// `at` is unset, returns the newest sheets, at or after `min_position`.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn sheets(
         &self,
         id: LogId,
@@ -264,11 +280,12 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets/{id}/stats`: returns storage statistics and the cost of opening the spreadsheet,
-    /// at or after `min_position`.
+    /// `GET /v1/spreadsheets/{id}/stats`: returns the storage statistics and the cost of opening
+    /// the spreadsheet. The statistics are at or after `min_position`.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn stats(
         &self,
         id: LogId,
@@ -279,17 +296,18 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `GET /v1/health`: returns the version of the server and the status of its dependencies. Sends no
-    /// token.
+    /// `GET /v1/health`: returns the server version and the status of the server's dependencies.
+    /// The request contains no token.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn health(&self) -> Result<Health, ClientError> {
         self.transport.send(Call::new(Method::GET, &["v1", "health"]).without_token()).await
     }
 }
 
-/// Returns a call of the path `/v1/spreadsheets/{id}`, or of the `resource` below it.
+/// Returns a call for `/v1/spreadsheets/{id}`, or for the given `resource` under that path.
 fn spreadsheet(method: Method, id: LogId, resource: Option<&'static str>) -> Call {
     let id = id.to_string();
     let call = Call::new(method, &["v1", "spreadsheets", &id]);

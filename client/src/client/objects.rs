@@ -1,4 +1,5 @@
-//! Uploads and downloads the bodies of large entries, directly to and from the object store.
+//! Uploads and downloads the bodies of large entries. Transfers go directly to and from the object
+//! store.
 
 use std::collections::BTreeMap;
 
@@ -22,12 +23,12 @@ use super::transport::ObjectRequest;
 use super::{Client, MAX_REPLY_BODY_BYTES, spreadsheet};
 use crate::ClientError;
 
-/// Returns the SHA-256 of an object, in hexadecimal.
+/// Returns the SHA-256 of an object as hexadecimal digits.
 pub(crate) fn sha256(object: &[u8]) -> String {
     hexadecimal(&Sha256::digest(object))
 }
 
-/// The presigned request that uploads one object.
+/// A presigned request to upload one object.
 pub(super) struct UploadGrant<'a> {
     pub(super) method: &'a str,
     pub(super) url: &'a str,
@@ -35,11 +36,12 @@ pub(super) struct UploadGrant<'a> {
 }
 
 impl Client {
-    /// `POST /v1/spreadsheets/{id}/uploads`: returns an upload URL for the body of a large entry. Changes
-    /// nothing.
+    /// `POST /v1/spreadsheets/{id}/uploads`: returns an upload URL for the body of a large entry.
+    /// Does not change the spreadsheet.
     ///
     /// # Errors
-    /// [`ClientError`] if the request fails.
+    ///
+    /// Returns a [`ClientError`] if the request fails.
     pub async fn request_upload(
         &self,
         id: LogId,
@@ -49,12 +51,13 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// Uploads an object to its upload URL, without the token.
+    /// Uploads an object to its upload URL. The request contains no token.
     ///
     /// # Errors
-    /// [`ClientError`]. The object may have been uploaded even if the store refuses the request: an upload
-    /// URL works once, so a retry after a lost reply is refused. [`Client::complete_upload`] returns whether
-    /// the object exists.
+    ///
+    /// Returns a [`ClientError`] if the request fails. The object may exist even if the object
+    /// store refuses the request: an upload URL works only once, so a retry after a lost response
+    /// is refused. Call [`Client::complete_upload`] to find out whether the object exists.
     pub async fn upload(&self, grant: &UploadReply, object: Vec<u8>) -> Result<(), ClientError> {
         let UploadReply { method, url, headers, .. } = grant;
         self.put_object(UploadGrant { method, url, headers }, object).await
@@ -91,12 +94,13 @@ impl Client {
         self.transport.send_object_request(request).await.map(|_| ())
     }
 
-    /// `POST /v1/spreadsheets/{id}/uploads/{upload}/complete`: appends an uploaded object as an entry, exactly
-    /// once even if repeated.
+    /// `POST /v1/spreadsheets/{id}/uploads/{upload}/complete`: appends an uploaded object as an
+    /// entry. The entry is appended only once, even if the request is repeated.
     ///
     /// # Errors
-    /// [`ClientError`]; a problem of kind `InvalidUpload` if the object is missing or too old: request a new
-    /// upload URL.
+    ///
+    /// Returns a [`ClientError`] if the request fails. A problem of kind `InvalidUpload` means that
+    /// the object is missing or too old and that the caller must request a new upload URL.
     pub async fn complete_upload(
         &self,
         id: LogId,
@@ -110,12 +114,14 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// Downloads and verifies the body of a large entry. Returns its mutations, with the operations as
-    /// committed at the position of the entry.
+    /// Downloads and verifies the body of a large entry. Returns the mutations of the entry. Their
+    /// operations are those that were committed at the position of the entry.
     ///
     /// # Errors
-    /// [`ClientError`]; [`ClientError::WrongObject`] if the object does not match the entry;
-    /// [`ClientError::UnexpectedStatus`] if the URL has expired: load the entry again for a new one.
+    ///
+    /// Returns a [`ClientError`] if the request fails, in particular [`ClientError::WrongObject`]
+    /// if the object does not match the entry, and [`ClientError::UnexpectedStatus`] if the URL has
+    /// expired. To get a new URL, load the entry again.
     pub async fn external_mutations(
         &self,
         external: &ExternalBody,
@@ -124,7 +130,7 @@ impl Client {
         self.mutations_of(external, &object)
     }
 
-    /// Downloads the body of a large entry, without verifying it.
+    /// Downloads the body of a large entry. The caller must verify it.
     pub(crate) async fn external_object(
         &self,
         external: &ExternalBody,
@@ -146,18 +152,20 @@ impl Client {
             url,
             headers: HeaderMap::new(),
             body: None,
-            // An error document of the store may be longer than a small object.
+            // The limit must also allow for an error document of the object store, which may be
+            // longer than a small object.
             max_bytes: length.max(MAX_REPLY_BODY_BYTES),
             cost: Cost { object_gets: 1, ..Cost::default() },
         };
         self.transport.send_object_request(request).await
     }
 
-    /// Verifies and decodes the body of a large entry. Returns its mutations, with the operations as committed
-    /// at the position of the entry.
+    /// Verifies and decodes the body of a large entry. Returns the mutations of the entry. Their
+    /// operations are those that were committed at the position of the entry.
     ///
     /// # Errors
-    /// [`ClientError::WrongObject`] if the object does not match the entry.
+    ///
+    /// Returns [`ClientError::WrongObject`] if the object does not match the entry.
     pub(crate) fn mutations_of(
         &self,
         external: &ExternalBody,
@@ -192,13 +200,13 @@ fn wrong_object(url: &str, why: &str) -> ClientError {
     ClientError::WrongObject { url: url.to_owned(), why: why.to_owned() }
 }
 
-/// Parses the URL of an object; `None` if it is not an HTTP URL.
+/// Parses the URL of an object. Returns `None` if it is not an HTTP URL.
 pub(super) fn parse_object_url(url: &str) -> Option<Url> {
     let url = Url::parse(url).ok()?;
     matches!(url.scheme(), "http" | "https").then_some(url)
 }
 
-/// Decodes the axis maps of an entry; `None` if they are invalid.
+/// Decodes the axis maps of an entry. Returns `None` if they are invalid.
 fn space_map(sheet_maps: &[SheetAxisMaps]) -> Option<SpaceMap> {
     if sheet_maps.len() > MAX_MOVED_SHEETS {
         return None;
@@ -212,7 +220,8 @@ fn space_map(sheet_maps: &[SheetAxisMaps]) -> Option<SpaceMap> {
     sheets.map(SpaceMap::from_sheets)
 }
 
-/// Decodes an axis map from its kept runs (`src`, `dst`, `len`); `None` if a run is invalid.
+/// Decodes an axis map from the runs of rows or columns that it keeps (`src`, `dst`, `len`).
+/// Returns `None` if a run is invalid.
 fn axis_map(axis: Axis, runs: &[(u32, u32, u32)]) -> Option<AxisMap> {
     if runs.len() > MAX_AXIS_RUNS {
         return None;

@@ -1,25 +1,25 @@
-//! Reports the outcome of each attempt to send a request, for measurements.
+//! Reports the outcome of each request attempt, for measurements.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::retry::Failure;
 
-/// The outcome of one attempt to send a request.
+/// The outcome of one request attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptOutcome {
     /// The server replied.
     Answered {
-        /// HTTP status of the reply.
+        /// HTTP status of the response.
         status: u16,
-        /// Whether the reply has a `Retry-After` header.
+        /// Whether the response has a `Retry-After` header.
         has_retry_after: bool,
     },
-    /// The connection failed, and the request was not sent.
+    /// The connection failed before the request was sent.
     NotConnected,
-    /// The server did not reply in time.
+    /// The server did not respond in time.
     TimedOut,
-    /// The connection was lost or closed before the reply was complete.
+    /// The connection was lost or closed before the response was complete.
     Lost,
 }
 
@@ -41,7 +41,7 @@ impl AttemptOutcome {
     }
 }
 
-/// An optional callback for the outcome of each attempt.
+/// An optional callback that receives the outcome of each request attempt.
 #[derive(Clone, Default)]
 pub(super) struct Observer(Option<Arc<dyn Fn(AttemptOutcome) + Send + Sync>>);
 

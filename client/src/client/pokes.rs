@@ -1,4 +1,5 @@
-//! Pokes: notifications that a spreadsheet has grown. They speed up polling and never replace it.
+//! Pokes are notifications that new entries were appended to a spreadsheet. They make clients poll
+//! sooner, but never replace polling.
 
 use std::future::pending;
 
@@ -10,11 +11,11 @@ use reqwest::{Method, Response};
 use super::transport::StreamReply;
 use super::{Client, spreadsheet};
 
-/// Maximum number of buffered bytes. Events and the comments between them are much shorter.
+/// Maximum number of buffered bytes. Valid events and comments are much shorter.
 const MAX_EVENT_BYTES: usize = 4 * 1024;
 
-/// A subscription to the pokes of one spreadsheet. Stacks in AWS send no pokes, and a connection may be
-/// lost, so callers must poll as well.
+/// A subscription to the pokes of one spreadsheet. Callers must also poll, because stacks in AWS
+/// send no pokes and a connection may be lost.
 #[derive(Debug)]
 pub struct Pokes {
     client: Client,
@@ -25,14 +26,15 @@ pub struct Pokes {
 #[derive(Debug)]
 enum PokeConnection {
     Disconnected,
-    /// Connected, with the bytes received after the last complete event.
+    /// The connection is open. Contains the bytes received after the last complete event.
     Open(Response, Vec<u8>),
-    /// The server does not send pokes, or sent an invalid event.
+    /// The server does not support pokes, or it sent an invalid event.
     Unsupported,
 }
 
 impl Client {
-    /// Subscribes to the pokes of a spreadsheet. Sends no request before [`Pokes::wait_beyond`] is called.
+    /// Subscribes to the pokes of a spreadsheet. The first call of [`Pokes::wait_beyond`] sends the
+    /// request.
     #[must_use]
     pub fn pokes(&self, id: LogId) -> Pokes {
         Pokes { client: self.clone(), spreadsheet: id, connection: PokeConnection::Disconnected }
@@ -40,8 +42,9 @@ impl Client {
 }
 
 impl Pokes {
-    /// Waits for a poke with a position after `known`, and returns the position. May never return: wait for
-    /// it and for the next poll concurrently. Cancel safe.
+    /// Waits for a poke with a position after `known`, and returns that position. May wait forever,
+    /// so the caller must run this method concurrently with the timer of the next poll. Cancel
+    /// safe.
     pub async fn wait_beyond(&mut self, known: Position) -> Position {
         loop {
             match &mut self.connection {
@@ -58,9 +61,9 @@ impl Pokes {
                         Ok(Some(chunk)) if bytes.len() + chunk.len() <= MAX_EVENT_BYTES => {
                             bytes.extend_from_slice(&chunk);
                         }
-                        // The event is too long to be a poke: do not reconnect.
+                        // An event of this length is not a poke, so do not reconnect.
                         Ok(Some(_)) => self.connection = PokeConnection::Unsupported,
-                        // The server or a proxy closed the connection. Reconnect in the next call, so that
+                        // The server or a proxy closed the connection. The next call reconnects, so
                         // there is at most one attempt per poll.
                         Ok(None) | Err(_) => {
                             self.connection = PokeConnection::Disconnected;
@@ -84,8 +87,8 @@ impl Pokes {
     }
 }
 
-/// Removes and returns the next complete poke. Also removes comments and other events before it. An event
-/// ends with a blank line.
+/// Removes and returns the next complete poke, with all comments and other events before it. An
+/// event ends with a blank line.
 fn take_next_poke(bytes: &mut Vec<u8>) -> Option<Poke> {
     loop {
         let end = bytes.windows(2).position(|pair| pair == b"\n\n")?;
@@ -114,7 +117,7 @@ mod tests {
         bytes.extend_from_slice(event.replace('7', "8").as_bytes());
         let heads: Vec<u64> =
             std::iter::from_fn(|| Some(take_next_poke(&mut bytes)?.head.pack())).collect();
-        // The replacement also changes digits of the id, which does not matter.
+        // The replacement may also change digits of the id, which does not affect the test.
         assert_eq!((heads, bytes.len()), (vec![7, 8], 0));
     }
 }

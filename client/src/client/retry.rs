@@ -1,34 +1,34 @@
-//! Decides whether and when a failed request is retried.
+//! Decides whether a failed request is retried, and after what delay.
 
 use cellar_api::wire::Problem;
 use cellar_base::backoff::full_jitter_ms;
 
 /// Maximum number of attempts per call.
 pub(super) const MAX_ATTEMPTS: u32 = 5;
-/// Maximum delay that a `Retry-After` header can cause, in milliseconds.
+/// Upper bound on the delay from a `Retry-After` header, in milliseconds.
 pub(super) const MAX_RETRY_AFTER_MS: u64 = 5_000;
-/// Time after which no further attempt starts, in milliseconds.
+/// Time since the start of the call after which no further attempt starts, in milliseconds.
 pub(super) const MAX_CALL_MS: u64 = 60_000;
 
 /// Why an attempt failed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The connection failed, and the request was not sent.
+    /// The connection failed before the request was sent.
     NotConnected { why: String },
-    /// The server did not reply in time.
+    /// The server did not respond in time.
     TimedOut,
     /// The connection was lost after it was established.
     Lost { why: String },
-    /// The server replied with a problem document.
+    /// The server returned a problem document.
     Problem { problem: Box<Problem>, retry_after_ms: Option<u64> },
-    /// The server replied with an error status and no problem document.
+    /// The server returned an error status without a problem document.
     Status { status: u16, excerpt: String, retry_after_ms: Option<u64> },
-    /// The reply is larger than the limit.
+    /// The response exceeds the size limit.
     TooLarge,
 }
 
 impl Failure {
-    /// Returns whether a retry of the unchanged request may succeed.
+    /// Returns whether the same request may succeed if it is sent again.
     fn is_temporary(&self) -> bool {
         match self {
             Self::NotConnected { .. } | Self::TimedOut | Self::Lost { .. } => true,
@@ -38,7 +38,7 @@ impl Failure {
         }
     }
 
-    /// Returns whether the server may have carried out the request.
+    /// Returns whether the server may have executed the request.
     pub(super) fn may_have_been_done(&self) -> bool {
         match self {
             Self::NotConnected { .. } => false,
@@ -58,17 +58,17 @@ impl Failure {
     }
 }
 
-/// The failed attempts of one call.
+/// The failed attempts of one API call.
 #[derive(Debug, Default)]
 pub(super) struct RetryState {
     failed_attempts: u32,
-    /// Whether the server may have carried out a failed attempt.
+    /// Whether the server may have executed one of the failed attempts.
     pub(super) uncertain: bool,
 }
 
 impl RetryState {
-    /// Counts a failed attempt. Returns the delay before the next one in milliseconds, or `None` if the call
-    /// must not be retried.
+    /// Counts a failed attempt. Returns the delay before the next attempt in milliseconds, or
+    /// `None` if the call must not be retried.
     pub(super) fn delay_after(
         &mut self,
         failure: &Failure,
@@ -86,7 +86,7 @@ impl RetryState {
     }
 }
 
-/// Parses a `Retry-After` header in seconds and returns milliseconds. Dates are not supported.
+/// Parses the seconds of a `Retry-After` header and returns milliseconds. Dates are not supported.
 pub(super) fn parse_retry_after_ms(header: &str) -> Option<u64> {
     header.trim().parse::<u64>().ok().map(|seconds| seconds.saturating_mul(1_000))
 }

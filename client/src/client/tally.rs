@@ -1,28 +1,28 @@
-//! Sums the cost of a client's requests, as the replies report it.
+//! Adds up the request costs that the responses report.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cellar_api::cost::Cost;
 use reqwest::header::HeaderValue;
 
-/// The cost of a client's requests.
+/// The total cost of a client's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RequestCosts {
-    /// Sum of the reported costs.
+    /// Sum of all reported costs.
     pub cost: Cost,
-    /// Number of requests of unknown cost: their reply was lost, or did not report the cost, such as a "not
-    /// found" reply.
+    /// Number of requests with an unknown cost. Their response was lost or did not report the cost,
+    /// for example because the status was "not found".
     pub unknown_requests: u64,
 }
 
-/// The total cost, shared by a client and its clones.
+/// The total cost, which a client and its clones share.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
     total: Arc<Mutex<RequestCosts>>,
 }
 
 impl Tally {
-    /// Starts counting an attempt. Call before the request is sent.
+    /// Starts to count an attempt. Must be called before the request is sent.
     pub(super) fn start_attempt(&self) -> AttemptCost {
         let unknown = RequestCosts { cost: Cost::default(), unknown_requests: 1 };
         AttemptCost { tally: self.clone(), costs: unknown }
@@ -33,16 +33,16 @@ impl Tally {
     }
 }
 
-/// The cost of one attempt; added to the tally when dropped, even if the request is cancelled. The cost is
-/// unknown until it is recorded.
+/// The cost of one attempt. It is added to the total when this value is dropped, even if the
+/// request is cancelled. The cost is unknown until it is recorded.
 pub(super) struct AttemptCost {
     tally: Tally,
     costs: RequestCosts,
 }
 
 impl AttemptCost {
-    /// Records the cost in a reply's header. A missing or invalid header leaves the cost unknown, because the
-    /// reply may be valid anyway.
+    /// Records the cost from a response header. If the header is missing or invalid, the cost stays
+    /// unknown, because the rest of the response may still be valid.
     pub(super) fn record_header(mut self, header: Option<&HeaderValue>) {
         if let Some(cost) = header.and_then(|value| Cost::from_header(value.to_str().ok()?).ok()) {
             self.costs = RequestCosts { cost, unknown_requests: 0 };
@@ -54,7 +54,7 @@ impl AttemptCost {
         self.costs = RequestCosts { cost, unknown_requests: 0 };
     }
 
-    /// Records that the request was not sent and so cost nothing.
+    /// Records a cost of zero, because the request was not sent.
     pub(super) fn record_not_sent(mut self) {
         self.costs = RequestCosts::default();
     }

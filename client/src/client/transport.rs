@@ -1,4 +1,4 @@
-//! Sends requests with retries, and reads replies.
+//! Sends requests with retries, and reads responses.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -24,20 +24,23 @@ use crate::ClientError;
 use crate::error::advice;
 use crate::table::escape;
 
-/// Timeout for connecting, in milliseconds.
+/// Timeout for opening a connection, in milliseconds.
 const CONNECT_TIMEOUT_MS: u64 = 5_000;
-/// Timeout for each read of a reply, in milliseconds. Allows for the cold start of a Lambda function.
+/// Timeout for each read of a response, in milliseconds. Long enough for the cold start of a Lambda
+/// function.
 const READ_TIMEOUT_MS: u64 = 30_000;
-/// Like `READ_TIMEOUT_MS`, but for objects: allows for an upload over a slow connection.
+/// Read timeout for objects, in milliseconds. Long enough for an upload over a slow connection.
 const OBJECT_TIMEOUT_MS: u64 = 5 * 60 * 1_000;
-/// Maximum number of characters that an error shows of a reply that is not a problem document.
+/// Maximum number of characters that an error message quotes from a response without a problem
+/// document.
 const EXCERPT_CHARACTERS: usize = 200;
 
 /// Sends the requests of a client and its clones over shared connections.
 #[derive(Clone)]
 pub(super) struct Transport {
     http: reqwest::Client,
-    /// Connections to the object store; created for the first object, because most commands need none.
+    /// HTTP client for the object store. Created for the first object, because most commands
+    /// transfer no objects.
     object_http: Arc<OnceLock<reqwest::Client>>,
     base: Url,
     base_text: String,
@@ -46,19 +49,20 @@ pub(super) struct Transport {
     observer: Observer,
 }
 
-/// A request for an object, with a presigned URL instead of a token.
+/// A request to the object store. A presigned URL authorizes the request instead of a token.
 pub(super) struct ObjectRequest {
     pub(super) method: Method,
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
     pub(super) body: Option<Vec<u8>>,
-    /// Maximum size of the reply.
+    /// Maximum size of the response, in bytes.
     pub(super) max_bytes: usize,
-    /// Cost of the request, because the object store does not report it. Received bytes are added later.
+    /// Cost of the request, which the object store does not report. The cost of received bytes is
+    /// added later.
     pub(super) cost: Cost,
 }
 
-/// A request that can be sent repeatedly.
+/// An HTTP request that can be sent more than once.
 struct RetryableRequest<'a> {
     http: &'a reqwest::Client,
     method: Method,
@@ -66,18 +70,18 @@ struct RetryableRequest<'a> {
     headers: HeaderMap,
     body: Option<Vec<u8>>,
     max_bytes: usize,
-    /// Cost of each attempt, if the reply does not report it.
+    /// Cost of each attempt, used if the response does not report the cost.
     cost: Option<Cost>,
     timeout_ms: u64,
 }
 
-/// The result of opening a streamed reply.
+/// The result of opening a streaming response.
 pub(super) enum StreamReply {
-    /// The reply has started.
+    /// The response has started.
     Open(reqwest::Response),
-    /// The server refused permanently.
+    /// The server refused the request permanently.
     Refused,
-    /// The server could not be reached or has a temporary problem.
+    /// The server could not be reached, or returned a temporary error.
     Failed,
 }
 
@@ -125,20 +129,20 @@ impl Call {
     }
 
     pub(super) fn with_body(mut self, body: &impl Serialize) -> Result<Self, ClientError> {
-        // Encoding plain data fails only if the encoder has a bug.
+        // Encoding plain data can only fail because of a bug in the encoder.
         let json = serde_json::to_vec(body)
             .map_err(|error| ClientError::Setup { why: error.to_string() })?;
         self.body = Some(json);
         Ok(self)
     }
 
-    /// Requests a reply only if the current ETag differs from `etag`.
+    /// Makes the server return a full response only if the current ETag differs from `etag`.
     pub(super) fn if_none_match(mut self, etag: String) -> Self {
         self.if_none_match = Some(etag);
         self
     }
 
-    /// Requests the change only if the current ETag equals `etag`.
+    /// Makes the server apply the change only if the current ETag equals `etag`.
     pub(super) fn if_match(mut self, etag: Option<String>) -> Self {
         self.if_match = etag;
         self
@@ -180,7 +184,7 @@ impl Transport {
         &self.tally
     }
 
-    /// Sends a call, with retries, and decodes the reply.
+    /// Sends a call with retries and decodes the response.
     pub(super) async fn send<T: DeserializeOwned>(&self, call: Call) -> Result<T, ClientError> {
         let request = self.prepare(call);
         let body = self.send_with_retries(&request, &self.base_text).await?;
@@ -190,7 +194,7 @@ impl Transport {
         })
     }
 
-    /// Sends a call once, and returns as soon as its streamed reply starts.
+    /// Sends a call without retries. Returns as soon as the streaming response starts.
     pub(super) async fn open_stream(&self, call: Call) -> StreamReply {
         let RetryableRequest { http, method, url, headers, .. } = self.prepare(call);
         let attempt_cost = self.tally.start_attempt();
@@ -212,7 +216,7 @@ impl Transport {
         }
     }
 
-    /// Returns the HTTP request of a call.
+    /// Builds the HTTP request for a call.
     fn prepare(&self, call: Call) -> RetryableRequest<'_> {
         let mut headers = HeaderMap::new();
         if call.with_token
@@ -237,12 +241,13 @@ impl Transport {
         }
     }
 
-    /// Uploads or downloads an object. Does not send the token, because the URL is presigned.
+    /// Uploads or downloads an object. The request contains no token, because the presigned URL
+    /// authorizes it.
     pub(super) async fn send_object_request(
         &self,
         request: ObjectRequest,
     ) -> Result<Vec<u8>, ClientError> {
-        // A presigned URL grants access, so messages show only its origin.
+        // A presigned URL grants access, so messages contain only its origin.
         let shown_url = request.url.origin().ascii_serialization();
         let http = match self.object_http.get() {
             Some(http) => http,
@@ -264,7 +269,7 @@ impl Transport {
         self.send_with_retries(&request, &shown_url).await
     }
 
-    /// Sends a request until it succeeds, fails permanently or reaches the retry limits.
+    /// Sends a request until it succeeds, fails permanently or reaches a retry limit.
     async fn send_with_retries(
         &self,
         request: &RetryableRequest<'_>,
@@ -287,7 +292,7 @@ impl Transport {
         }
     }
 
-    /// Makes one attempt. Returns the status and body of a success.
+    /// Makes one attempt. Returns the status and the body of a successful response.
     async fn send_once(&self, request: &RetryableRequest<'_>) -> Result<(u16, Vec<u8>), Failure> {
         let mut builder = request
             .http
@@ -306,7 +311,7 @@ impl Transport {
                 return Err(failure);
             }
         };
-        // Record the cost before the body is read, which may fail.
+        // Record the cost first, because reading the body may fail.
         match request.cost {
             Some(cost) => {
                 attempt_cost.record(add_received_bytes(cost, &response, request.max_bytes));
@@ -329,7 +334,8 @@ impl Transport {
     }
 }
 
-/// Adds the bytes of a downloaded object to a cost, according to the `Content-Length` of the reply.
+/// Adds the transfer cost of a downloaded object. The number of bytes is taken from the
+/// `Content-Length` header.
 fn add_received_bytes(cost: Cost, response: &reqwest::Response, max_bytes: usize) -> Cost {
     if cost.object_gets == 0 {
         return cost;
@@ -339,20 +345,20 @@ fn add_received_bytes(cost: Cost, response: &reqwest::Response, max_bytes: usize
     Cost { object_bytes_received, ..cost }
 }
 
-/// Adds an ETag header, unless the ETag is missing or not a valid header value.
+/// Adds an ETag header. Does nothing if the ETag is missing or is not a valid header value.
 fn insert_etag(headers: &mut HeaderMap, name: HeaderName, etag: Option<String>) {
     if let Some(value) = etag.and_then(|etag| HeaderValue::from_str(&etag).ok()) {
         headers.insert(name, value);
     }
 }
 
-/// Returns an HTTP client for the host of `url`.
+/// Creates an HTTP client for the host of `url`.
 fn http_client(url: &Url, read_timeout_ms: u64) -> Result<reqwest::Client, ClientError> {
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("cellar/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS))
         .read_timeout(Duration::from_millis(read_timeout_ms))
-        // Following a redirect would send the token to another host.
+        // A redirect would send the token to another host.
         .redirect(reqwest::redirect::Policy::none());
     if address::is_loopback(url) {
         builder = builder.no_proxy();
@@ -370,7 +376,7 @@ impl fmt::Debug for Transport {
     }
 }
 
-/// Returns the `Authorization` header of a bearer token.
+/// Builds the `Authorization` header for a bearer token.
 fn authorization_header(token: &str) -> Result<HeaderValue, ClientError> {
     const UNEXPECTED_CHARACTERS: &str =
         "it contains spaces or other characters that are not allowed";
@@ -401,7 +407,8 @@ fn network_failure(error: reqwest::Error) -> Failure {
     }
 }
 
-/// Returns the innermost cause of an error, which is the most specific, such as `Connection refused`.
+/// Returns the innermost cause of an error, because it is the most specific one, such as
+/// `Connection refused`.
 fn innermost_cause(error: &reqwest::Error) -> String {
     let mut innermost: &dyn std::error::Error = error;
     while let Some(source) = innermost.source() {
@@ -410,11 +417,11 @@ fn innermost_cause(error: &reqwest::Error) -> String {
     innermost.to_string()
 }
 
-/// Returns the failure for a reply with an error status.
+/// Converts a response with an error status to a failure.
 fn status_failure(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Failure {
     match serde_json::from_slice::<Problem>(body) {
         Ok(problem) => {
-            // The problem may be printed, so it must not contain control characters.
+            // The problem may be printed, so its control characters are escaped.
             let title = escape(&problem.title);
             let detail = escape(&problem.detail);
             let problem = Box::new(Problem { title, detail, status, ..problem });
@@ -429,8 +436,8 @@ fn status_failure(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Fail
     }
 }
 
-/// Returns the error for a request that is not retried any more. `uncertain` is set if an attempt may have
-/// been carried out.
+/// Builds the error for a request that is not retried. `uncertain` is set if the server may have
+/// executed one of the attempts.
 fn final_error(
     failure: Failure,
     request: &RetryableRequest<'_>,
@@ -453,7 +460,7 @@ fn final_error(
     }
 }
 
-/// Returns a random number for backoff jitter. The low bits of a random UUID are random.
+/// Returns a random number for the backoff jitter. The low bits of a version 4 UUID are random.
 pub(crate) fn random() -> u64 {
     uuid::Uuid::new_v4().as_u64_pair().1
 }

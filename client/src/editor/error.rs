@@ -1,4 +1,4 @@
-//! Errors of the editor. Each variant says whether the edit was made.
+//! Errors of the editor. Each variant states whether the edit was committed.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ use cellar_sheet::operation::{InvalidOperation, Rejection};
 use crate::ClientError;
 use crate::files::FileError;
 
-/// Why an edit failed, or why its outcome is unknown.
+/// Error of an edit. The edit was not committed, or its outcome is unknown.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum EditorError {
-    /// The edit was certainly not made.
+    /// The edit was certainly not committed.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Client(Box<ClientError>),
@@ -33,10 +33,10 @@ pub enum EditorError {
         help("split the edit into several commands; nothing was sent")
     )]
     TooLarge {
-        /// Which limit the edit exceeds.
+        /// The limit that the edit exceeds.
         fault: BodyError,
     },
-    /// The named sheet does not exist.
+    /// The sheet of the edit does not exist.
     #[error("sheet `{name}` does not exist; the sheets are: {sheets}")]
     #[diagnostic(code(cellar::unknown_sheet), help("`cellar sheets` lists the sheets"))]
     UnknownSheet {
@@ -45,7 +45,7 @@ pub enum EditorError {
         /// The names of the existing sheets.
         sheets: String,
     },
-    /// The server rejected the edit. The edit had no effect and will not be resent.
+    /// The server rejected the edit. The edit has no effect and will not be resent.
     #[error("the edit was rejected ({edit}): {}", rejection.detail)]
     #[diagnostic(
         code(cellar::rejected),
@@ -56,10 +56,10 @@ pub enum EditorError {
     Rejected {
         /// Description of the edit.
         edit: String,
-        /// The server's reason, with control characters escaped.
+        /// The server's reason. Control characters are escaped.
         rejection: Rejection,
     },
-    /// The server rejected an edit of an earlier run, and the new edit was not made.
+    /// The server rejected an edit of an earlier run. The new edit was not committed.
     #[error(
         "an earlier edit without an answer was rejected ({edit}): {}. The new edit was not made",
         rejection.detail
@@ -71,10 +71,11 @@ pub enum EditorError {
     EarlierRejected {
         /// Description of the earlier edit.
         edit: String,
-        /// The server's reason, with control characters escaped.
+        /// The server's reason. Control characters are escaped.
         rejection: Rejection,
     },
-    /// The outcome of the edit is unknown. The edit is kept and resent before the next one.
+    /// The outcome of the edit is unknown. The edit is saved and will be resent before the next
+    /// edit.
     #[error("the outcome of this edit is unknown ({edits}): {source}")]
     #[diagnostic(
         code(cellar::outcome_unknown),
@@ -83,10 +84,11 @@ pub enum EditorError {
     Kept {
         /// Description of the edit.
         edits: String,
-        /// The error of the last request.
+        /// Error of the last request.
         source: Box<ClientError>,
     },
-    /// An edit of an earlier run must be sent first but cannot be, and the new edit was not made.
+    /// An edit of an earlier run must be sent first, but sending it failed. The new edit was not
+    /// committed.
     #[error(
         "an earlier edit ({edits}) must be sent first and failed: {source}. The new edit was not made"
     )]
@@ -97,10 +99,10 @@ pub enum EditorError {
     EarlierKept {
         /// Description of the earlier edits.
         edits: String,
-        /// The error of the last request.
+        /// Error of the last request.
         source: Box<ClientError>,
     },
-    /// The edits may or may not have been made, and cannot be resent.
+    /// The edits may have been committed, but they cannot be resent.
     #[error(
         "this edit may or may not have been made: {edits}. An earlier attempt was not answered, and \
          now the server reports: {source}"
@@ -117,12 +119,12 @@ pub enum EditorError {
         edits: String,
         /// The file that contains the edits.
         file: PathBuf,
-        /// The error that the server reports.
+        /// The error that the server returned.
         source: Box<ClientError>,
     },
 }
 
-/// Returns what to do about an invalid edit.
+/// Returns advice for an invalid edit.
 fn advice_for(fault: &InvalidOperation) -> &'static str {
     match fault {
         InvalidOperation::TooLong { .. } => {

@@ -1,8 +1,9 @@
-//! Edits that are committed exactly once, even after crashes and lost replies.
+//! Edits that are committed exactly once, even after crashes and lost responses.
 //!
-//! An edit keeps its id and base however often it is sent, and is saved to disk before it is sent. The
-//! files, requests and recovery are implemented in `outbox`. [`Editor`] sends one edit, whose author waits
-//! for the result, under a lock that serializes concurrent commands.
+//! An edit is saved to disk before it is sent. Its id and base never change, no matter how often it
+//! is sent. The module `outbox` implements the files, the requests and the recovery. [`Editor`]
+//! sends one edit and waits for its result. Meanwhile it has a lock, so that concurrent commands
+//! run one at a time.
 
 mod error;
 mod sheets;
@@ -25,7 +26,7 @@ use crate::sheet_deletion::is_deleted_at;
 use crate::table::escape;
 use crate::{Client, ClientError};
 
-/// Makes edits in one spreadsheet, as one subject.
+/// Makes edits in one spreadsheet for one subject.
 #[derive(Debug)]
 pub struct Editor {
     outbox: Outbox,
@@ -34,49 +35,55 @@ pub struct Editor {
 /// The result of a committed edit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AppliedEdit {
-    /// Position of the entry with the edit.
+    /// Position of the entry that contains the edit.
     pub position: Position,
-    /// The committed operations, if they differ from the requested one: earlier edits by others moved its
-    /// target, or the edit is an undo. Empty if no effect remained.
+    /// The committed operations, if they differ from the requested operation. They differ if
+    /// earlier edits by other clients moved the target, or if the edit is an undo. Empty if the
+    /// edit has no effect.
     pub committed: Option<Vec<Operation>>,
-    /// Set if the edit's sheet may have been deleted before the edit, and the check failed.
+    /// Set if another client may have deleted the sheet before the edit, but checking this failed.
     pub sheet_in_doubt: bool,
-    /// Number of edits of an interrupted run that were sent first.
+    /// Number of edits of an interrupted run that were sent before this edit.
     pub earlier_edits: usize,
 }
 
 impl Editor {
-    /// Creates an editor with its state in `dir/.cellar/clients/`. `subject` is the subject of the
-    /// client's token ([`crate::subject_of_token`]). The state is separate for each subject and each
-    /// [`Client::identity`], so that edits are never sent as another subject.
+    /// Creates an editor that keeps its state in `dir/.cellar/clients/`. `subject` is the subject
+    /// of the client's token ([`crate::subject_of_token`]). Each subject and each
+    /// [`Client::identity`] has a separate state, so that edits are never sent as another subject.
     #[must_use]
     pub fn new(client: Client, spreadsheet: LogId, subject: &str, dir: &Path) -> Self {
         let folder = dir.join(STATE_FOLDER).join("clients");
         Self { outbox: Outbox::new(client, spreadsheet, subject, &folder) }
     }
 
-    /// Returns the highest position at which this spreadsheet was read or edited, if any.
+    /// Returns the highest position at which this spreadsheet was read or edited. Returns `None` if
+    /// there is no saved state.
     ///
     /// # Errors
-    /// [`FileError`] if the state cannot be read.
+    ///
+    /// Returns a [`FileError`] if the state cannot be read.
     pub fn seen_position(&self) -> Result<Option<Position>, FileError> {
         Ok(self.outbox.read()?.map(|state| state.seen))
     }
 
-    /// Returns the number of edits that are saved but not known to be committed.
+    /// Returns the number of saved edits that are not known to be committed.
     ///
     /// # Errors
-    /// [`FileError`] if the state cannot be read.
+    ///
+    /// Returns a [`FileError`] if the state cannot be read.
     pub fn count_unsent_edits(&self) -> Result<usize, FileError> {
         Ok(self.outbox.read()?.map_or(0, |state| state.pending.len()))
     }
 
-    /// Records that the spreadsheet was read at `position`, and its first sheet there if known. The
-    /// position becomes the base of later edits and the minimum position of later reads. Does not wait
-    /// for an edit that is being sent, because its reply contains a newer position.
+    /// Records that the spreadsheet was read at `position`, and the first sheet at that position if
+    /// it is known. Later edits are based on this position, and later reads are at or after it. If
+    /// another process is sending an edit, this method fails instead of waiting. That is harmless,
+    /// because the response to the edit contains a newer position.
     ///
     /// # Errors
-    /// [`FileError`] if the state is locked, or cannot be read or written.
+    ///
+    /// Returns a [`FileError`] if the state is locked, or if it cannot be read or written.
     pub fn record_seen(
         &self,
         position: Position,
@@ -94,10 +101,12 @@ impl Editor {
         if is_changed || is_new { self.outbox.write(&state) } else { Ok(()) }
     }
 
-    /// Makes one edit. Edits of an interrupted run are sent first, unchanged.
+    /// Makes one edit. Edits of an interrupted run are first sent unchanged.
     ///
     /// # Errors
-    /// [`EditorError`]; each variant says whether the edit was made, was not made, or may have been made.
+    ///
+    /// Returns an [`EditorError`]. Each variant states whether the edit was committed, was not
+    /// committed, or may have been committed.
     pub async fn apply(&self, operation: Operation) -> Result<AppliedEdit, EditorError> {
         let operation = operation.validated().map_err(|fault| EditorError::Invalid { fault })?;
         let (payload, object) =
@@ -132,15 +141,16 @@ impl Editor {
         settled.pop().ok_or_else(|| self.outbox.incomplete_reply_error().into())
     }
 
-    /// Returns whether another client deleted the sheet of an edit before the edit was committed. The
-    /// sheet existed at `known_at`.
+    /// Returns whether another client deleted the sheet of an edit before the edit was committed.
+    /// The sheet existed at position `known_at`.
     async fn was_sheet_deleted(
         &self,
         settled: &SettledEdit,
         known_at: Position,
     ) -> Result<bool, ClientError> {
         let Some(sheet) = settled.sheet else { return Ok(false) };
-        // Replies contain no entries between `known_at` and another base, so the sheet is checked there.
+        // If the edit has another base than `known_at`, the responses omit the entries in between.
+        // The sheet is therefore also checked at the base.
         let check_at = match settled.possible_deletion {
             Some(position) => position,
             None if settled.base != known_at => settled.base,
@@ -149,8 +159,8 @@ impl Editor {
         is_deleted_at(&self.outbox.client, self.outbox.spreadsheet, sheet, check_at).await
     }
 
-    /// Returns the operations as which an edit was committed, if they differ from the requested one. If
-    /// the original reply was lost, reads them from the entry.
+    /// Returns the committed operations of an edit if they differ from the requested operation. If
+    /// the original response was lost, reads the operations from the entry.
     async fn committed_operations(&self, answer: &AppendedMutation) -> Option<Vec<Operation>> {
         if answer.status != MutationStatus::Duplicate {
             return answer.committed.clone();
@@ -173,7 +183,7 @@ impl Editor {
         Ok(OutboxState::new(self.outbox.key(), new_client_id(), head.incarnation, head.head))
     }
 
-    /// Sends the edits of an interrupted run, unchanged, and returns their number.
+    /// Sends the edits of an interrupted run unchanged, and returns their number.
     async fn send_earlier_edits(&self, state: &mut OutboxState) -> Result<usize, EditorError> {
         let earlier_edits = state.pending.len();
         if earlier_edits == 0 {
@@ -181,7 +191,7 @@ impl Editor {
         }
         let mut settled = Vec::new();
         let sent = self.outbox.send_all(state, &mut settled).await;
-        // Report a rejection first: the edit is settled, so no later run can report it.
+        // Report a rejection now: the rejected edit is settled, so no later run can report it.
         for SettledEdit { description: edit, answer, .. } in settled {
             if let Some(rejection) = answer.rejection {
                 let rejection = escape_rejection(&rejection);
@@ -204,7 +214,7 @@ impl Editor {
         }
     }
 
-    /// Recovers from a failed first attempt to send a new edit.
+    /// Handles a failure of the first attempt to send a new edit.
     async fn handle_send_failure(
         &self,
         state: &mut OutboxState,
@@ -224,8 +234,9 @@ impl Editor {
         }
     }
 
-    /// Makes the edit again, once, as a new client based on the newest position. The edit must certainly
-    /// not be committed. `error` is returned if the newest position cannot be read.
+    /// Makes the edit again as a new client, based on the newest position. This is tried only once.
+    /// The edit must certainly not be committed. Returns `error` if the newest position cannot be
+    /// read.
     async fn start_over(
         &self,
         state: &mut OutboxState,
@@ -248,11 +259,11 @@ impl Editor {
         }
     }
 
-    /// Moves the pending edits to a new client, based on the newest position.
+    /// Transfers the pending edits to a new client that is based on the newest position.
     async fn become_new_client(&self, state: &mut OutboxState) -> Result<(), ClientError> {
         let Outbox { client, spreadsheet, .. } = &self.outbox;
         if state.adds_a_sheet() {
-            // The number of an added sheet may be in use at the new base.
+            // At the new base, another sheet may already use the number of the added sheet.
             let sheets = client.sheets(*spreadsheet, None, None).await?;
             state.start_over(new_client_id(), sheets.incarnation, sheets.position);
             state.renumber_added_sheets(sheets.next_sheet);
@@ -263,7 +274,8 @@ impl Editor {
         Ok(())
     }
 
-    /// Removes the newest edit, which must certainly not be committed. Returns the error to report.
+    /// Removes the newest edit, and returns the error to report. The edit must certainly not be
+    /// committed.
     fn withdraw(&self, state: &mut OutboxState, error: ClientError) -> EditorError {
         match self.outbox.withdraw_newest(state) {
             Ok(()) => EditorError::Client(Box::new(error)),
@@ -271,8 +283,8 @@ impl Editor {
         }
     }
 
-    /// Moves the pending edits, which cannot be resent but may have been committed, to a separate file.
-    /// Returns the error to report.
+    /// Moves the pending edits to a separate file, because they may have been committed but cannot
+    /// be resent. Returns the error to report.
     fn set_aside(
         &self,
         state: &mut OutboxState,
@@ -285,7 +297,8 @@ impl Editor {
     }
 }
 
-/// Escapes control characters in a rejection, so that printing it cannot control the terminal.
+/// Escapes the control characters of a rejection, because they could control the terminal when
+/// printed.
 fn escape_rejection(rejection: &Rejection) -> Rejection {
     Rejection { reason: rejection.reason, detail: escape(&rejection.detail) }
 }

@@ -1,4 +1,5 @@
-//! Finds the number of the sheet to edit. The number stays the same when the sheet is renamed or moved.
+//! Finds the number of the sheet to edit. The number does not change when the sheet is renamed or
+//! moved.
 
 use cellar_api::{wire::ProblemKind, wire::SheetView, wire::SheetsReply};
 use cellar_sheet::operation::SheetId;
@@ -9,10 +10,11 @@ use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::table::escape;
 
 impl Editor {
-    /// Returns the sheets at the base of the next edit: the position that was last seen.
+    /// Returns the sheets at the last seen position, which is the base of the next edit.
     ///
     /// # Errors
-    /// [`EditorError`] if a request fails or a local file cannot be used.
+    ///
+    /// Returns an [`EditorError`] if a request fails or a local file cannot be used.
     pub async fn sheets(&self) -> Result<SheetsReply, EditorError> {
         let lock = self.outbox.lock().await?;
         let mut state = self.load_or_create_state().await?;
@@ -25,7 +27,7 @@ impl Editor {
                 }
                 Ok(sheets)
             }
-            // The tables were restored to a time before this position.
+            // The position no longer exists, because the tables were restored to an earlier time.
             Err(error) if is_position_missing(error.problem_kind()) => {
                 drop(lock);
                 self.newest_sheets().await
@@ -34,7 +36,7 @@ impl Editor {
         }
     }
 
-    /// Returns the newest sheets, and makes their position the base of the next edit.
+    /// Returns the newest sheets, and uses their position as the base of the next edit.
     async fn newest_sheets(&self) -> Result<SheetsReply, EditorError> {
         let _lock = self.outbox.lock().await?;
         let mut state = self.load_or_create_state().await?;
@@ -45,12 +47,14 @@ impl Editor {
         Ok(sheets)
     }
 
-    /// Returns the number of the sheet named `name`, ignoring case; of the first sheet if `None`. Sends a
-    /// request only if the saved state does not contain the answer.
+    /// Returns the number of the sheet named `name`, ignoring upper and lower case. If `name` is
+    /// `None`, returns the number of the first sheet. Sends a request only if the saved state does
+    /// not contain the number.
     ///
     /// # Errors
-    /// [`EditorError::UnknownSheet`] if the sheet does not exist; other variants if a request fails or a
-    /// local file cannot be used.
+    ///
+    /// Returns [`EditorError::UnknownSheet`] if the sheet does not exist. Returns another variant
+    /// if a request fails or a local file cannot be used.
     pub async fn sheet(&self, name: Option<&str>) -> Result<SheetId, EditorError> {
         let Some(name) = name else {
             return self.first_sheet().await;
@@ -59,7 +63,7 @@ impl Editor {
         if let Some(found) = find_sheet(&sheets.sheets, name) {
             return Ok(found.sheet);
         }
-        // The sheet may have been added after the position that was last seen.
+        // The sheet may have been added after the last seen position.
         let newest = self.newest_sheets().await?.sheets;
         match find_sheet(&newest, name) {
             Some(found) => Ok(found.sheet),
@@ -75,13 +79,13 @@ impl Editor {
         first_sheet(&sheets).ok_or_else(|| unknown_sheet(&sheets.sheets, "the first"))
     }
 
-    /// Returns the first sheet according to the saved state, which is created if missing.
+    /// Returns the first sheet from the saved state. Creates the state if it is missing.
     async fn saved_first_sheet(&self) -> Result<Option<SheetId>, EditorError> {
         let _lock = self.outbox.lock().await?;
         let is_new = self.outbox.read()?.is_none();
         let state = self.load_or_create_state().await?;
         if is_new {
-            // Creating a state costs a request, so it is saved even before the first edit.
+            // Save the new state even before the first edit, because creating it costs a request.
             self.outbox.write(&state)?;
         }
         Ok(state.first_sheet)

@@ -38,7 +38,7 @@ pub struct CsvExport {
     spool: RowSpool,
     style: CsvStyle,
     counts: WarningCounts,
-    /// The last page, without its cells.
+    /// The last page. Its cells were removed.
     last_page: CellsReply,
 }
 
@@ -46,7 +46,7 @@ pub struct CsvExport {
 /// read so far.
 ///
 /// # Errors
-/// [`ExportError`] if a request fails or the temporary file cannot be written.
+/// Returns an [`ExportError`] if a request fails or the temporary file cannot be written.
 pub async fn fetch_csv(
     client: &Client,
     spreadsheet: LogId,
@@ -72,7 +72,7 @@ struct WarningCounts {
     formula_like_texts: u64,
 }
 
-/// First characters of texts that some programs interpret as formulas.
+/// If a text starts with one of these characters, some programs interpret it as a formula.
 const FORMULA_PREFIXES: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
 /// Adds the cells of a page to the spool.
@@ -116,16 +116,18 @@ impl CsvExport {
     /// Writes the csv file to a stream, such as standard output.
     ///
     /// # Errors
-    /// [`ExportError`] if the stream cannot be written or there are too many fields.
+    /// Returns an [`ExportError`] if the stream cannot be written or there are too many fields.
     pub fn write_to(self, target: impl Write) -> Result<Exported, ExportError> {
         self.write(target, Path::new("the output"))
     }
 
-    /// Writes a file, like [`crate::user_file::write_user_file`].
+    /// Writes a file with [`crate::user_file::write_user_file`].
     ///
     /// # Errors
-    /// [`ExportError::Exists`] if the file exists and `force` is not set; [`ExportError::Unwritable`] if the
-    /// file cannot be written; [`ExportError::TooManyFields`].
+    ///
+    /// Returns [`ExportError::Exists`] if the file exists and `force` is not set,
+    /// [`ExportError::Unwritable`] if the file cannot be written, or
+    /// [`ExportError::TooManyFields`].
     pub fn write_file(self, path: &Path, force: bool) -> Result<Exported, ExportError> {
         write_output_file(path, force, |file| self.write(file, path))
     }

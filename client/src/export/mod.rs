@@ -1,8 +1,8 @@
-//! Exports cells to files of other programs, at one position.
+//! Exports the cells at one position to files of other programs.
 //!
-//! The cells are first stored in a temporary file: for csv row by row, because the number of columns is known
-//! only at the end; for xlsx in the format of the file. When all cells are there, the file is written
-//! atomically.
+//! The cells are first stored in a temporary file. For csv, this file contains rows, because the
+//! number of columns is known only at the end. For xlsx, it already has the format of the output.
+//! After all cells are stored, the output file is written atomically.
 
 mod csv;
 mod spool;
@@ -25,18 +25,18 @@ use crate::table::escape;
 use crate::user_file::{UserFileError, write_user_file};
 use crate::{CellsQuery, Client, ClientError};
 
-/// Maximum number of fields of an exported csv file, including blank ones, so that one remote cell does not
-/// fill the disk with commas.
+/// Maximum number of fields of an exported csv file. Blank fields are counted. Without this limit,
+/// a single cell far from the others could fill the disk with commas.
 pub const EXPORT_MAX_FIELDS: u64 = 200_000_000;
 
-/// Why an export failed. An existing file is unchanged.
+/// Error of an export. An existing file is unchanged.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ExportError {
     /// A request failed.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Client(#[from] ClientError),
-    /// The file exists and may not be replaced.
+    /// The file already exists, and the caller did not allow replacing it.
     #[error("{} already exists", path.display())]
     #[diagnostic(code(cellar::export::exists), help("replace it with --force"))]
     Exists {
@@ -76,14 +76,14 @@ pub enum ExportError {
     #[error("{}", escape(&source.to_string()))]
     #[diagnostic(code(cellar::export::format))]
     Format {
-        /// What cannot be represented, and where.
+        /// Description of what cannot be represented, and its location.
         source: WriteError,
     },
     /// The server returned inconsistent pages.
     #[error("the server returned inconsistent pages: {why}")]
     #[diagnostic(code(cellar::export::pages))]
     Pages {
-        /// How the pages are inconsistent.
+        /// Description of the inconsistency.
         why: &'static str,
     },
 }
@@ -93,7 +93,7 @@ pub enum ExportError {
 pub struct Exported {
     /// Position of the exported cells.
     pub position: Position,
-    /// Incarnation of the tables that the position refers to.
+    /// Incarnation of the tables to which the position belongs.
     pub incarnation: u32,
     /// The exported sheets.
     pub sheets: Vec<ExportedSheet>,
@@ -104,7 +104,7 @@ pub struct Exported {
 pub struct ExportedSheet {
     /// Number of the sheet.
     pub sheet: SheetId,
-    /// Name of the sheet in the file; for csv, in the spreadsheet.
+    /// Name of the sheet in the file. For csv, its name in the spreadsheet.
     pub name: String,
     /// Number of rows, up to the last non-blank cell.
     pub rows: u64,

@@ -28,7 +28,7 @@ pub(super) struct RowSpool {
 /// Why a cell could not be added.
 #[derive(Debug)]
 pub(super) enum SpoolError {
-    /// The cell is not after the previous one.
+    /// The cell does not follow the previous cell in row-major order.
     OutOfOrder,
     /// The temporary file cannot be written.
     Io(io::Error),
@@ -82,12 +82,12 @@ impl RowSpool {
         Ok(())
     }
 
-    /// Returns the number of rows, up to the last non-blank cell.
+    /// Returns the number of rows up to the last non-blank cell.
     pub(super) fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Returns the number of columns, up to the last non-blank cell.
+    /// Returns the number of columns up to the last non-blank cell.
     pub(super) fn columns(&self) -> u64 {
         self.columns
     }
@@ -102,7 +102,7 @@ impl RowSpool {
         self.write_row()?;
         let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.rewind()?;
-        // JSON escapes line breaks in texts, so each line is one row.
+        // Each line is one row, because JSON escapes the line breaks in texts.
         let lines = BufReader::new(file).lines();
         Ok(lines.map(|line| serde_json::from_str(&line?).map_err(io::Error::from)))
     }

@@ -24,7 +24,7 @@ pub struct XlsxExport {
 /// read so far.
 ///
 /// # Errors
-/// [`ExportError`] if a request fails or a temporary file cannot be written.
+/// Returns an [`ExportError`] if a request fails or a temporary file cannot be written.
 pub async fn fetch_xlsx(
     client: &Client,
     spreadsheet: LogId,
@@ -48,8 +48,8 @@ pub async fn fetch_xlsx(
     Ok(export)
 }
 
-/// Returns all sheets, or the sheet with a name. A missing sheet is returned as well, so that the request for
-/// its cells fails with the server's error.
+/// Returns all sheets, or only the sheet with a given name. If that sheet is missing, its name is
+/// returned anyway, so that the request for its cells fails with the server's error.
 fn selected_sheets(reply: &SheetsReply, name: Option<&str>) -> Vec<SheetView> {
     let Some(name) = name else { return reply.sheets.clone() };
     let sheet = match find_sheet(&reply.sheets, name) {
@@ -102,16 +102,17 @@ impl XlsxExport {
     /// Writes the xlsx file to a seekable target.
     ///
     /// # Errors
-    /// [`ExportError`] if the target cannot be written.
+    /// Returns an [`ExportError`] if the target cannot be written.
     pub fn write_to(self, target: impl Write + Seek + Send) -> Result<Exported, ExportError> {
         self.write(target, Path::new("the output"))
     }
 
-    /// Writes a file, like [`crate::user_file::write_user_file`].
+    /// Writes a file with [`crate::user_file::write_user_file`].
     ///
     /// # Errors
-    /// [`ExportError::Exists`] if the file exists and `force` is not set; [`ExportError::Unwritable`] if the
-    /// file cannot be written.
+    ///
+    /// Returns [`ExportError::Exists`] if the file exists and `force` is not set, or
+    /// [`ExportError::Unwritable`] if the file cannot be written.
     pub fn write_file(self, path: &Path, force: bool) -> Result<Exported, ExportError> {
         write_output_file(path, force, |file| self.write(file, path))
     }

@@ -11,14 +11,14 @@ use cellar_exchange::{
 
 use super::ImportError;
 
-/// First bytes of workbooks: zip archives, and the compound files of xls.
+/// The first bytes of workbooks, which are zip archives or the compound files of xls.
 const WORKBOOK_SIGNATURES: [&[u8]; 3] = [b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0"];
-/// Length of each signature.
+/// Length of each signature, in bytes.
 const SIGNATURE_BYTES: u64 = 4;
 /// File name extensions of workbooks, including unsupported ones.
 const WORKBOOK_EXTENSIONS: [&str; 9] =
     ["xlsx", "xlsm", "xltx", "xltm", "xlsb", "ods", "ots", "xls", "fods"];
-/// Number of bytes at the beginning of a csv file that are searched for another delimiter.
+/// Number of bytes at the beginning of a csv file in which another delimiter is searched.
 const DELIMITER_SAMPLE_BYTES: u64 = 64 * 1024;
 
 /// Options for reading a file.
@@ -28,9 +28,9 @@ pub struct ReadOptions {
     pub delimiter: u8,
     /// Whether to accept csv rows with different numbers of fields.
     pub pad: bool,
-    /// Types of columns of a csv file. The types of other columns are detected.
+    /// Column types of a csv file. If the type of a column is not given, it is detected.
     pub types: ColumnTypes,
-    /// Names of the sheets of a workbook to read; empty for all.
+    /// Names of the sheets of a workbook to read. If empty, all sheets are read.
     pub sheets: Vec<String>,
 }
 
@@ -50,13 +50,16 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// Detects the kind of a file by its first bytes or its extension. A file is a workbook if either says so.
+    /// Detects whether a file is a workbook, by its first bytes and its extension. Either of them
+    /// is sufficient.
     ///
     /// # Errors
-    /// [`ImportError::Unreadable`] if the file cannot be read; [`ImportError::NotAFile`] if the path is not a
-    /// regular file.
+    ///
+    /// Returns [`ImportError::Unreadable`] if the file cannot be read, or [`ImportError::NotAFile`]
+    /// if the path is not a regular file.
     pub fn detect(path: &Path) -> Result<Self, ImportError> {
-        // Check before opening: opening a pipe blocks until another process writes to it.
+        // Check the type before opening the file, because opening a pipe blocks until another
+        // process writes to it.
         let metadata = std::fs::metadata(path).map_err(|source| unreadable(path, source))?;
         if !metadata.is_file() {
             let what = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
@@ -84,9 +87,9 @@ pub(super) fn unreadable(path: &Path, source: std::io::Error) -> ImportError {
 pub(super) struct SheetReader {
     path: PathBuf,
     format: FormatReader,
-    /// Names of the sheets to read; empty for all.
+    /// Names of the sheets to read. If empty, all sheets are read.
     selected: Vec<String>,
-    /// Names of the sheets read or skipped so far.
+    /// Names of the sheets that were read or skipped so far.
     found: Vec<String>,
     is_skipping: bool,
 }
@@ -98,8 +101,8 @@ enum FormatReader {
 }
 
 impl SheetReader {
-    /// Opens a file. With `sample_bytes`, the column types of a csv file are detected from its beginning only
-    /// ([`CsvOptions::sample_bytes`]).
+    /// Opens a file. If `sample_bytes` is set, the column types of a csv file are detected only
+    /// from its beginning ([`CsvOptions::sample_bytes`]).
     pub(super) fn open(
         path: &Path,
         options: &ReadOptions,
@@ -132,8 +135,8 @@ impl SheetReader {
         })
     }
 
-    /// Returns the next piece of the selected sheets, [`Piece::Working`] for each piece of another sheet, and
-    /// `None` at the end of the file.
+    /// Returns the next piece of the selected sheets, or `None` at the end of the file. Returns
+    /// [`Piece::Working`] for each piece of a sheet that is not selected.
     pub(super) fn next(&mut self) -> Result<Option<Piece>, ImportError> {
         let piece = match &mut self.format {
             FormatReader::Csv(csv) => csv.next(),
@@ -172,7 +175,7 @@ impl SheetReader {
         }
     }
 
-    /// Returns the column types of a csv file, once they are detected.
+    /// Returns the column types of a csv file, if they have been detected.
     pub(super) fn survey(&self) -> Option<&Survey> {
         match &self.format {
             FormatReader::Csv(csv) => csv.survey(),
@@ -181,7 +184,7 @@ impl SheetReader {
     }
 }
 
-/// Returns whether `names` contains a sheet name, ignoring case as the server does.
+/// Returns whether `names` contains a sheet name. Like the server, ignores upper and lower case.
 fn contains_name(names: &[String], name: &str) -> bool {
     let folded = name.to_lowercase();
     names.iter().any(|other| other.to_lowercase() == folded)

@@ -1,9 +1,9 @@
 //! Imports files of other programs.
 //!
-//! [`sheets`] adds each sheet of a file as a new sheet, of any size: the client packs the cells into chunks,
-//! the server checks them, and one log entry refers to them. [`edits`] writes the cells into an existing
-//! sheet as ordinary edits, up to a limit. An interrupted import resumes when it is run again, and takes
-//! effect exactly once.
+//! [`sheets`] adds each sheet of a file as a new sheet of any size: the client packs the cells into
+//! chunks, the server checks the chunks, and one log entry refers to them. [`edits`] writes the
+//! cells into an existing sheet as ordinary edits, up to a limit. An interrupted import resumes
+//! when it is run again, and takes effect exactly once.
 
 pub mod edits;
 mod error;
@@ -22,8 +22,8 @@ use crate::files::FileError;
 /// Number of hexadecimal digits in the file name of a journal.
 const JOURNAL_NAME_CHARACTERS: usize = 32;
 
-/// Deletes a journal durably. If the journal reappeared after a crash, the next import of the file would
-/// resume the finished one.
+/// Deletes a journal durably. If the journal reappeared after a crash, the next import of the file
+/// would resume an import that is already finished.
 fn delete_journal(path: &Path) -> Result<(), FileError> {
     let not_deleted = |source| FileError::Unwritable { path: path.to_owned(), source };
     match std::fs::remove_file(path) {

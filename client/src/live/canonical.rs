@@ -1,4 +1,5 @@
-//! The canonical state: the newest snapshot root that the client has loaded, and the entries after it.
+//! The canonical state consists of the newest snapshot root that the client has loaded and the
+//! entries after that root.
 
 use cellar_api::rebase::Known;
 use cellar_api::{wire::EntryView, wire::Head};
@@ -9,33 +10,33 @@ use super::disk_cache;
 use crate::outbox::{Outbox, OutboxState};
 use crate::reader::{EntryTail, LoadedSpreadsheet, ReadableState, ReaderError, SnapshotSource};
 
-/// The state up to a position, as the server committed it.
+/// The state that the server has committed, up to one position.
 #[derive(Debug)]
 pub(super) struct CanonicalState {
-    /// The state that cells are read from. It also includes the pending edits of the view that was
-    /// last installed in it.
+    /// The state from which cells are read. It also includes the pending edits of the view that was
+    /// installed last.
     pub(super) readable: ReadableState,
-    /// The effect of the entries after the root, without pending edits.
+    /// The combined effect of the entries after the root. Does not include pending edits.
     pub(super) tail: EntryTail,
     root_key: Option<String>,
     position: Position,
-    /// `entries` has no gap after this position.
+    /// `entries` is complete after this position.
     known_after: Position,
     entries: Vec<EntryView>,
-    /// Number of entries applied since the load.
+    /// Number of entries that were applied since the state was loaded.
     applied_entries: usize,
-    /// Bytes of the entries applied since the load.
+    /// Total bytes of the entries that were applied since the state was loaded.
     applied_bytes: usize,
-    /// Whether `entries` contains every entry after the root.
+    /// Whether `entries` contains all entries after the root.
     has_all_entries: bool,
     has_unsaved_changes: bool,
-    /// Set if an object of the snapshot is missing, probably because a newer snapshot replaced it.
+    /// Set if an object of the snapshot is missing. A newer snapshot has probably replaced it.
     pub(super) is_stale: bool,
 }
 
 impl CanonicalState {
-    /// Opens the state from the disk cache if it matches `saved` and is not older; otherwise loads the
-    /// newest state.
+    /// Opens the state from the disk cache if the cached state matches `saved` and is not older.
+    /// Otherwise loads the newest state.
     pub(super) async fn open(
         source: &SnapshotSource,
         outbox: &Outbox,
@@ -48,8 +49,8 @@ impl CanonicalState {
         }
     }
 
-    /// Reads the state from the disk cache. Returns `None` if the cache is missing, unreadable, older
-    /// than `saved`, or of another incarnation.
+    /// Reads the state from the disk cache. Returns `None` if the cached state is missing,
+    /// unreadable, older than `saved` or of another incarnation.
     async fn read_cached(
         source: &SnapshotSource,
         outbox: &Outbox,
@@ -71,7 +72,7 @@ impl CanonicalState {
         Some(canonical)
     }
 
-    /// Loads the newest state, at or after `min_position`.
+    /// Loads the newest state. Its position is at or after `min_position`.
     pub(super) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
@@ -88,7 +89,8 @@ impl CanonicalState {
         let root_key = loaded.root_key.clone();
         let (readable, tail, entries) = loaded.into_parts(source)?;
         let position = readable.position;
-        // The first entry moves no cells: it is the Snapshot entry of the root, or the log's first entry.
+        // The first entry is the Snapshot entry of the root, or the first entry of the log. Neither
+        // moves cells.
         let known_after = entries.first().map_or(position, |first| first.position);
         let mut canonical = Self {
             readable,
@@ -107,8 +109,8 @@ impl CanonicalState {
         Ok(canonical)
     }
 
-    /// Keeps only the newest entries, within the limits on their number and bytes. A spreadsheet
-    /// without snapshots can have any number of entries.
+    /// Drops the oldest entries until both the number of entries and their bytes are within the
+    /// limits. The number of entries is otherwise unbounded in a spreadsheet without snapshots.
     fn drop_oldest_entries(&mut self) {
         let mut kept_bytes = 0_usize;
         let mut first_kept = self.entries.len();
@@ -137,7 +139,7 @@ impl CanonicalState {
         Head { head: self.position, incarnation: self.incarnation() }
     }
 
-    /// Returns the known entries and the metadata of the workbook, for a rebase.
+    /// Returns the known entries and the workbook metadata, which a rebase requires.
     pub(super) fn known(&self) -> Known<'_> {
         let state = Some(self.tail.fold.metadata());
         Known { after: self.known_after, entries: &self.entries, state }
@@ -147,7 +149,7 @@ impl CanonicalState {
         &self.entries
     }
 
-    /// Applies the next entry of the log. On failure nothing is changed.
+    /// Applies the next log entry. If this fails, the state is unchanged.
     pub(super) async fn apply_entry(
         &mut self,
         source: &SnapshotSource,
@@ -162,17 +164,17 @@ impl CanonicalState {
         Ok(())
     }
 
-    /// Returns whether a newer root should be loaded: an object of this one is missing, or too many
-    /// entries were applied to it.
+    /// Returns whether a newer root should be loaded, because an object of the current root is
+    /// missing or too many entries were applied after it.
     pub(super) fn needs_newer_root(&self) -> bool {
         self.is_stale
             || self.applied_entries > MAX_LIVE_ENTRIES
             || self.applied_bytes > MAX_LIVE_ENTRY_BYTES
     }
 
-    /// Fetches the entries between `after` and the oldest known entry, so that pending edits with an
-    /// older base can be rebased. Returns `false`, and changes nothing, if they cannot be fetched or
-    /// exceed the limits.
+    /// Fetches the entries between `after` and the oldest known entry, so that pending edits with
+    /// an older base can be rebased. Returns `false` and leaves the state unchanged if the entries
+    /// cannot be fetched or exceed the limits.
     pub(super) async fn fetch_earlier_entries(
         &mut self,
         source: &SnapshotSource,
@@ -206,7 +208,8 @@ impl CanonicalState {
         true
     }
 
-    /// Puts `earlier` before the known entries and drops the entries that both contain.
+    /// Prepends `earlier` to the known entries. Entries that both lists contain are added only
+    /// once.
     fn prepend_entries(&mut self, mut earlier: Vec<EntryView>, after: Position) {
         let oldest_known = self.entries.first().map_or(self.known_after, |first| first.position);
         earlier.retain(|entry| entry.position < oldest_known);
@@ -216,18 +219,20 @@ impl CanonicalState {
         self.has_unsaved_changes = true;
     }
 
-    /// Returns whether the state differs from the one in the disk cache.
+    /// Returns whether the state differs from the state in the disk cache.
     pub(super) fn has_unsaved_changes(&self) -> bool {
         self.has_unsaved_changes
     }
 
-    /// Writes the state to the disk cache, so that the spreadsheet opens without a request.
+    /// Writes the state to the disk cache. The next start can then open the spreadsheet without a
+    /// request.
     pub(super) fn save(&mut self, outbox: &Outbox) {
         if !self.has_unsaved_changes {
             return;
         }
         self.has_unsaved_changes = false;
-        // Entries before the root are kept for pending edits only and may have gaps: leave them out.
+        // Leave out the entries before the root: only pending edits require them, and they may have
+        // gaps.
         let root_position =
             self.readable.root.as_ref().map_or(Position::FIRST, |root| root.position);
         let first = self.entries.partition_point(|entry| entry.position < root_position);
@@ -241,8 +246,8 @@ impl CanonicalState {
     }
 }
 
-/// Removes the download URL from an entry with an external body: it expires within minutes, and it
-/// grants access without a token.
+/// Removes the download URL from an entry with an external body, because the URL expires within
+/// minutes and grants access without a token.
 fn without_url(mut entry: EntryView) -> EntryView {
     if let Some(external) = &mut entry.external_body {
         external.url = None;

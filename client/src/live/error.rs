@@ -9,7 +9,7 @@ use crate::ClientError;
 use crate::files::FileError;
 use crate::reader::ReaderError;
 
-/// Why a live sheet could not be opened, viewed, edited or synced. Edits that were accepted before the
+/// Error when a live sheet is opened, viewed, edited or synced. Edits that were accepted before the
 /// error stay queued.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum LiveError {
@@ -21,7 +21,7 @@ pub enum LiveError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Reader(Box<ReaderError>),
-    /// A local file cannot be used, or another process has the spreadsheet open in this folder.
+    /// A local file cannot be used, or another process has opened the spreadsheet in this folder.
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] FileError),
@@ -39,10 +39,10 @@ pub enum LiveError {
         help("split the edit into several; it was not saved")
     )]
     TooLarge {
-        /// Which limit the edit exceeds.
+        /// The limit that the edit exceeds.
         fault: BodyError,
     },
-    /// The queue of unsent edits is full, and the new edit was not saved.
+    /// The queue of unsent edits is full. The new edit was not saved.
     #[error(
         "too many unsent edits: {edits} edits (limit {MAX_LIVE_PENDING}); with the new edit, {bytes} \
          bytes (limit {MAX_LIVE_PENDING_BYTES}) and {object_bytes} bytes of large edits (limit \
@@ -53,14 +53,15 @@ pub enum LiveError {
         help("synchronise, then repeat the edit; the unsent edits are kept")
     )]
     TooManyPending {
-        /// Number of unsent edits, without the new edit.
+        /// Number of unsent edits. The new edit is not counted.
         edits: usize,
-        /// Bytes of the unsent edits and the new edit, without the bodies of large edits.
+        /// Bytes of the unsent edits and of the new edit. The bodies of large edits are not
+        /// counted.
         bytes: usize,
-        /// Bytes of the bodies of large edits, including the new edit.
+        /// Total bytes of the bodies of large edits, including the new edit.
         object_bytes: usize,
     },
-    /// Unsent edits cannot be rebased, because entries after their base are missing locally.
+    /// Unsent edits cannot be rebased, because entries after their base are not available locally.
     #[error("the unsent edits cannot be shown: {needed}")]
     #[diagnostic(
         code(cellar::entries_needed),
@@ -71,15 +72,16 @@ pub enum LiveError {
         #[from]
         needed: EntriesNeeded,
     },
-    /// The edit imports a sheet, which needs chunks to be uploaded first. The edit was not saved.
+    /// The edit imports a sheet, which requires that chunks are uploaded first. The edit was not
+    /// saved.
     #[error("a live sheet cannot import a sheet as an edit")]
     #[diagnostic(code(cellar::not_an_edit), help("use the module `import`; nothing was saved"))]
     Import,
 }
 
 impl LiveError {
-    /// Returns whether the server could not be reached, so that a retry may succeed. Pending edits stay
-    /// queued.
+    /// Returns whether the server could not be reached. A retry may then succeed, and pending edits
+    /// stay queued.
     #[must_use]
     pub fn is_offline(&self) -> bool {
         match self {

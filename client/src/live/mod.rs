@@ -1,18 +1,20 @@
 //! A spreadsheet that can be viewed and edited online or offline.
 //!
-//! A [`LiveSheet`] consists of the canonical state (`canonical`: the newest known snapshot root and the
-//! entries after it) and the client's pending edits, rebased onto that state (`rebased`). The rebase
-//! shows each edit as the server would commit it now ([`cellar_api::rebase`]).
+//! A [`LiveSheet`] consists of two parts: the canonical state and the client's pending edits. The
+//! canonical state (`canonical`) is the newest known snapshot root with the entries after it. The
+//! pending edits are rebased onto that state (`rebased`), so each edit is shown as the server would
+//! commit it now ([`cellar_api::rebase`]).
 //!
-//! An edit is saved to disk before it is shown, without waiting for the server. [`LiveSheet::sync`]
-//! sends pending edits and fetches new entries (`sync`). Each edit takes effect exactly once and in its
-//! author's order, even after crashes and lost replies: its id and base never change.
+//! An edit is saved to disk and then shown, without waiting for the server. [`LiveSheet::sync`]
+//! sends pending edits and fetches new entries (`sync`). The id and base of an edit never change.
+//! Each edit therefore takes effect exactly once and in its author's order, even after crashes and
+//! lost responses.
 //!
-//! After a restore of the tables to an earlier time, edits that were certainly not committed are made
-//! again by a new client. Edits that may have been committed are set aside in a file (`start_over`).
+//! If the tables were restored to an earlier time, a new client repeats the edits that were
+//! certainly not committed. Edits that may have been committed are moved to a file (`start_over`).
 //!
-//! Memory is bounded: the chunks that are shown, the entries after the root (beyond a limit a newer
-//! root is loaded), and the pending edits ([`cellar_base::limits`]).
+//! Memory usage is bounded ([`cellar_base::limits`]): the chunks that are shown, the pending edits
+//! and the entries after the root. If too many entries follow the root, a newer root is loaded.
 
 mod canonical;
 mod disk_cache;
@@ -44,36 +46,38 @@ use canonical::CanonicalState;
 use rebased::RebasedView;
 use sync::Answers;
 
-/// Folder of the files of live sheets, inside the folder for local state.
+/// Folder for the files of live sheets, inside the folder for local state.
 const FOLDER: &str = "live";
 
-/// One spreadsheet, as one subject views and edits it in one folder.
+/// One spreadsheet as viewed and edited by one subject in one folder.
 #[derive(Debug)]
 pub struct LiveSheet {
     outbox: Outbox,
     source: SnapshotSource,
     subject: Option<SubjectKey>,
     state: OutboxState,
-    /// The pending edits of `state`, with their operations.
+    /// The pending edits of `state` together with their operations.
     pending: Vec<PendingMutation>,
     own: OwnEntries,
     canonical: CanonicalState,
     view: RebasedView,
     answers: Answers,
-    /// Changes that the next successful sync reports.
+    /// Changes that the next successful sync will report.
     unreported: SyncReport,
-    /// Keeps other processes out until this value is dropped.
+    /// Lock that excludes other processes until this value is dropped.
     _lock: FileLock,
 }
 
 impl LiveSheet {
-    /// Opens a spreadsheet with its files in `dir/.cellar/`. Needs no request if the spreadsheet was
-    /// opened in this folder before; otherwise loads the spreadsheet. `token` is the client's token:
-    /// edits are stored per subject and never sent as another subject.
+    /// Opens a spreadsheet whose files are in `dir/.cellar/`. If the spreadsheet was opened in this
+    /// folder before, no request is needed. Otherwise the spreadsheet is loaded. `token` is the
+    /// token of the client: edits are stored per subject and never sent as another subject.
     ///
     /// # Errors
-    /// [`LiveError::File`] if another process has the spreadsheet open in this folder or a file cannot be
-    /// used; other variants of [`LiveError`] if the spreadsheet cannot be loaded.
+    ///
+    /// Returns [`LiveError::File`] if another process has opened the spreadsheet in this folder, or
+    /// if a file cannot be used. Returns another variant of [`LiveError`] if the spreadsheet cannot
+    /// be loaded.
     pub async fn open(
         client: Client,
         token: Option<&str>,
@@ -112,7 +116,7 @@ impl LiveSheet {
         Ok(live)
     }
 
-    /// Settles the pending edits that the canonical state already contains.
+    /// The canonical state may already contain some of the pending edits. Settle these.
     async fn reconcile_with_canonical(&mut self) -> Result<(), LiveError> {
         if self.canonical.incarnation() != self.state.incarnation {
             return self.start_over(0).await;
@@ -121,11 +125,12 @@ impl LiveSheet {
         Ok(self.save_and_rebase().await?)
     }
 
-    /// Returns the number of pending edits in the files of `dir/.cellar/`, even while another process
-    /// has the spreadsheet open.
+    /// Returns the number of pending edits in the files of `dir/.cellar/`. Works even while another
+    /// process has opened the spreadsheet.
     ///
     /// # Errors
-    /// [`FileError`] if the files cannot be read.
+    ///
+    /// Returns a [`FileError`] if the files cannot be read.
     pub fn count_unsent_edits(
         client: Client,
         token: Option<&str>,
@@ -136,31 +141,33 @@ impl LiveSheet {
         Ok(state.map_or(0, |state| state.pending.len()))
     }
 
-    /// Returns the canonical position: all entries up to this position are shown.
+    /// Returns the canonical position. All entries up to this position are shown.
     #[must_use]
     pub fn position(&self) -> Position {
         self.canonical.position()
     }
 
-    /// Returns the pending edits in order, each with its expected result: what the server will commit if
-    /// no other entry arrives first. The result is `None` while [`LiveSheet::view`] fails with
-    /// [`LiveError::CannotRebase`].
+    /// Returns the pending edits in order, each with its expected result. The expected result is
+    /// what the server will commit if no other entry is appended before the edit. It is `None`
+    /// while [`LiveSheet::view`] fails with [`LiveError::CannotRebase`].
     pub fn pending(&self) -> impl Iterator<Item = (&PendingMutation, Option<&Outlook>)> {
         let outlooks = self.view.outlooks().map(Some).chain(std::iter::repeat(None));
         self.pending.iter().zip(outlooks)
     }
 
-    /// Adds an edit, in the coordinates of the current view, and returns its id. The edit is saved to
-    /// disk and shown; the next [`LiveSheet::sync`] sends the edit.
+    /// Saves an edit to disk, shows it and returns its id. The coordinates of the edit refer to the
+    /// current view. The next [`LiveSheet::sync`] sends the edit.
     ///
     /// # Errors
-    /// [`LiveError`]; the edit was then neither saved nor shown.
+    ///
+    /// Returns a [`LiveError`] if the edit was neither saved nor shown.
     pub fn edit(&mut self, operation: Operation) -> Result<u64, LiveError> {
         if matches!(operation, Operation::ImportSheet(_)) {
             return Err(LiveError::Import);
         }
         let operation = operation.validated().map_err(|fault| LiveError::Invalid { fault })?;
-        // The coordinates of the new edit are ambiguous until the earlier edits can be rebased.
+        // Until the earlier edits can be rebased, the coordinates of the new edit would be
+        // ambiguous.
         self.view.check_rebased()?;
         let (payload, object) = EditPayload::choose(operation.clone())
             .map_err(|fault| LiveError::TooLarge { fault })?;
@@ -173,7 +180,7 @@ impl LiveSheet {
         Ok(id)
     }
 
-    /// Fails if the queue of pending edits has no capacity for one more edit.
+    /// Fails if the queue of pending edits is too full for another edit.
     fn check_pending_limits(
         &self,
         payload: &EditPayload,
@@ -194,12 +201,13 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Returns the cells of a rectangle, including pending edits. Reads the sheet named `sheet`, or the
-    /// first sheet if `None`. Fetches chunks that are not in the cache.
+    /// Returns the cells of a rectangle, including pending edits. Reads the sheet named `sheet`, or
+    /// the first sheet if `sheet` is `None`. Downloads chunks that are not in the cache.
     ///
     /// # Errors
-    /// [`LiveError::Reader`] if the cells cannot be read; [`LiveError::CannotRebase`] if the pending edits
-    /// cannot be rebased before they are sent.
+    ///
+    /// Returns [`LiveError::Reader`] if the cells cannot be read, or [`LiveError::CannotRebase`] if
+    /// the pending edits must be sent before they can be shown.
     pub async fn view(
         &mut self,
         sheet: Option<&str>,
@@ -211,13 +219,14 @@ impl LiveSheet {
         if let Err(error) = &reply
             && error.object().is_some()
         {
-            // A newer snapshot may have replaced the missing object; the next sync loads the newest root.
+            // A newer snapshot may have replaced the missing object. The next sync then loads the
+            // newest root.
             self.canonical.is_stale = true;
         }
         Ok(reply?)
     }
 
-    /// Returns the sheets in tab order, including pending edits.
+    /// Returns the sheets in tab order. Pending edits are included.
     #[must_use]
     pub fn sheets(&self) -> Vec<SheetView> {
         let metadata = self.view.metadata();
@@ -229,7 +238,8 @@ impl LiveSheet {
         metadata.tabs.order().iter().filter_map(view).collect()
     }
 
-    /// Returns the number for a new sheet: greater than every number ever used in this spreadsheet.
+    /// Returns a number for a new sheet that is greater than every sheet number used so far in this
+    /// spreadsheet.
     #[must_use]
     pub fn next_sheet(&self) -> SheetId {
         self.view.metadata().tabs.next_sheet()
@@ -255,7 +265,7 @@ impl LiveSheet {
     }
 }
 
-/// Creates and saves the state of a new client that starts at the canonical position.
+/// Creates and saves the state of a new client whose base is the canonical position.
 fn create_state(outbox: &Outbox, canonical: &CanonicalState) -> Result<OutboxState, FileError> {
     let state = OutboxState::new(
         outbox.key(),
@@ -273,23 +283,24 @@ fn exceeds_pending_limits(edits: usize, bytes: usize, object_bytes: usize) -> bo
         || object_bytes > MAX_LIVE_OBJECT_BYTES
 }
 
-/// Returns the length of `edits` as JSON. Encoding plain data does not fail.
+/// Returns the length of `edits` as JSON, in bytes. Encoding plain data cannot fail.
 fn json_bytes(edits: &impl serde::Serialize) -> usize {
     serde_json::to_vec(edits).map_or(usize::MAX, |json| json.len())
 }
 
-/// Derives the key that marks the entries of a client; `None` without a subject.
+/// Derives the key that identifies a client's entries. Returns `None` if there is no subject.
 fn client_key(subject: Option<SubjectKey>, client_id: &str) -> Option<ClientKey> {
     ClientKey::derive(&subject?, client_id).ok()
 }
 
-/// Returns the outbox of a spreadsheet, separate for each stack and each token's subject.
+/// Returns the outbox of a spreadsheet. Each stack and each token subject has a separate outbox.
 fn open_outbox(client: Client, token: Option<&str>, spreadsheet: LogId, dir: &Path) -> Outbox {
     let folder = dir.join(STATE_FOLDER).join(FOLDER);
     Outbox::new(client, spreadsheet, &subject_of_token(token), &folder)
 }
 
-/// Reads the operations of all pending edits, including large edits in files of their own.
+/// Reads the operations of all pending edits, including those of large edits, which are stored in
+/// separate files.
 fn load_pending(outbox: &Outbox, state: &OutboxState) -> Result<Vec<PendingMutation>, FileError> {
     let load = |edit: &PendingEdit| {
         let sent = outbox.load_mutation(edit)?;

@@ -1,4 +1,4 @@
-//! The view of a live sheet: the canonical state with the pending edits rebased onto it.
+//! The view of a live sheet, which is the canonical state with the pending edits rebased onto it.
 
 use cellar_api::rebase::{EntriesNeeded, Outlook, OwnEntries, PendingMutation, Rebase};
 use cellar_sheet::metadata::WorkbookMetadata;
@@ -12,11 +12,11 @@ pub(super) struct RebasedView {
     /// The combined effect of the entries after the root and of the pending edits.
     fold: Fold,
     rebased: Result<RebasedEdits, EntriesNeeded>,
-    /// Whether the canonical state that cells are read from includes this view.
+    /// Whether this view is installed in the canonical state from which cells are read.
     is_installed: bool,
 }
 
-/// The pending edits of a view, with their expected results.
+/// The pending edits of a view and their expected results.
 #[derive(Debug)]
 struct RebasedEdits {
     rebase: Rebase,
@@ -43,7 +43,7 @@ impl RebasedView {
         Self { fold, rebased, is_installed: false }
     }
 
-    /// Fails if the pending edits could not be rebased because earlier entries are missing.
+    /// Fails if the pending edits could not be rebased, because earlier entries are missing.
     pub(super) fn check_rebased(&self) -> Result<(), EntriesNeeded> {
         match &self.rebased {
             Ok(_) => Ok(()),
@@ -60,7 +60,8 @@ impl RebasedView {
         self.is_installed = false;
     }
 
-    /// Returns the expected result of each pending edit; nothing if the edits could not be rebased.
+    /// Returns the expected result of each pending edit. Returns nothing if the edits could not be
+    /// rebased.
     pub(super) fn outlooks(&self) -> impl Iterator<Item = &Outlook> {
         self.rebased.iter().flat_map(|rebased| &rebased.outlooks)
     }
@@ -69,7 +70,7 @@ impl RebasedView {
         self.fold.metadata()
     }
 
-    /// Makes reads of the canonical state include the pending edits of this view.
+    /// Installs the pending edits of this view in the canonical state, so that reads include them.
     pub(super) fn install(&mut self, canonical: &mut CanonicalState) {
         if self.is_installed {
             return;
@@ -82,8 +83,8 @@ impl RebasedView {
     }
 }
 
-/// Applies the expected result of a pending edit. Only an unreadable import can fail, and a live sheet
-/// accepts no imports.
+/// Applies the expected result of a pending edit. Only an unreadable import can fail, and live
+/// sheets do not accept imports.
 fn apply_outlook(fold: &mut Fold, outlook: &Outlook) {
     let applied = fold.apply_operations(outlook.operations());
     debug_assert!(applied.is_ok(), "a live sheet accepts no imports");

@@ -1,5 +1,5 @@
-//! Continuing as a new client, after the tables were restored or the pending edits were refused
-//! permanently.
+//! Replaces the client by a new one after the tables were restored or the server permanently
+//! refused the pending edits.
 
 use cellar_api::rebase::OwnEntries;
 use cellar_log::transform::{SheetMap, SpaceMap, transform};
@@ -11,15 +11,15 @@ use super::{LiveError, LiveSheet, client_key, load_pending};
 use crate::outbox::{EditPayload, OutboxState, new_client_id};
 
 impl LiveSheet {
-    /// Loads the newest state and continues as a new client. Pending edits that may have been committed
-    /// are set aside: those up to `last_uncertain_id`, and those that were part of a request whose
-    /// outcome is unknown. The other pending edits are made again by the new client.
+    /// Loads the newest state and continues as a new client. Moves the pending edits that may have
+    /// been committed to a file: edits up to `last_uncertain_id`, and edits of a request whose
+    /// outcome is unknown. The new client makes all other pending edits again.
     ///
-    /// The file with the edits that are set aside is written before they are dropped. A crash in between
-    /// leaves two such files and loses no edit.
+    /// The file is written before the edits are dropped. A crash in between can lead to two such
+    /// files, but does not lose an edit.
     pub(super) async fn start_over(&mut self, last_uncertain_id: u64) -> Result<(), LiveError> {
         self.canonical = CanonicalState::load(&self.source, None).await?;
-        // Edits that are in the loaded entries are committed, not uncertain.
+        // Edits in the loaded entries are certainly committed.
         self.acknowledge_known_entries();
         let last_uncertain_id = self.state.attempted_id.max(last_uncertain_id);
         self.set_aside_up_to(last_uncertain_id)?;
@@ -32,7 +32,7 @@ impl LiveSheet {
         Ok(self.save_and_rebase().await?)
     }
 
-    /// Copies the pending edits up to `last_id` to a file of their own, and reports that file.
+    /// Copies the pending edits up to `last_id` to a separate file, and reports the file.
     fn set_aside_up_to(&mut self, last_id: u64) -> Result<(), LiveError> {
         let uncertain = self.state.pending_up_to(last_id);
         if !uncertain.is_empty() {
@@ -43,8 +43,8 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Returns the state of a new client that makes the pending edits after `last_id` again, based on
-    /// the canonical position.
+    /// Returns the state of a new client that is based on the canonical position. The new client
+    /// makes the pending edits after `last_id` again.
     fn remake_edits_after(&self, last_id: u64) -> Result<OutboxState, LiveError> {
         let mut new_state = OutboxState::new(
             self.outbox.key(),
@@ -64,8 +64,8 @@ impl LiveSheet {
     }
 }
 
-/// Renumbers the sheets that `operations` add, from `next_sheet` on, and redirects later operations on
-/// those sheets to the new numbers.
+/// Assigns new numbers, starting at `next_sheet`, to the sheets that `operations` add. Later
+/// operations on these sheets are updated to use the new numbers.
 fn renumber_added_sheets(
     operations: impl Iterator<Item = Operation>,
     next_sheet: SheetId,

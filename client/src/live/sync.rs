@@ -1,4 +1,4 @@
-//! One sync of a live sheet: send the pending edits, fetch new entries, and rebase the edits that are
+//! Syncs a live sheet: sends the pending edits, fetches new entries and rebases the edits that are
 //! still pending.
 
 use std::collections::BTreeMap;
@@ -18,18 +18,20 @@ use super::{LiveError, LiveSheet};
 use crate::ClientError;
 use crate::outbox::{NextRequest, Recovery, SendError, choose_queued_recovery};
 
-/// The changes since the previous report: from this sync and from earlier syncs that failed halfway.
+/// The changes since the previous report. Includes changes of earlier syncs that failed after some
+/// progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SyncReport {
-    /// Own edits that are committed or rejected and no longer pending.
+    /// Own edits that were committed or rejected since the previous report.
     pub settled: Vec<Settlement>,
-    /// Number of new entries by other clients.
+    /// Number of new entries from other clients.
     pub new_entries: usize,
     /// The canonical position after the sync.
     pub position: Position,
-    /// Edits that cannot be sent again although they may not be committed. A person has to check them.
+    /// Edits that may not have been committed, but cannot be sent again. The user has to check
+    /// them.
     pub set_aside: Vec<SetAsideEdits>,
-    /// Number of pending edits that a new client made again, after the tables were restored.
+    /// Number of pending edits that a new client made again after the tables were restored.
     pub reapplied: usize,
 }
 
@@ -38,7 +40,7 @@ pub struct SyncReport {
 pub struct Settlement {
     /// Id of the edit.
     pub id: u64,
-    /// Position of the entry with the edit, if known.
+    /// Position of the entry that contains the edit, if known.
     pub position: Option<Position>,
     /// Effect of the edit.
     pub outcome: EditOutcome,
@@ -49,16 +51,17 @@ pub struct Settlement {
 pub enum EditOutcome {
     /// The edit was committed unchanged.
     Unchanged,
-    /// The edit was committed as these operations: earlier edits by others moved its target, or the edit
-    /// is an undo. Empty if no effect remained.
+    /// The edit was committed as these operations instead of the requested one. They differ if
+    /// earlier edits by other clients moved the target, or if the edit is an undo. Empty if the
+    /// edit has no effect.
     Transformed(Vec<Operation>),
     /// The edit was rejected and had no effect.
     Rejected(Rejection),
-    /// The edit was committed; its effect is unknown because its entry was not read.
+    /// The edit was committed, but its effect is unknown, because its entry was not read.
     Unknown,
 }
 
-/// Edits that were moved to a file because they cannot be sent again.
+/// Edits that were moved to a file, because they cannot be sent again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetAsideEdits {
     /// The file that contains the edits.
@@ -67,14 +70,14 @@ pub struct SetAsideEdits {
     pub edits: usize,
 }
 
-/// Results of sent edits whose entries were not read yet, by edit id.
+/// Results of sent edits whose entries have not been read yet. The keys are edit ids.
 pub(super) type Answers = BTreeMap<u64, AppendedMutation>;
 
-/// How a successful fetch of entries ended.
+/// Result of a successful fetch of entries.
 enum FetchOutcome {
     /// The canonical state is up to date.
     UpToDate,
-    /// The tables were restored: the log belongs to another incarnation than the local state.
+    /// The tables were restored, so the log and the local state belong to different incarnations.
     IncarnationChanged,
 }
 
@@ -91,7 +94,8 @@ impl SyncReport {
     }
 }
 
-/// Converts the result of a sync to the event that sets the polling interval ([`cellar_api::polling`]).
+/// Converts the result of a sync to the event that determines the polling interval
+/// ([`cellar_api::polling`]).
 #[must_use]
 pub fn poll_event(result: &Result<SyncReport, LiveError>) -> PollEvent {
     match result {
@@ -102,19 +106,22 @@ pub fn poll_event(result: &Result<SyncReport, LiveError>) -> PollEvent {
 }
 
 impl LiveSheet {
-    /// Sends the pending edits, fetches new entries, and rebases the edits that are still pending. Costs
-    /// one poll if there is nothing to send or fetch.
+    /// Sends the pending edits, fetches new entries and rebases the edits that are still pending.
+    /// If there is nothing to send or fetch, this costs one poll.
     ///
     /// # Errors
-    /// [`LiveError`]; [`LiveError::is_offline`] tells whether the server was unreachable. Pending edits
-    /// stay queued, and the next successful sync reports what was learned before the failure. A failed
-    /// sync may be repeated at any time.
+    ///
+    /// Returns a [`LiveError`] if the sync fails. [`LiveError::is_offline`] returns whether the
+    /// server was unreachable. Pending edits stay queued, and a failed sync may be repeated at any
+    /// time. The next successful sync also reports the changes that were detected before the
+    /// failure.
     pub async fn sync(&mut self) -> Result<SyncReport, LiveError> {
         let send_result = match self.send_pending().await {
             Err(error) if error.is_offline() => return Err(error),
             result => result,
         };
-        // Fetch even if the server refused the edits: a user without write access may still read.
+        // Fetch even if the server refused the edits, because a user without write access may still
+        // read.
         self.fetch_new_entries().await?;
         send_result?;
         self.unreported.position = self.position();
@@ -128,7 +135,7 @@ impl LiveSheet {
             let Some((first_id, last_id)) = self.edit_ids(&request) else { break };
             let attempted_id_before = self.state.attempted_id;
             self.save_attempt(last_id)?;
-            // A large edit may also have been committed by an upload that was abandoned.
+            // An upload that was abandoned may still have committed a large edit.
             let may_have_been_sent = attempted_id_before >= first_id || self.state.is_uncertain();
             match self.outbox.send_request(&mut self.state, request).await {
                 Ok((edit_count, reply)) => self.record_reply(edit_count, reply)?,
@@ -144,7 +151,7 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Saves that the edits up to `last_id` are being sent, before they are sent.
+    /// Records on disk that the edits up to `last_id` are about to be sent.
     fn save_attempt(&mut self, last_id: u64) -> Result<(), LiveError> {
         if last_id > self.state.attempted_id {
             self.state.attempted_id = last_id;
@@ -153,7 +160,7 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Records the results of a request with `edit_count` edits.
+    /// Records the results of a request that contained `edit_count` edits.
     fn record_reply(&mut self, edit_count: usize, reply: AppendReply) -> Result<(), LiveError> {
         if self.state.record_reply(edit_count, &reply).is_none() {
             return Err(self.outbox.incomplete_reply_error().into());
@@ -167,7 +174,8 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Keeps, remakes or sets aside the pending edits after a request with edits up to `last_id` failed.
+    /// Handles a failed request with edits up to `last_id`. Depending on the error, the pending
+    /// edits are kept, made again by a new client, or moved to a file.
     async fn handle_send_failure(
         &mut self,
         error: ClientError,
@@ -176,13 +184,13 @@ impl LiveSheet {
     ) -> Result<(), LiveError> {
         match choose_queued_recovery(&error, may_have_been_sent) {
             Recovery::StartOver => self.start_over(0).await,
-            // The server will always refuse this request, so none of its edits may be sent again.
+            // The server will refuse this request every time, so none of its edits may be resent.
             Recovery::SetAside => self.start_over(last_id).await,
             Recovery::Keep | Recovery::Withdraw => Err(error.into()),
         }
     }
 
-    /// Returns the ids of the first and the last edit of a request.
+    /// Returns the ids of the first and last edit in a request.
     fn edit_ids(&self, request: &NextRequest) -> Option<(u64, u64)> {
         match request {
             NextRequest::Append(append) => {
@@ -195,7 +203,7 @@ impl LiveSheet {
         }
     }
 
-    /// Fetches and applies the entries after the canonical position, if there are any.
+    /// Fetches and applies the entries after the canonical position, if any.
     async fn fetch_new_entries(&mut self) -> Result<(), LiveError> {
         let position = Some(self.position());
         let own_entries_missing = self.answers.values().any(|answer| answer.position > position);
@@ -211,7 +219,7 @@ impl LiveSheet {
             }
         }
         let fetched = self.apply_new_entries().await;
-        // Settle even after an error: entries before the failure were applied.
+        // Settle even after an error, because the entries before the failure were applied.
         self.settle_answered_edits().await?;
         match fetched? {
             FetchOutcome::UpToDate => Ok(()),
@@ -219,7 +227,8 @@ impl LiveSheet {
         }
     }
 
-    /// Applies the entries after the canonical position, or loads a newer root if there are too many.
+    /// Applies the entries after the canonical position. Loads a newer root instead if there are
+    /// too many entries.
     async fn apply_new_entries(&mut self) -> Result<FetchOutcome, LiveError> {
         while !self.canonical.needs_newer_root() {
             let page = self.outbox.client.entries(self.outbox.spreadsheet, self.position()).await;
@@ -242,12 +251,13 @@ impl LiveSheet {
         self.load_newer_root().await
     }
 
-    /// Replaces the canonical state by the newest state.
+    /// Replaces the canonical state with the newest state.
     async fn load_newer_root(&mut self) -> Result<FetchOutcome, LiveError> {
         let newest = match CanonicalState::load(&self.source, Some(self.position())).await {
             Ok(newest) => newest,
             Err(error) => {
-                // A load also fails if the log of a restored table ends before the local position.
+                // Loading also fails if the log of a restored table is shorter than the local
+                // position.
                 if self.has_incarnation_changed().await {
                     return Ok(FetchOutcome::IncarnationChanged);
                 }
@@ -262,13 +272,14 @@ impl LiveSheet {
         Ok(FetchOutcome::UpToDate)
     }
 
-    /// Asks the server whether the incarnation has changed; `false` if the server does not answer.
+    /// Asks the server whether the incarnation has changed. Returns `false` if the server does not
+    /// respond.
     async fn has_incarnation_changed(&self) -> bool {
         let head = self.outbox.client.head(self.outbox.spreadsheet, None).await;
         head.is_ok_and(|head| head.incarnation != self.canonical.incarnation())
     }
 
-    /// Settles the pending edits that are in the known entries.
+    /// Settles the pending edits that the known entries contain.
     pub(super) fn acknowledge_known_entries(&mut self) {
         let own = self.canonical.entries().iter().filter(|entry| self.own.contains(entry));
         let own: Vec<EntryView> = own.cloned().collect();
@@ -277,7 +288,8 @@ impl LiveSheet {
         }
     }
 
-    /// Settles the pending edits in an own entry; counts an entry of another client.
+    /// Settles the pending edits that an own entry contains. An entry of another client is only
+    /// counted.
     fn acknowledge_entry(&mut self, entry: &EntryView) {
         if !self.own.contains(entry) {
             self.unreported.new_entries += usize::from(entry.kind == EntryKind::Edits);
@@ -285,7 +297,7 @@ impl LiveSheet {
         }
         let committed_edits: Vec<_> = acknowledged(entry, self.state.acked_id).collect();
         for edit in committed_edits {
-            // The entry of a large edit does not contain its rejection; the reply does.
+            // The entry of a large edit does not record a rejection. Only the response does.
             let reply = self.answers.get(&edit.id);
             let rejection =
                 edit.rejection.or_else(|| reply.and_then(|answer| answer.rejection.clone()));
@@ -294,8 +306,8 @@ impl LiveSheet {
         }
     }
 
-    /// Settles the answered edits at or before the canonical position, whose entries may be in the
-    /// root instead of the known entries; then saves and rebases if anything changed.
+    /// Settles the answered edits up to the canonical position. Their entries may be part of the
+    /// root, so they are not always among the known entries. Saves and rebases if anything changed.
     async fn settle_answered_edits(&mut self) -> Result<(), LiveError> {
         let position = Some(self.position());
         let reached = self.answers.values().take_while(|answer| answer.position <= position);
@@ -309,7 +321,7 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Reports the pending edits up to `id` as settled and drops them.
+    /// Drops the pending edits up to `id` and reports them as settled.
     fn settle_up_to(&mut self, id: u64, position: Option<Position>, outcome: &EditOutcome) {
         for dropped in self.state.drop_up_to(id) {
             let answer = self.answers.remove(&dropped.id);
@@ -336,8 +348,9 @@ impl EditOutcome {
         }
     }
 
-    /// Returns the outcome that a reply reports. The reply to a duplicate omits the committed
-    /// operations, so their absence does not mean that the edit was committed unchanged.
+    /// Returns the outcome of an edit from the response. If the request was a duplicate, the
+    /// response omits the committed operations. Their absence then does not mean that the edit was
+    /// committed unchanged.
     fn of_answer(answer: &AppendedMutation) -> Self {
         let outcome = Self::new(answer.rejection.clone(), answer.committed.clone());
         if outcome == Self::Unchanged && answer.status == MutationStatus::Duplicate {

@@ -1,4 +1,4 @@
-//! Files with the objects of large edits, next to the state file that refers to them.
+//! Stores the objects of large edits as files next to the state file that refers to them.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::files::{FileError, write_private};
 
 /// Extension of object files.
 const EXTENSION: &str = "body";
-/// Number of characters of the object's SHA-256 in the file name.
+/// Number of characters of the object's SHA-256 that the file name contains.
 const NAME_CHARACTERS: usize = 16;
 
 /// Returns the path of an object file that the state file at `state_path` refers to.
@@ -45,8 +45,8 @@ pub(crate) fn read(state_path: &Path, body: &UploadBody) -> Result<Vec<u8>, File
     })
 }
 
-/// Deletes the object files that no body in `referenced` names. Files that cannot be deleted stay until
-/// the next call.
+/// Deletes the object files that no body in `referenced` refers to. If a file cannot be deleted,
+/// the next call tries again.
 pub(crate) fn delete_unreferenced<'a>(
     state_path: &Path,
     referenced: impl Iterator<Item = &'a UploadBody>,

@@ -1,4 +1,4 @@
-//! A pending edit, as it is stored on disk.
+//! A pending edit as stored on disk.
 
 use cellar_api::{wire::SentMutation, wire::UploadReply};
 use cellar_base::limits::{EXTERNAL_BODY_BYTES, MAX_MUTATION_BYTES};
@@ -11,7 +11,7 @@ use crate::client::sha256;
 use crate::describe::describe_operation;
 use crate::sheet_deletion::needed_sheet;
 
-/// Upper bound on the bytes that the JSON of a mutation has besides its operation.
+/// Upper bound on the JSON length of a mutation without its operation, in bytes.
 const MUTATION_FRAME_BYTES: usize = 1_024;
 
 /// An edit that was saved and may have been sent. Its id and base never change.
@@ -23,50 +23,52 @@ pub(crate) struct PendingEdit {
     pub(crate) payload: EditPayload,
 }
 
-/// The operation of an edit, in the form in which it is sent.
+/// The operation of an edit in the form in which it is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum EditPayload {
-    /// An operation that is part of an append request.
+    /// An operation that is sent inside an append request.
     Op(Operation),
     /// An operation that is uploaded as a separate object, because it is too large for a request.
     Body(UploadBody),
 }
 
-/// The object of a large edit, to be uploaded and then committed as an entry. Its bytes are stored in a
-/// separate file.
+/// The object of a large edit. The object is uploaded and then committed as an entry. Its bytes are
+/// stored in a separate file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UploadBody {
-    /// SHA-256 of the object, in hexadecimal.
+    /// SHA-256 of the object as hexadecimal digits.
     pub(crate) sha256: String,
     pub(crate) bytes: u64,
-    /// Description of the edit, for messages.
+    /// Description of the edit for messages.
     pub(crate) description: String,
-    /// The sheet that the edit changes. Files of older versions lack this field.
+    /// The sheet that the edit changes. Files written by older versions do not contain this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sheet: Option<SheetId>,
-    /// The upload URL, if the server has granted one.
+    /// The upload URL that the server has returned, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) grant: Option<UploadReply>,
-    /// Whether the object store has confirmed the upload.
+    /// Whether the object store has confirmed the upload of the object.
     #[serde(default)]
     pub(crate) uploaded: bool,
-    /// Whether an abandoned upload of this object may have been committed.
+    /// Whether the object may have been committed by an upload that was abandoned.
     #[serde(default)]
     pub(crate) uncertain: bool,
 }
 
 impl EditPayload {
-    /// Chooses the form in which an operation is sent. Also returns the object to upload, if any.
+    /// Chooses whether an operation is sent in a request or uploaded as an object. Also returns the
+    /// object, if any.
     ///
     /// # Errors
-    /// [`BodyError`] if the operation is too large even for an upload.
+    ///
+    /// Returns a [`BodyError`] if the operation is too large even for an upload.
     pub(crate) fn choose(operation: Operation) -> Result<(Self, Option<Vec<u8>>), BodyError> {
         if !matches!(operation, Operation::SetCells(_)) {
             return Ok((Self::Op(operation), None));
         }
-        // Encoding plain data does not fail. The compressed object is never longer than the JSON.
+        // Encoding plain data cannot fail. The compressed object is never longer than the JSON.
         let json_bytes = serde_json::to_vec(&operation).map_or(usize::MAX, |json| json.len());
         if json_bytes <= EXTERNAL_BODY_BYTES {
             return Ok((Self::Op(operation), None));
@@ -88,7 +90,7 @@ impl EditPayload {
         Ok((Self::Body(body), Some(object)))
     }
 
-    /// Returns the sheet without which the edit has no effect.
+    /// Returns the sheet that must exist for the edit to have an effect.
     pub(crate) fn needed_sheet(&self) -> Option<SheetId> {
         match self {
             Self::Op(operation) => needed_sheet(operation),
@@ -96,7 +98,7 @@ impl EditPayload {
         }
     }
 
-    /// Returns the length of the object to upload; `None` if the edit is part of a request.
+    /// Returns the length of the object to upload. Returns `None` if the edit is sent in a request.
     pub(crate) fn object_bytes(&self) -> Option<u64> {
         match self {
             Self::Body(body) => Some(body.bytes),
@@ -106,7 +108,7 @@ impl EditPayload {
 
     pub(crate) fn describe(&self) -> String {
         match self {
-            // An undo or revert may have had no effect, so only its target is described.
+            // The description states only the target, because an undo or revert may have no effect.
             Self::Op(Operation::Undo(undo)) => format!("undo of {}", undo.position),
             Self::Op(Operation::Revert(revert)) => format!("revert to {}", revert.position),
             Self::Op(operation) => describe_operation(operation),
@@ -114,8 +116,8 @@ impl EditPayload {
         }
     }
 
-    /// Returns whether the edit needs a request of its own. The effect of an undo or revert depends on
-    /// the entries before it.
+    /// Returns whether the edit must be sent in a separate request. This is the case for undo and
+    /// revert, because their effect depends on the entries before them.
     pub(crate) fn needs_own_request(&self) -> bool {
         match self {
             Self::Body(_) => true,
@@ -125,7 +127,8 @@ impl EditPayload {
 }
 
 impl PendingEdit {
-    /// Returns the mutation of an append request; `None` if the edit is uploaded as an object.
+    /// Returns the mutation for an append request. Returns `None` if the edit is uploaded as an
+    /// object.
     pub(crate) fn mutation(&self) -> Option<SentMutation> {
         let Self { id, base, payload } = self;
         match payload {
@@ -160,7 +163,7 @@ mod tests {
         Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
     }
 
-    /// Text that does not compress.
+    /// Text that cannot be compressed.
     fn noise(bytes: usize) -> String {
         let mut text = String::new();
         while text.len() < bytes {
@@ -190,7 +193,7 @@ mod tests {
 
     #[test]
     fn size_limits_of_a_request_are_inclusive() {
-        // Find the longest text that is still sent in a request, by binary search.
+        // Use binary search to find the longest text that is still sent in a request.
         let compressed = |bytes| encode_external_body(&[set(vec![noise(bytes)])]).unwrap().len();
         let (mut fits, mut exceeds) = (10_000, 60_000);
         while exceeds - fits > 1 {
@@ -199,7 +202,8 @@ mod tests {
         }
         assert!(object(&set(vec![noise(fits)])).is_none());
         assert!(object(&set(vec![noise(exceeds)])).is_some());
-        // Compressible texts whose JSON is just below and just above the limit of a request.
+        // Compressible texts whose JSON is slightly below and slightly above the limit of a
+        // request.
         let json = |bytes: usize| {
             let mut texts = vec!["x".repeat(50_000); 5];
             texts.push("x".repeat(bytes));

@@ -1,4 +1,4 @@
-//! Decides what to do with edits whose request failed.
+//! Decides what to do with edits after their request failed.
 
 use cellar_api::wire::ProblemKind;
 
@@ -7,23 +7,24 @@ use crate::ClientError;
 /// What to do with the edits of a failed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recovery {
-    /// The edits may have been committed: keep them and resend them unchanged later.
+    /// The edits may have been committed. Keep them and resend them unchanged later.
     Keep,
-    /// The edits were certainly not committed: remove them from the outbox.
+    /// The edits were certainly not committed. Remove them from the outbox.
     Withdraw,
-    /// The edits were certainly not committed, and their base no longer exists: make them again as a new
-    /// client, on a new base.
+    /// The edits were certainly not committed, and their base no longer exists. Make them again as
+    /// a new client with a new base.
     StartOver,
-    /// The edits may have been committed and cannot be resent: move them to a separate file.
+    /// The edits may have been committed, but they cannot be resent. Move them to a separate file.
     SetAside,
 }
 
-/// Chooses the recovery for an edit whose author waits for the result. `sent_before` is set if an
-/// earlier request with the same edits may have reached the server, so that they may be committed.
+/// Chooses the recovery for an edit while its author waits for the result. `sent_before` is set if
+/// an earlier request may have delivered the edits to the server, so that they may have been
+/// committed.
 pub(crate) fn choose_recovery(error: &ClientError, sent_before: bool) -> Recovery {
     let certainly_not_committed = error.certainly_not_done() && !sent_before;
     match error.problem_kind() {
-        // The server checks these conditions before it appends anything.
+        // The server checks these conditions before it appends any entry.
         Some(ProblemKind::UnknownBase | ProblemKind::MutationGap | ProblemKind::ReloadRequired) => {
             if certainly_not_committed {
                 Recovery::StartOver
@@ -33,14 +34,15 @@ pub(crate) fn choose_recovery(error: &ClientError, sent_before: bool) -> Recover
         }
         Some(kind) if !certainly_not_committed && is_permanent(kind) => Recovery::SetAside,
         _ if certainly_not_committed => Recovery::Withdraw,
-        // Resending can succeed later, for example with another token.
+        // Resending the edits can succeed later, for example with another token.
         _ => Recovery::Keep,
     }
 }
 
-/// Like [`choose_recovery`], but for queued edits, whose author does not wait for the result. Queued
-/// edits are kept until they can be sent, or set aside if the server refuses them permanently. If their
-/// base no longer exists, the caller starts over and sets the uncertain ones aside.
+/// Like [`choose_recovery`], but for queued edits, whose author does not wait for the result.
+/// Queued edits are kept until they can be sent. If the server permanently refuses them, they are
+/// moved to a file. If their base no longer exists, the caller starts over as a new client, and
+/// only the edits that may have been committed are moved to a file.
 pub(crate) fn choose_queued_recovery(error: &ClientError, sent_before: bool) -> Recovery {
     let is_permanent = error.problem_kind().is_some_and(is_permanent);
     match choose_recovery(error, sent_before) {
@@ -51,7 +53,7 @@ pub(crate) fn choose_queued_recovery(error: &ClientError, sent_before: bool) -> 
     }
 }
 
-/// Returns whether the server will always refuse the same request with this problem.
+/// Returns whether the server will refuse the same request with this problem every time.
 fn is_permanent(kind: ProblemKind) -> bool {
     matches!(
         kind,
@@ -71,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// Problems that another token or an owner can resolve.
+    /// These problems can be resolved by using another token, or by an owner.
     const RESOLVABLE: [ProblemKind; 6] = [
         ProblemKind::Unauthorized,
         ProblemKind::InvalidLink,

@@ -1,4 +1,5 @@
-//! Sends pending edits: small edits in append requests, large edits as uploaded objects.
+//! Sends pending edits. Small edits are sent in append requests, and large edits are uploaded as
+//! objects.
 
 use cellar_api::{
     wire::AppendReply, wire::CompleteRequest, wire::ProblemKind, wire::UploadReply,
@@ -11,11 +12,11 @@ use super::{Outbox, bodies};
 use crate::ClientError;
 use crate::files::FileError;
 
-/// Maximum number of upload attempts for one edit. An attempt fails if its URL has expired or its object
-/// was lost; a new URL normally succeeds.
+/// Maximum number of upload attempts for one edit. An attempt fails if its URL has expired or its
+/// object was lost. The next attempt uses a new URL and normally succeeds.
 const MAX_UPLOAD_ATTEMPTS: u32 = 3;
 
-/// Why pending edits could not be sent. They stay in the outbox.
+/// Reason why pending edits could not be sent. The edits stay in the outbox.
 #[derive(Debug)]
 pub(crate) enum SendError {
     /// A request failed.
@@ -49,7 +50,8 @@ impl Outbox {
             let had_bodies = state.bodies().next().is_some();
             let answered = state.settle_edits(edit_count, &reply);
             settled.extend(answered.ok_or_else(|| self.incomplete_reply_error())?);
-            // If the write fails, the edits are resent later and recognised as duplicates.
+            // If this write fails, the edits are resent later and the server recognizes them as
+            // duplicates.
             if self.write(state).is_ok() && had_bodies {
                 self.delete_unreferenced_bodies(state);
             }
@@ -57,7 +59,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Sends one request. Returns the number of edits in it, and the reply.
+    /// Sends one request. Returns the response and the number of edits in the request.
     pub(crate) async fn send_request(
         &self,
         state: &mut OutboxState,
@@ -72,8 +74,8 @@ impl Outbox {
         }
     }
 
-    /// Uploads and commits the first unanswered edit, which must be large. Each step is saved before the
-    /// next one, so that the edit is committed exactly once even after a crash.
+    /// Uploads and commits the first unanswered edit, which must be a large edit. Saves the state
+    /// after each step, so that the edit is committed exactly once even after a crash.
     async fn upload_first_edit(&self, state: &mut OutboxState) -> Result<AppendReply, SendError> {
         let mut last_error = None;
         for _ in 0..MAX_UPLOAD_ATTEMPTS {
@@ -91,8 +93,8 @@ impl Outbox {
         Err(last_error.unwrap_or_else(no_edit).into())
     }
 
-    /// Makes one attempt to upload an object and commit it. The inner error means that the server does
-    /// not have the object and another attempt may succeed.
+    /// Tries once to upload an object and to commit it. The inner error means that the server does
+    /// not have the object, so another attempt may succeed.
     async fn try_upload(
         &self,
         state: &mut OutboxState,
@@ -112,8 +114,9 @@ impl Outbox {
                 Err(error @ ClientError::Unreachable { uncertain: false, .. }) => {
                     return Err(error.into());
                 }
-                // Complete the upload anyway: if an earlier reply was lost, the store refuses the
-                // repeated upload although it has the object. Only the completion shows whether it does.
+                // Complete the upload even if the object store refused it. If an earlier response
+                // was lost, the store refuses the repeated upload although the object exists. Only
+                // the completion shows whether the object exists.
                 Err(error) => upload_error = Some(error),
             }
         }
@@ -131,7 +134,7 @@ impl Outbox {
         }
     }
 
-    /// Returns the saved upload URL of an object, or requests and saves a new one.
+    /// Returns the saved upload URL of an object. Requests and saves a new URL if there is none.
     async fn upload_grant(
         &self,
         state: &mut OutboxState,

@@ -1,4 +1,4 @@
-//! The state of an outbox, as it is stored on disk, and its transitions.
+//! State of an outbox as stored on disk, with its transitions.
 
 #[cfg(test)]
 mod tests;
@@ -17,43 +17,45 @@ use serde::{Deserialize, Serialize};
 use super::pending_edit::{EditPayload, PendingEdit, UploadBody};
 use crate::sheet_deletion::{deleted_sheet, find_possible_deletion};
 
-/// Supported version of the state file's format.
+/// Supported format version of the state file.
 const STATE_VERSION: u32 = 1;
-/// Upper bound on the bytes that a request has besides its mutations.
+/// Upper bound on the length of a request without its mutations, in bytes.
 const REQUEST_FRAME_BYTES: usize = 4 * 1024;
 
-/// The edit numbering and the pending edits of one client in one spreadsheet.
+/// The edit numbers and the pending edits of one client in one spreadsheet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutboxState {
     version: u32,
-    /// The stack: [`crate::Client::identity`]. Named `url` in files of older versions.
+    /// Identity of the stack ([`crate::Client::identity`]). Older versions call this field `url`.
     #[serde(alias = "url")]
     cloud: String,
     spreadsheet: LogId,
-    /// Random client id, so that no two installations share a numbering.
+    /// Random client id, so that each installation numbers its edits separately.
     #[serde(rename = "client")]
     pub(crate) client_id: String,
-    /// Incarnation of the tables that `seen` and the bases refer to.
+    /// Incarnation of the tables to which `seen` and the bases belong.
     pub(crate) incarnation: u32,
     /// Id of the next edit.
     next_id: u64,
-    /// Highest id of an edit that is settled and was dropped; 0 if none.
+    /// Highest id of a settled edit that was dropped, or 0 if there is none.
     #[serde(rename = "ack")]
     pub(crate) acked_id: u64,
-    /// Highest id that a reply has confirmed, if above `acked_id`; otherwise 0. Answered edits are kept
-    /// until their entries are read. Not stored: the server repeats its reply to a repeated request.
+    /// Highest id that a response has confirmed, or 0 if it does not exceed `acked_id`. Answered
+    /// edits are kept until their entries are read. This field is not stored, because the server
+    /// repeats its response if a request is repeated.
     #[serde(skip)]
     answered_id: u64,
-    /// Highest id in a request that may have been committed; 0 if none. Used by live sheets only.
+    /// Highest id in a request that may have been committed, or 0 if there is none. Only used by
+    /// live sheets.
     #[serde(default, rename = "attempted", skip_serializing_if = "is_zero")]
     pub(crate) attempted_id: u64,
-    /// Highest known position: the base of the next edit.
+    /// Highest known position, which is the base of the next edit.
     pub(crate) seen: Position,
-    /// The first sheet at `seen`, if known.
+    /// The first sheet at position `seen`, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) first_sheet: Option<SheetId>,
-    /// Edits that are not settled, with consecutive ids from `acked_id + 1`.
+    /// Edits that are not yet settled. Their ids are consecutive, starting at `acked_id + 1`.
     pub(crate) pending: Vec<PendingEdit>,
 }
 
@@ -71,15 +73,16 @@ pub(crate) enum NextRequest {
 pub(crate) struct SettledEdit {
     pub(crate) description: String,
     pub(crate) base: Position,
-    /// The sheet without which the edit has no effect, if any and if known.
+    /// The sheet that must exist for the edit to have an effect, if known.
     pub(crate) sheet: Option<SheetId>,
-    /// Position at which to check whether `sheet` was deleted, if another client may have deleted it.
+    /// Position at which the existence of `sheet` must be checked. Only set if another client may
+    /// have deleted the sheet.
     pub(crate) possible_deletion: Option<Position>,
     pub(crate) answer: AppendedMutation,
 }
 
 impl OutboxState {
-    /// Returns the state of a new client without edits.
+    /// Creates the state of a new client without edits.
     pub(crate) fn new(
         (cloud, spreadsheet): (String, LogId),
         client_id: String,
@@ -97,13 +100,13 @@ impl OutboxState {
             answered_id: 0,
             attempted_id: 0,
             seen,
-            // At the first position, no entry can have deleted the first sheet.
+            // No entry before the first position can have deleted the first sheet.
             first_sheet: (seen == Position::FIRST).then_some(SheetId::FIRST),
             pending: Vec::new(),
         }
     }
 
-    /// Returns why a state read from disk is invalid, or `None` if it is valid.
+    /// Returns the reason why a state from disk is invalid, or `None` if it is valid.
     pub(crate) fn find_fault(&self, key: &(String, LogId)) -> Option<&'static str> {
         if self.version != STATE_VERSION {
             return Some("another version of cellar wrote the file");
@@ -123,7 +126,7 @@ impl OutboxState {
         None
     }
 
-    /// Adds an edit. Returns its id and base, which never change.
+    /// Adds an edit. Returns its id and its base, neither of which ever changes.
     pub(crate) fn add_edit(&mut self, payload: EditPayload) -> (u64, Position) {
         let (id, base) = (self.next_id, self.seen);
         self.pending.push(PendingEdit { id, base, payload });
@@ -131,8 +134,8 @@ impl OutboxState {
         (id, base)
     }
 
-    /// Returns the next request; `None` if all pending edits are answered. Returns an equal request until
-    /// an answer is recorded.
+    /// Returns the next request to send, or `None` if all pending edits are answered. Returns an
+    /// equal request until an answer is recorded.
     pub(crate) fn next_request(&self) -> Option<NextRequest> {
         let first = self.unanswered().first()?;
         if let Some(body) = first.body() {
@@ -146,13 +149,14 @@ impl OutboxState {
         }))
     }
 
-    /// Returns as many unanswered edits as fit in one append request, but at least one.
+    /// Returns the first unanswered edits that fit in one append request. Returns at least one
+    /// edit.
     fn next_mutations(&self) -> Vec<SentMutation> {
         let mut mutations = Vec::<SentMutation>::new();
         let mut request_bytes = REQUEST_FRAME_BYTES;
         for edit in self.unanswered().iter().take(MAX_MUTATIONS_PER_REQUEST) {
             let Some(mutation) = edit.mutation() else { break };
-            // Encoding plain data does not fail.
+            // Encoding plain data cannot fail.
             let mutation_bytes = serde_json::to_vec(&mutation).map_or(0, |json| json.len());
             request_bytes = request_bytes.saturating_add(mutation_bytes);
             let needs_own_request = edit.payload.needs_own_request();
@@ -168,7 +172,8 @@ impl OutboxState {
         mutations
     }
 
-    /// Returns the request that commits the first unanswered edit after its object was uploaded.
+    /// Returns the request that commits the first unanswered edit. The object of the edit must be
+    /// uploaded.
     pub(crate) fn completion_request(&self) -> Option<CompleteRequest> {
         let first = self.unanswered().first()?;
         let body = first.body()?;
@@ -193,7 +198,7 @@ impl OutboxState {
         self.change_first_body(|body| body.uploaded = true);
     }
 
-    /// Abandons the upload of the first unanswered edit, so that the next attempt uses a new URL.
+    /// Abandons the upload of the first unanswered edit. The next attempt uses a new URL.
     pub(crate) fn abandon_upload(&mut self, may_be_committed: bool) {
         self.change_first_body(|body| {
             body.grant = None;
@@ -210,7 +215,7 @@ impl OutboxState {
         }
     }
 
-    /// Returns whether an abandoned upload of a pending edit may have been committed.
+    /// Returns whether an upload that was abandoned may have committed a pending edit.
     pub(crate) fn is_uncertain(&self) -> bool {
         self.bodies().any(|body| body.uncertain)
     }
@@ -220,7 +225,7 @@ impl OutboxState {
         self.pending.iter().filter_map(PendingEdit::body)
     }
 
-    /// Returns the pending edits without an answer.
+    /// Returns the pending edits that the server has not answered.
     pub(crate) fn unanswered(&self) -> &[PendingEdit] {
         let answered_id = self.last_answered_id();
         let start = self.pending.partition_point(|edit| edit.id <= answered_id);
@@ -231,8 +236,8 @@ impl OutboxState {
         self.acked_id.max(self.answered_id)
     }
 
-    /// Marks the first `edit_count` unanswered edits as answered and keeps them. Returns the highest
-    /// answered id, or `None` if the reply is not about exactly these edits.
+    /// Marks the first `edit_count` unanswered edits as answered, but keeps them. Returns the
+    /// highest answered id, or `None` if the response does not match these edits exactly.
     pub(crate) fn record_reply(&mut self, edit_count: usize, reply: &AppendReply) -> Option<u64> {
         let sent_ids = self.unanswered().iter().take(edit_count).map(|edit| edit.id);
         let result_ids = reply.results.iter().map(|result| result.id);
@@ -243,7 +248,7 @@ impl OutboxState {
         Some(self.answered_id)
     }
 
-    /// Drops and returns the pending edits up to `id`, which are settled.
+    /// Drops and returns the pending edits up to `id`. They must be settled.
     pub(crate) fn drop_up_to(&mut self, id: u64) -> Vec<PendingEdit> {
         let dropped: Vec<PendingEdit> = self.pending.drain(..self.count_up_to(id)).collect();
         if let Some(last) = dropped.last() {
@@ -258,8 +263,8 @@ impl OutboxState {
         dropped
     }
 
-    /// Drops and returns the first `edit_count` unanswered edits, which the reply has settled. Returns
-    /// `None` if the reply is not about exactly these edits.
+    /// Drops and returns the first `edit_count` unanswered edits, which the response has settled.
+    /// Returns `None` if the response does not match these edits exactly.
     pub(crate) fn settle_edits(
         &mut self,
         edit_count: usize,
@@ -285,15 +290,15 @@ impl OutboxState {
         Some(dropped.into_iter().zip(&reply.results).map(settle).collect())
     }
 
-    /// Removes the newest edit, which must certainly not be committed. Its id is used again.
+    /// Removes the newest edit, which must certainly not be committed. The next edit reuses its id.
     pub(crate) fn withdraw_newest(&mut self) {
         if let Some(edit) = self.pending.pop() {
             self.next_id = edit.id;
         }
     }
 
-    /// Becomes a new client that makes the pending edits again, based on `seen`. The edits must certainly
-    /// not be committed.
+    /// Replaces the client by a new one that makes the pending edits again, based on `seen`. The
+    /// edits must certainly not be committed.
     pub(crate) fn start_over(&mut self, client_id: String, incarnation: u32, seen: Position) {
         let edits = std::mem::take(&mut self.pending);
         let key = (std::mem::take(&mut self.cloud), self.spreadsheet);
@@ -319,7 +324,8 @@ impl OutboxState {
         self.pending.iter().any(adds_sheet)
     }
 
-    /// Numbers the sheets that pending edits add from `next` on. These edits must not have been sent.
+    /// Assigns numbers, starting at `next`, to the sheets that the pending edits add. The edits
+    /// must not have been sent yet.
     pub(crate) fn renumber_added_sheets(&mut self, next: SheetId) {
         let added = self.pending.iter_mut().filter_map(|edit| match &mut edit.payload {
             EditPayload::Op(Operation::AddSheet(add)) => Some(add),
@@ -330,8 +336,9 @@ impl OutboxState {
         }
     }
 
-    /// Records that the spreadsheet was read at a position, and its first sheet if known. Returns whether
-    /// the state changed. A new incarnation starts a new client, but only if no edits are pending.
+    /// Records that the spreadsheet was read at a position, and its first sheet if known. If the
+    /// incarnation is new and no edits are pending, starts a new client. Returns whether the state
+    /// changed.
     pub(crate) fn record_seen(
         &mut self,
         position: Position,
@@ -356,15 +363,15 @@ impl OutboxState {
         before != (self.seen, self.first_sheet)
     }
 
-    /// Describes the pending edits for a message, such as `B2 = "new", 3 cells A1:C1`.
+    /// Describes the pending edits for a message, for example as `B2 = "new", 3 cells A1:C1`.
     pub(crate) fn describe_pending(&self) -> String {
         let edits: Vec<String> = self.pending.iter().map(|edit| edit.payload.describe()).collect();
         edits.join(", ")
     }
 }
 
-/// Returns the position at which to check whether the sheet of an edit was deleted before the edit, if the
-/// reply indicates that another client may have deleted it.
+/// Returns the position at which to check whether the sheet of an edit was deleted. Returns `None`
+/// if the response shows that no other client can have deleted the sheet before the edit.
 fn possible_deletion(
     payload: &EditPayload,
     answer: &AppendedMutation,
@@ -372,7 +379,7 @@ fn possible_deletion(
 ) -> Option<Position> {
     let edit_position = answer.position.unwrap_or(reply.head);
     let deletion = find_possible_deletion(reply, payload.needed_sheet()?, edit_position)?;
-    // An edit that deletes the sheet itself is no sign of another client.
+    // If the edit itself deletes the sheet, this does not indicate another client.
     let deletes_sheet = matches!(payload, EditPayload::Op(operation) if is_delete_sheet(operation));
     if deletes_sheet && deletion == edit_position { None } else { Some(deletion) }
 }
@@ -389,14 +396,15 @@ fn is_delete_sheet(operation: &Operation) -> bool {
     deleted_sheet(operation).is_some()
 }
 
-/// Returns whether an own edit may have deleted a sheet, as far as its answer shows.
+/// Returns whether an own edit may have deleted a sheet, according to the answer to the edit.
 fn may_delete_a_sheet(payload: &EditPayload, answer: &AppendedMutation) -> bool {
     if let Some(committed) = &answer.committed {
         return committed.iter().any(is_delete_sheet);
     }
     match payload {
         EditPayload::Op(operation) => {
-            // The answer to a duplicate does not contain the operations of a committed undo or revert.
+            // If an undo or revert was a duplicate, its answer does not contain the committed
+            // operations.
             let is_unknown =
                 operation.is_resolved_on_append() && answer.status == MutationStatus::Duplicate;
             is_unknown || is_delete_sheet(operation)

@@ -1,8 +1,9 @@
-//! A disk cache of snapshot objects, which never change once written.
+//! A disk cache of snapshot objects, which never change after they were written.
 //!
-//! Errors of the cache are never reported: an object that cannot be read or written counts as not cached.
-//! The caller verifies each object by its hash and removes damaged ones. Several processes may share one
-//! folder: files are created by renames, and any process may evict them.
+//! Cache errors are never reported: an object that cannot be read or written is treated as not
+//! cached. The caller verifies the hash of each object and removes damaged objects. Several
+//! processes may share one folder, because files are created by atomic renames and any process may
+//! evict them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -18,16 +19,17 @@ use crate::files::{STATE_FOLDER, create_folder};
 
 /// Folder of the objects, inside the folder for local state.
 const FOLDER: &str = "chunks";
-/// When the limit is exceeded, one part in this many of the cache is freed, so that the next writes do not
-/// need an eviction.
+/// Fraction of the cache that an eviction frees (one part in this many). The next writes then do
+/// not need another eviction.
 const EVICTION_DIVISOR: u64 = 16;
-/// Number of writes between two scans of the folder, which count the files of other processes.
+/// Number of writes between two scans of the folder. A scan also counts the files that other
+/// processes wrote.
 const WRITES_BETWEEN_SCANS: u32 = 256;
 
-/// A disk cache of snapshot objects with a size limit; evicts the least recently used objects.
+/// A disk cache of snapshot objects with a size limit. Evicts the least recently used objects.
 ///
-/// Files that other processes write are counted at the next scan of the folder, so the cache may exceed
-/// its limit until then.
+/// Files that other processes write are only counted at the next scan of the folder. Until then,
+/// the cache may exceed its limit.
 #[derive(Debug)]
 pub struct ChunkCache {
     folder: PathBuf,
@@ -35,27 +37,28 @@ pub struct ChunkCache {
     usage: Mutex<CacheUsage>,
 }
 
-/// The estimated size of the cache.
+/// Estimated size of the cache.
 #[derive(Debug, Default)]
 struct CacheUsage {
-    /// Bytes of all files at the last scan, plus the bytes written since.
+    /// Bytes of all files at the last scan plus the bytes written since then.
     bytes: u64,
     /// Number of writes until the next scan.
     writes_until_scan: u32,
 }
 
-/// File name of a cached object; depends on the stack, the spreadsheet and the object's hash.
+/// File name of a cached object. The name is derived from the stack, the spreadsheet and the hash
+/// of the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CacheName(String);
 
-/// Creates the names of one spreadsheet's objects.
+/// Creates the file names for the objects of one spreadsheet.
 #[derive(Debug, Clone)]
 pub(super) struct CacheNames {
     owner: String,
 }
 
 impl CacheNames {
-    /// Creates the names for a spreadsheet of the stack with this identity.
+    /// Creates the file names for a spreadsheet in the stack with this identity.
     pub(super) fn new(identity: &str, log: LogId) -> Self {
         Self { owner: format!("{identity}\n{log}") }
     }
@@ -68,7 +71,7 @@ impl CacheNames {
         self.name("root", &hash.to_string())
     }
 
-    /// Returns the name of a large entry's body.
+    /// Returns the file name for the body of a large entry.
     pub(super) fn body(&self, sha256: &str) -> CacheName {
         self.name("body", sha256)
     }
@@ -94,23 +97,24 @@ impl ChunkCache {
         Self::with_max_bytes(dir, MAX_CHUNK_CACHE_BYTES)
     }
 
-    /// Like [`ChunkCache::new`], but with a limit of `max_bytes`.
+    /// Like [`ChunkCache::new`], but limits the cache to `max_bytes`.
     #[must_use]
     pub fn with_max_bytes(dir: &Path, max_bytes: u64) -> Self {
         let folder = dir.join(STATE_FOLDER).join(FOLDER);
         Self { folder, max_bytes, usage: Mutex::default() }
     }
 
-    /// Reads an object without verifying it, and marks it as used. Removes an object longer than
-    /// `max_bytes`.
+    /// Reads an object and updates its time of use. Does not verify the object. Removes an object
+    /// that is longer than `max_bytes`.
     pub(super) fn get(&self, name: &CacheName, max_bytes: usize) -> Option<Vec<u8>> {
         let path = self.path(name);
-        // Opening a pipe would block, so anything but a regular file is ignored.
+        // Ignore anything but regular files, because opening a pipe would block.
         let is_regular = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
         if !is_regular {
             return None;
         }
-        // Without write permission the object can be read, but its time of use is not updated.
+        // Without write permission, the object can still be read, but its time of use cannot be
+        // updated.
         let writable = OpenOptions::new().read(true).write(true).open(&path);
         let mut file = writable.or_else(|_| File::open(&path)).ok()?;
         let max_bytes = u64::try_from(max_bytes).unwrap_or(u64::MAX);
@@ -124,7 +128,7 @@ impl ChunkCache {
         Some(stored)
     }
 
-    /// Stores a verified object, unless it is larger than the whole cache may be.
+    /// Stores a verified object. Does nothing if the object exceeds the limit of the whole cache.
     pub(super) fn insert(&self, name: &CacheName, stored: &[u8]) {
         let bytes = u64::try_from(stored.len()).unwrap_or(u64::MAX);
         if bytes > self.max_bytes || self.write(name, stored).is_none() {
@@ -148,19 +152,20 @@ impl ChunkCache {
         self.folder.join(&name.0)
     }
 
-    /// Writes a file atomically, but not durably: readers verify the file, so a crash does no harm.
+    /// Writes a file atomically but not durably. A crash does no harm, because readers verify the
+    /// file.
     fn write(&self, name: &CacheName, stored: &[u8]) -> Option<()> {
         create_folder(&self.folder).ok()?;
         // The temporary file has mode 0600, which the rename preserves.
         let mut file = tempfile::NamedTempFile::new_in(&self.folder).ok()?;
         file.write_all(stored).ok()?;
-        // Sets the time with the same precision as a cache hit does.
+        // Set the time with the same precision as a cache hit.
         let _ = file.as_file().set_modified(SystemTime::now());
         file.persist(self.path(name)).ok().map(|_| ())
     }
 
-    /// Scans the folder, and evicts the least recently used files if the limit is exceeded. Returns the
-    /// number of bytes that remain.
+    /// Scans the folder, and evicts the least recently used files if the cache exceeds its limit.
+    /// Returns the number of bytes that remain.
     fn scan_and_evict(&self) -> u64 {
         let mut files = self.files();
         let mut bytes: u64 = files.iter().map(|file| file.bytes).fold(0, u64::saturating_add);
@@ -173,7 +178,8 @@ impl ChunkCache {
             if bytes <= target_bytes {
                 break;
             }
-            // Another process may have removed the file first. A file that cannot be removed still counts.
+            // Another process may already have removed the file. A file that cannot be removed is
+            // still counted.
             let is_removed = std::fs::remove_file(&file.path).is_ok() || !file.path.exists();
             if is_removed {
                 bytes = bytes.saturating_sub(file.bytes);
@@ -182,7 +188,7 @@ impl ChunkCache {
         bytes
     }
 
-    /// Lists all files in the folder, including temporary files of killed processes.
+    /// Lists all files in the folder, including the temporary files of killed processes.
     fn files(&self) -> Vec<CachedFile> {
         let Ok(files) = std::fs::read_dir(&self.folder) else { return Vec::new() };
         let regular_files = files.flatten().filter_map(|file| {
@@ -217,7 +223,7 @@ mod tests {
         ChunkCache::with_max_bytes(dir.path(), BOUND)
     }
 
-    /// Returns which of the first `count` objects exist, without marking them as used.
+    /// Returns which of the first `count` objects exist. Does not update their time of use.
     fn existing(cache: &ChunkCache, count: u8) -> Vec<u8> {
         (0..count).filter(|number| cache.path(&name(*number)).exists()).collect()
     }
@@ -311,7 +317,7 @@ mod tests {
                 });
             }
         });
-        // A new cache scans the folder at its first write and counts all files.
+        // A new cache scans the folder at its first write and then counts all files.
         ChunkCache::with_max_bytes(dir.path(), BOUND).insert(&name(8), &[8]);
         assert!(bytes(&one) <= BOUND, "{}", bytes(&one));
         assert!(existing(&one, 9).contains(&8));
@@ -325,7 +331,7 @@ mod tests {
         let (one, two) = (cache(&dir), cache(&dir));
         one.insert(&name(0), &[0]);
         (1..5).for_each(|number| two.insert(&name(number), &[number; 12]));
-        // `one` only knows of one byte; repeated writes lead to the next scan.
+        // `one` has counted only one byte so far. Repeated writes cause the next scan.
         (0..WRITES_BETWEEN_SCANS).for_each(|_| one.insert(&name(9), b""));
         two.insert(&name(5), &[5; 15]);
         assert!(bytes(&one) <= BOUND);

@@ -1,4 +1,4 @@
-//! Errors of reading a spreadsheet from its snapshots.
+//! Errors that occur when a spreadsheet is read from its snapshots.
 
 use cellar_api::{wire::Problem, wire::ProblemKind};
 use cellar_base::identity::LogId;
@@ -8,7 +8,7 @@ use cellar_snapshot::SnapshotError;
 use crate::ClientError;
 use crate::error::advice;
 
-/// Why a spreadsheet cannot be read from its snapshots.
+/// Reason why a spreadsheet cannot be read from its snapshots.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ReaderError {
     /// A request failed, or the requested range or sheet is invalid.
@@ -30,9 +30,10 @@ pub enum ReaderError {
     Damaged {
         /// The spreadsheet.
         log: LogId,
-        /// The object's key, or the common prefix if several objects are inconsistent.
+        /// Key of the damaged object. If several objects are inconsistent with each other, their
+        /// common prefix.
         key: String,
-        /// How the object is damaged.
+        /// Description of the damage.
         why: String,
     },
     /// The external body of a large entry cannot be downloaded.
@@ -49,7 +50,8 @@ pub enum ReaderError {
         /// Error of the download.
         source: Box<ClientError>,
     },
-    /// In every attempt, the spreadsheet was restored or received too many entries during the load.
+    /// Every attempt to load the spreadsheet failed, because the spreadsheet was restored or too
+    /// many entries were appended during the load.
     #[error("the spreadsheet changed during each of {attempts} attempts to read it")]
     #[diagnostic(code(cellar::changing), help("run the command again"))]
     Changing {
@@ -59,18 +61,19 @@ pub enum ReaderError {
 }
 
 impl ReaderError {
-    /// Returns the problem that the server reports in the same situation.
+    /// Returns the problem that the server reports for the same error.
     pub(crate) fn from_problem(kind: ProblemKind, why: impl Into<String>) -> Self {
         let problem = Box::new(Problem::new(kind, why));
         Self::Client(ClientError::Problem { problem, uncertain: false, advice: advice(kind) })
     }
 
-    /// Returns the error for objects that are inconsistent with each other.
+    /// Builds the error for objects that are inconsistent with each other.
     pub(super) fn inconsistent(log: LogId, error: &SnapshotError) -> Self {
         Self::Damaged { log, key: format!("sheets/{log}"), why: error.to_string() }
     }
 
-    /// Returns the missing or damaged object, if a newer snapshot or another URL may resolve the error.
+    /// Returns the missing or damaged object. Returns `None` if neither a newer snapshot nor a new
+    /// URL can resolve the error.
     pub(crate) fn object(&self) -> Option<String> {
         match self {
             Self::Missing { key, .. } | Self::Damaged { key, .. } => Some(key.clone()),
@@ -80,7 +83,7 @@ impl ReaderError {
     }
 }
 
-/// Returns how to rebuild the snapshots of a spreadsheet.
+/// Returns advice on how to rebuild the snapshots of a spreadsheet.
 fn rebuild_advice(log: &LogId) -> String {
     format!(
         "rebuild the snapshots from the log, which is complete, with `synth reprocess --rebuild \
@@ -88,7 +91,8 @@ fn rebuild_advice(log: &LogId) -> String {
     )
 }
 
-/// Returns whether the object store refused a download: the object does not exist or the URL has expired.
+/// Returns whether the object store refused a download, because the object does not exist or the
+/// URL has expired.
 pub(super) fn is_refusal(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: 403 | 404, .. })
 }

@@ -1,13 +1,13 @@
-//! Reads cells directly from snapshots. A spreadsheet of any size opens with its root and the entries
-//! after it; only the chunks of requested cells are loaded.
+//! Reads cells directly from snapshots. To open a spreadsheet of any size, only its root and the
+//! entries after the root are loaded. Chunks are loaded when their cells are requested.
 //!
-//! Loaded objects stay on disk, keyed by their hashes ([`ChunkCache`]). The server controls access: each
-//! [`Reader::open`] sends it a request.
+//! Loaded objects are cached on disk under their hashes ([`ChunkCache`]). The server controls
+//! access, because each [`Reader::open`] sends it a request.
 //!
-//! Snapshots are interpreted by the same code as in the server: `snapshot::fold` for entries,
-//! `snapshot::view` for windows and `snapshot::cells` for displayed values. This module adds network and
-//! disk access: `opened` opens a spreadsheet, `window` reads a rectangle in bands, `objects` loads missing
-//! objects, and `cache` stores them.
+//! The client and the server share the code that interprets snapshots: `snapshot::fold` applies
+//! entries, `snapshot::view` reads windows and `snapshot::cells` computes displayed values. This
+//! module adds network and disk access: `opened` opens a spreadsheet, `window` reads a rectangle in
+//! bands, `objects` loads missing objects and `cache` stores them.
 
 mod cache;
 mod error;
@@ -32,10 +32,10 @@ use crate::Client;
 pub(crate) use objects::SnapshotSource;
 pub(crate) use opened::{EntryTail, LoadedSpreadsheet, ReadableState};
 
-/// A spreadsheet, opened at its newest position.
+/// A spreadsheet that was opened at its newest position.
 ///
-/// The position stays fixed while the objects of its snapshot exist. If an object is missing because a
-/// newer snapshot replaced it, the reader continues at the newest position.
+/// The position stays fixed as long as all objects of the snapshot exist. If an object is missing
+/// because a newer snapshot has replaced it, the reader moves to the newest position.
 #[derive(Debug)]
 pub struct Reader {
     source: SnapshotSource,
@@ -43,11 +43,12 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens a spreadsheet at its newest position, which is at or after `min_position`. Without a cache,
-    /// objects are loaded again in each reader.
+    /// Opens a spreadsheet at its newest position, which is at or after `min_position`. If `cache`
+    /// is `None`, each reader downloads the objects again.
     ///
     /// # Errors
-    /// [`ReaderError`] if the spreadsheet cannot be loaded.
+    ///
+    /// Returns a [`ReaderError`] if the spreadsheet cannot be loaded.
     pub async fn open(
         client: Client,
         spreadsheet: LogId,
@@ -65,17 +66,19 @@ impl Reader {
         self.state.position
     }
 
-    /// Returns the incarnation of the tables that [`Reader::position`] refers to.
+    /// Returns the incarnation of the tables to which [`Reader::position`] belongs.
     #[must_use]
     pub fn incarnation(&self) -> u32 {
         self.state.incarnation
     }
 
-    /// Returns the cells of a rectangle like `GET …/cells`, but in one page. Reads the sheet named `sheet`,
-    /// ignoring case, or the first sheet if `None`.
+    /// Returns the cells of a rectangle like `GET …/cells`, but in one page. Reads the sheet named
+    /// `sheet`, ignoring upper and lower case, or the first sheet if `sheet` is `None`.
     ///
     /// # Errors
-    /// [`ReaderError`]; a problem of kind `SheetNotFound` if the sheet does not exist.
+    ///
+    /// Returns a [`ReaderError`] if the cells cannot be read. A problem of kind `SheetNotFound`
+    /// means that the sheet does not exist.
     pub async fn cells(
         &mut self,
         sheet: Option<&str>,
@@ -94,7 +97,8 @@ impl Reader {
         self.state.read_cells(&self.source, sheet, rectangle).await
     }
 
-    /// Loads the newest state and switches to it if it has another root. Returns whether it has.
+    /// Loads the newest state. If its root has changed, switches to the new state and returns
+    /// `true`.
     async fn switch_to_newest_root(&mut self) -> Result<bool, ReaderError> {
         let newest = ReadableState::load(&self.source, Some(self.state.position)).await?;
         let has_new_root = newest.root != self.state.root;
@@ -106,7 +110,8 @@ impl Reader {
 }
 
 impl ReadableState {
-    /// Returns the cells of a rectangle of the sheet named `sheet`, or of the first sheet if `None`.
+    /// Returns the cells of a rectangle. Reads the sheet named `sheet`, or the first sheet if
+    /// `sheet` is `None`.
     pub(crate) async fn read_cells(
         &mut self,
         source: &SnapshotSource,
@@ -132,7 +137,7 @@ impl ReadableState {
         })
     }
 
-    /// Returns a sheet's id, name and extent, and the formats within a rectangle.
+    /// Returns the id, name and extent of a sheet, and the formats within a rectangle.
     fn sheet_metadata(
         &self,
         sheet: Option<&str>,

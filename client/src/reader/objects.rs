@@ -1,5 +1,5 @@
-//! Loads the objects of a spreadsheet's snapshots: first from the disk cache, then the missing ones
-//! concurrently from the object store.
+//! Loads the snapshot objects of a spreadsheet. Objects that are missing in the disk cache are
+//! downloaded concurrently from the object store.
 
 use std::future::Future;
 use std::sync::{Arc, OnceLock};
@@ -28,8 +28,8 @@ use crate::{Client, ClientError};
 pub(crate) struct SnapshotSource {
     pub(crate) client: Client,
     pub(crate) log: LogId,
-    /// The spreadsheet whose prefix the objects have: the origin of the family of forks. Set when the
-    /// first root is loaded.
+    /// The spreadsheet whose id is the key prefix of the objects. All forks of a family share the
+    /// prefix of their origin. Set when the first root is loaded.
     family: OnceLock<LogId>,
     cache: Option<Arc<ChunkCache>>,
 }
@@ -43,7 +43,7 @@ impl SnapshotSource {
         self.family.get().copied().unwrap_or(self.log)
     }
 
-    /// Returns the names of cached objects, which all forks of a family share.
+    /// Returns the file names of cached objects. All forks of a family share them.
     fn cache_names(&self) -> CacheNames {
         CacheNames::new(self.client.identity(), self.family())
     }
@@ -56,7 +56,7 @@ impl SnapshotSource {
         self.read_cached(&name, MAX_STORED_ROOT_BYTES, unpack)
     }
 
-    /// Loads a root from the disk cache, or downloads the root from `url`.
+    /// Loads a root from the disk cache. If it is not cached, downloads it from `url`.
     pub(super) async fn load_root(&self, key: ObjectKey, url: &str) -> Result<Root, ReaderError> {
         let (hash, path) = (key.hash, root_key(key.log, key.hash));
         if let Some(root) = self.cached_root(key) {
@@ -93,8 +93,8 @@ impl SnapshotSource {
         .await
     }
 
-    /// Calls `read` again and again, and loads the objects that it needs in between, until it returns a
-    /// value.
+    /// Calls `read` repeatedly until it returns a value. Before each further call, loads the
+    /// objects that `read` has requested.
     pub(super) async fn load_until_ready<T>(
         &self,
         objects: &mut Objects,
@@ -108,9 +108,9 @@ impl SnapshotSource {
         }
     }
 
-    /// Loads chunks. `accept` verifies and stores one chunk, or returns how it is damaged.
-    /// `on_unavailable` is called for each missing or damaged chunk: its error ends the load, and `Ok`
-    /// skips the chunk.
+    /// Loads chunks. `accept` verifies and stores one chunk, or returns a description of the
+    /// damage. `on_unavailable` is called for each missing or damaged chunk. If it returns an
+    /// error, the load ends; if it returns `Ok`, the chunk is skipped.
     pub(super) async fn load_chunks<W: Copy>(
         &self,
         wanted: &[W],
@@ -131,14 +131,14 @@ impl SnapshotSource {
             if refused.is_empty() {
                 continue;
             }
-            // Retry once with new URLs, because the first ones may have expired.
+            // The first URLs may have expired, so retry once with new URLs.
             let retried: Vec<W> = refused.into_iter().map(|refused| refused.wanted).collect();
             let refused =
                 self.download_chunks(&retried, &hash, &mut accept, &mut on_unavailable).await?;
             for RefusedChunk { wanted, is_not_found } in refused {
                 let key = chunk_key(self.family(), hash(&wanted));
                 let error = ReaderError::Missing { log: self.log, key };
-                // Without permission to download, the client cannot tell whether the chunk exists.
+                // If the download is refused, the client cannot know whether the chunk exists.
                 if !is_not_found {
                     return Err(error);
                 }
@@ -148,7 +148,8 @@ impl SnapshotSource {
         Ok(())
     }
 
-    /// Downloads at most `MAX_CHUNK_URLS` chunks concurrently. Returns those that the store refused.
+    /// Downloads at most `MAX_CHUNK_URLS` chunks concurrently. Returns the chunks that the object
+    /// store refused.
     async fn download_chunks<W: Copy>(
         &self,
         wanted: &[W],
@@ -164,7 +165,7 @@ impl SnapshotSource {
         };
         let mut refused = Vec::new();
         let handle_download = |joined: Result<(usize, Downloaded), JoinError>| {
-            // A task fails to join only if it panicked, which is a bug in this program.
+            // Joining a task fails only if the task panicked, which is a bug in this program.
             let (index, downloaded) =
                 joined.map_err(|error| ClientError::Setup { why: error.to_string() })?;
             let Some(wanted) = wanted.get(index) else { return Ok(()) };
@@ -194,7 +195,8 @@ impl SnapshotSource {
         Ok(refused)
     }
 
-    /// Loads the mutations of a large entry from the disk cache or the object store.
+    /// Loads the mutations of a large entry from the disk cache or, if they are not cached, from
+    /// the object store.
     pub(super) async fn load_external_body(
         &self,
         position: Position,
@@ -217,7 +219,8 @@ impl SnapshotSource {
         Ok(mutations)
     }
 
-    /// Reads and decodes an object in the disk cache. Removes it from the cache if decoding fails.
+    /// Reads an object from the disk cache and decodes it. If decoding fails, removes the object
+    /// from the cache.
     fn read_cached<T, E>(
         &self,
         name: &CacheName,
@@ -240,13 +243,13 @@ impl SnapshotSource {
     }
 }
 
-/// The result of the download of one object.
+/// Result of downloading one object.
 type Downloaded = Result<Vec<u8>, ClientError>;
 
 /// A chunk that the object store did not return.
 struct RefusedChunk<W> {
     wanted: W,
-    /// Whether the store reported that the chunk does not exist, rather than refusing access.
+    /// Whether the object store reported that the chunk does not exist, instead of refusing access.
     is_not_found: bool,
 }
 
@@ -254,8 +257,8 @@ fn too_large(max_bytes: usize) -> String {
     format!("it is larger than the limit of {max_bytes} bytes")
 }
 
-/// Runs at most `limit` tasks concurrently, and calls `handle` with each result as soon as it is
-/// available. The first error of `handle` cancels the remaining tasks.
+/// Runs at most `limit` tasks concurrently, and passes each result to `handle` as soon as the
+/// result is available. If `handle` returns an error, the remaining tasks are cancelled.
 async fn run_concurrently<I, T: Send + 'static, F, E>(
     limit: usize,
     items: impl IntoIterator<Item = I>,

@@ -1,4 +1,5 @@
-//! Loads a spreadsheet at its newest position: the newest snapshot's root and the entries after it.
+//! Loads a spreadsheet at its newest position. The state consists of the newest snapshot's root and
+//! the entries after it.
 
 use cellar_api::{wire::EntriesReply, wire::EntryView, wire::LoadReply, wire::ProblemKind};
 use cellar_base::limits::{MAX_READ_BEGINNINGS, MAX_REPLAY_BYTES};
@@ -17,21 +18,21 @@ use super::ReaderError;
 use super::objects::SnapshotSource;
 use crate::ClientError;
 
-/// The state of a spreadsheet at one position, from which cells can be read.
+/// State of a spreadsheet at one position. Cells can be read from this state.
 #[derive(Debug)]
 pub(crate) struct ReadableState {
     pub(crate) position: Position,
     pub(crate) incarnation: u32,
-    /// Metadata of the workbook: everything but cells.
+    /// Metadata of the workbook. Includes everything except cells.
     pub(crate) metadata: WorkbookMetadata,
     pub(crate) root: Option<Root>,
     /// The combined effect of the entries after the root.
     pub(crate) tail: FoldedLevel,
-    /// The objects of the snapshot that are in memory.
+    /// The snapshot objects that are in memory.
     pub(crate) objects: Objects,
 }
 
-/// The combined effect of the entries after the root, to which more entries can be applied.
+/// The combined effect of the entries after the root. More entries can be applied to it.
 #[derive(Debug)]
 pub(crate) struct EntryTail {
     pub(crate) fold: Fold,
@@ -48,12 +49,12 @@ pub(crate) struct LoadedSpreadsheet {
     root: Option<Root>,
     objects: Objects,
     tail: EntryTail,
-    /// The entries from the root's position on; empty unless the caller asked to keep them.
+    /// The entries at and after the position of the root. Empty unless the caller requested them.
     entries: Vec<EntryView>,
 }
 
 impl ReadableState {
-    /// Loads the newest state, at or after `min_position`.
+    /// Loads the newest state. Its position is at or after `min_position`.
     pub(super) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
@@ -65,8 +66,9 @@ impl ReadableState {
 }
 
 impl LoadedSpreadsheet {
-    /// Loads the newest state, at or after `min_position`. If the snapshot is replaced or the tables are
-    /// restored during the load, starts again, up to `MAX_READ_BEGINNINGS` times in total.
+    /// Loads the newest state, at or after `min_position`. Starts again if the snapshot is replaced
+    /// or the tables are restored during the load. Makes at most `MAX_READ_BEGINNINGS` attempts in
+    /// total.
     pub(crate) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
@@ -80,7 +82,7 @@ impl LoadedSpreadsheet {
             };
             let object = error.object();
             let can_retry = object.is_some() || matches!(error, ReaderError::Changing { .. });
-            // An object that is missing twice was not replaced by a newer snapshot.
+            // If the same object is missing twice, it was not replaced by a newer snapshot.
             let is_same_object = object.is_some() && object == previous_object;
             if !can_retry || is_same_object {
                 return Err(error);
@@ -102,7 +104,8 @@ impl LoadedSpreadsheet {
         let mut page = EntriesReply { head, incarnation, entries, next };
         loop {
             loaded.apply_entries(source, page.entries, keep_entries).await?;
-            // Stop at the head of the first reply, so that a fast writer cannot prolong the load forever.
+            // Stop at the head that the first response contains. A fast writer could otherwise
+            // prolong the load forever.
             let has_reached_head = loaded.tail.last_position >= Some(head);
             let Some(after) = page.next else { break };
             if has_reached_head {
@@ -116,8 +119,8 @@ impl LoadedSpreadsheet {
         Ok(loaded)
     }
 
-    /// Rebuilds a spreadsheet from the disk caches. Returns `None` if the root is no longer cached. May
-    /// still download the bodies of large entries.
+    /// Rebuilds a spreadsheet from the disk caches. Returns `None` if the root is no longer cached.
+    /// The bodies of large entries may still be downloaded.
     pub(crate) async fn from_cache(
         source: &SnapshotSource,
         root_key: Option<String>,
@@ -182,7 +185,8 @@ impl LoadedSpreadsheet {
         Ok(ReadableState { position, incarnation, metadata, root, tail, objects })
     }
 
-    /// Returns the state to read from, the tail to apply more entries to, and the kept entries.
+    /// Returns the state from which cells are read, the tail to which more entries can be applied,
+    /// and the kept entries.
     pub(crate) fn into_parts(
         self,
         source: &SnapshotSource,
@@ -197,13 +201,13 @@ impl LoadedSpreadsheet {
 }
 
 impl EntryTail {
-    /// Returns the position of the last entry. Even a new log has an entry.
+    /// Returns the position of the last entry. Every log contains at least one entry.
     fn position(&self, source: &SnapshotSource) -> Result<Position, ReaderError> {
         self.last_position.ok_or_else(|| invalid_reply(source, "the reply has no entries"))
     }
 
-    /// Applies the next entry. If the entry is out of order or its body cannot be loaded, nothing is
-    /// changed.
+    /// Applies the next entry. If the entry is out of order or its body cannot be loaded, the state
+    /// is unchanged.
     pub(crate) async fn apply_entry(
         &mut self,
         source: &SnapshotSource,
@@ -240,8 +244,8 @@ impl EntryTail {
     }
 }
 
-/// Loads the page of entries after `after`. Fails with [`ReaderError::Changing`] if the tables were
-/// restored or the entries were trimmed since the load began.
+/// Loads one page of entries after position `after`. Returns [`ReaderError::Changing`] if the
+/// tables were restored or the entries were trimmed since the load began.
 async fn load_next_page(
     source: &SnapshotSource,
     after: Position,
@@ -256,7 +260,7 @@ async fn load_next_page(
     }
 }
 
-/// Loads the root that a reply refers to; `None` if the spreadsheet has no snapshot.
+/// Loads the root that a response refers to. Returns `None` if the spreadsheet has no snapshot.
 async fn load_root(
     source: &SnapshotSource,
     reply: &LoadReply,
@@ -269,8 +273,8 @@ async fn load_root(
     Ok(Some(source.load_root(object, url).await?))
 }
 
-/// Parses the key of a root. The root of a fork may have the prefix of another spreadsheet, the origin
-/// of its family of forks.
+/// Parses the key of a root. In a fork, the key may contain the id of another spreadsheet, which is
+/// the origin of the family of forks.
 fn parse_key(source: &SnapshotSource, key: &str) -> Result<ObjectKey, ReaderError> {
     parse_root_key(key)
         .map_err(|_| invalid_reply(source, format!("`{key}` is not the key of a snapshot root")))

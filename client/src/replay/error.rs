@@ -64,7 +64,7 @@ pub enum ReplayError {
         /// Size in bytes.
         bytes: usize,
     },
-    /// The server returned an unexpected reply.
+    /// The server returned an unexpected response.
     #[error("unexpected reply of the server: {why}")]
     #[diagnostic(
         code(cellar::replay::not_understood),

@@ -1,10 +1,12 @@
 //! Replays the edits of a fork onto a later position of its source.
 //!
-//! A replay creates another fork at the new position and appends the operations of the existing fork, in
-//! order, with the position of the existing fork as their base. The server transforms them past the later
-//! entries of the source, like edits of one client. The new fork's nonce, the client id and the mutation ids
-//! are derived from the fork and the target position, so that a repeated or interrupted replay appends each
-//! operation exactly once.
+//! A replay creates a new fork at the later position and appends the operations of the existing
+//! fork to it. The base of these operations is the position of the existing fork. The server
+//! transforms them past the later entries of the source, as if one client had made them.
+//!
+//! The new fork's nonce, the client id and the mutation ids are derived from the existing fork and
+//! the target position. A repeated or interrupted replay therefore appends each operation exactly
+//! once.
 
 mod append;
 mod error;
@@ -32,7 +34,7 @@ pub struct ForkReplay {
     pub source: LogId,
     /// Position of the source at which the fork was created.
     pub from: Position,
-    /// Position of the source to replay onto; at or after `from`.
+    /// Position of the source onto which the edits are replayed. It is at or after `from`.
     pub onto: Position,
     /// Newest position of the fork when the replay was planned.
     pub head: Position,
@@ -60,10 +62,12 @@ struct OwnMutation {
 }
 
 impl ForkReplay {
-    /// Reads the fork and plans a replay onto `onto`, or onto the newest position of the source.
+    /// Reads the fork and plans a replay onto position `onto`, or onto the newest position of the
+    /// source if `onto` is `None`. Changes nothing.
     ///
     /// # Errors
-    /// [`ReplayError`] if the fork cannot be replayed onto that position. Nothing is changed.
+    ///
+    /// Returns a [`ReplayError`] if the fork cannot be replayed onto that position.
     pub async fn plan(
         client: &Client,
         fork: LogId,
@@ -87,10 +91,12 @@ impl ForkReplay {
         self.own.len()
     }
 
-    /// Computes the outcome of each mutation with the transform of the server. Sends nothing.
+    /// Computes the outcome of each mutation with the same transform as the server. Changes
+    /// nothing.
     ///
     /// # Errors
-    /// [`ReplayError`] if a request fails or the edits are too large.
+    ///
+    /// Returns a [`ReplayError`] if a request fails or the edits are too large.
     pub async fn preview(&self) -> Result<Vec<ReplayedEdit>, ReplayError> {
         let pieces = append::split_into_pieces(&self.own)?;
         let settled = preview::predict_outcomes(self, &pieces).await?;
@@ -98,10 +104,13 @@ impl ForkReplay {
         Ok(report::combine_outcomes(&self.own, &settled, &deleted_sheets))
     }
 
-    /// Creates the new fork and replays the edits onto it. A repeated call resumes.
+    /// Creates the new fork and replays the edits onto it. If an earlier call was interrupted,
+    /// resumes it.
     ///
     /// # Errors
-    /// [`ReplayError`] if a request fails. Call this again with the same [`ForkReplay::onto`] to resume.
+    ///
+    /// Returns a [`ReplayError`] if a request fails. To resume the replay, call this method again
+    /// with the same [`ForkReplay::onto`].
     pub async fn run(&self) -> Result<ReplayedFork, ReplayError> {
         let pieces = append::split_into_pieces(&self.own)?;
         let nonce = self.nonce();
@@ -115,16 +124,16 @@ impl ForkReplay {
         Ok(ReplayedFork { id: new_fork.id, head, mutations })
     }
 
-    /// Returns the nonce of the new fork, which is also the client id of the appended mutations. Equal replays
-    /// have equal nonces.
+    /// Returns the nonce of the new fork, which is also the client id of the appended mutations.
+    /// The same replay always has the same nonce.
     fn nonce(&self) -> String {
         let key = format!("{}\n{}\n{}", self.fork, self.head, self.onto);
         let hash: String = blake3::hash(key.as_bytes()).to_hex().chars().take(32).collect();
         format!("replay-{hash}")
     }
 
-    /// Returns the sheets that exist at the old position but not at the new one. The server accepts edits of
-    /// them, which have no effect.
+    /// Returns the sheets that exist at the old position but not at the new one. The server accepts
+    /// edits of these sheets, but the edits have no effect.
     async fn deleted_sheets(&self, spreadsheet: LogId) -> Result<Vec<SheetId>, ReplayError> {
         let before = self.client.sheets(self.source, Some(self.from), None).await?.sheets;
         let after = self.client.sheets(spreadsheet, Some(self.onto), None).await?.sheets;

@@ -1,4 +1,4 @@
-//! Predicts the outcomes of a replay with the transform that the server uses.
+//! Predicts the outcomes of a replay with the same transform as the server.
 
 use cellar_api::{wire::EntryView, wire::MutationView};
 use cellar_base::identity::ClientKey;
@@ -18,7 +18,8 @@ const OTHERS: ClientKey = ClientKey([0; 8]);
 /// Client key of the replayed mutations.
 const OWN: ClientKey = ClientKey([1; 8]);
 
-/// Predicts the outcome of each piece after the entries that the source has appended since the fork.
+/// Predicts the outcome of each piece when it is transformed past the source's entries after the
+/// fork.
 pub(super) async fn predict_outcomes(
     replay: &ForkReplay,
     pieces: &[OperationPiece],
@@ -27,7 +28,7 @@ pub(super) async fn predict_outcomes(
     for entry in read_moving_entries(replay).await? {
         viewpoint.add_entry(&entry);
     }
-    // `None` once the map is too long: the server rejects all further operations.
+    // `None` if the map is too long. The server then rejects all further operations.
     let mut map = viewpoint.map_from(replay.from).ok().filter(|map| !map.is_too_long());
     let mut settled = Vec::with_capacity(pieces.len());
     for OperationPiece { mutation_index, operation, .. } in pieces {
@@ -52,8 +53,9 @@ fn too_far_behind() -> Rejection {
     Rejection::new(RejectionReason::TooFarBehind, detail)
 }
 
-/// Reads the entries of the source between the fork and the target position, oldest first, with only the
-/// mutations that move cells. Large entries only set cells, so their bodies are not needed.
+/// Reads the entries of the source between the fork and the target position, oldest first. Returns
+/// only the mutations that move cells. The bodies of large entries are not read, because large
+/// entries only set cells.
 async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
     let mut entries = Vec::new();
     let mut bytes = 0_usize;
@@ -78,7 +80,7 @@ async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayEr
     Ok(entries)
 }
 
-/// Converts a mutation; `None` if the mutation moves no cells.
+/// Converts a mutation. Returns `None` if the mutation moves no cells.
 fn moving_mutation(view: MutationView) -> Option<Mutation> {
     if !view.effective().iter().any(Operation::moves_cells) {
         return None;

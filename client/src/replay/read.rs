@@ -9,7 +9,7 @@ use cellar_sheet::operation::Operation;
 use super::{OwnMutation, ReplayError};
 use crate::Client;
 
-/// Visits entries from `newest` backwards, until `visit` returns `false`.
+/// Visits entries in reverse order, starting at `newest`, until `visit` returns `false`.
 pub(super) async fn visit_backwards(
     client: &Client,
     id: LogId,
@@ -26,7 +26,7 @@ pub(super) async fn visit_backwards(
         }
         match page.next {
             Some(next) if next < until => until = next,
-            // Also stop at a faulty `next`, which would cause an endless loop.
+            // A faulty `next` would cause an endless loop, so stop.
             _ => return Ok(()),
         }
     }
@@ -43,8 +43,8 @@ pub(super) async fn load_mutations(
     }
 }
 
-/// Reads the mutations of a fork that had an effect, oldest first. `from` is the position of the fork in its
-/// source.
+/// Reads the mutations of a fork that had an effect, oldest first. `from` is the position in the
+/// source at which the fork was created.
 pub(super) async fn read_own_mutations(
     client: &Client,
     fork: LogId,

@@ -12,13 +12,13 @@ use crate::sheet_deletion::needed_sheet;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ReplayOutcome {
-    /// Same effect as in the existing fork.
+    /// The mutation has the same effect as in the existing fork.
     Unchanged,
-    /// Adapted: its target has moved, or was partly deleted.
+    /// The mutation was adapted, because its target has moved or was partly deleted.
     Transformed,
-    /// No effect: its target was deleted.
+    /// The mutation has no effect, because its target was deleted.
     Dropped,
-    /// Rejected at the new position.
+    /// The mutation was rejected at the new position.
     Rejected,
 }
 
@@ -27,7 +27,7 @@ pub enum ReplayOutcome {
 pub struct ReplayedEdit {
     /// Position of the entry in the existing fork.
     pub position: Position,
-    /// Author in the existing fork. In the new fork, the author is the caller of the replay.
+    /// Author in the existing fork. The author in the new fork is the user who runs the replay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// Creation time, Unix seconds.
@@ -44,8 +44,8 @@ pub struct ReplayedEdit {
     pub rejection: Option<Rejection>,
 }
 
-/// Combines the outcomes of the pieces of each mutation. Edits of `deleted_sheets` count as dropped: the server
-/// accepts them, but they have no effect.
+/// Combines the outcomes of the pieces of each mutation. Edits of `deleted_sheets` count as
+/// dropped, because the server accepts them but they have no effect.
 pub(super) fn combine_outcomes(
     own: &[OwnMutation],
     settled: &[SettledPiece],

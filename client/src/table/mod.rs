@@ -1,7 +1,7 @@
-//! Prints cells as a table for a terminal, with column letters and row numbers.
+//! Formats cells as a table for a terminal, with column letters and row numbers.
 //!
-//! Characters that could move the cursor, hide text or change its direction are escaped, so that the contents
-//! of cells cannot break the table.
+//! Characters that could move the cursor, hide text or change the text direction are escaped, so
+//! the contents of a cell cannot break the table.
 
 mod escape;
 mod fit;
@@ -20,8 +20,8 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 /// Width of a column's border with the spaces on both sides.
 const COLUMN_SEPARATOR_WIDTH: usize = 3;
 
-/// Maximum width of a column in a table without a width limit, so that one long text does not widen all
-/// lines.
+/// Maximum width of a column in a table that has no width limit. Without it, one long text would
+/// widen all lines.
 pub const MAX_CELL_CHARACTERS: usize = 200;
 
 /// The rectangle of cells that a table shows.
@@ -40,12 +40,13 @@ pub struct Window {
 pub struct RenderedTable {
     /// The lines of the table, without a trailing newline.
     pub text: String,
-    /// Number of columns shown; the remaining columns of the window do not fit.
+    /// Number of columns shown. The other columns of the window do not fit.
     pub columns: u32,
 }
 
-/// Renders the cells of a window as a table of at most `max_width` characters per line. Without a limit, only
-/// cells longer than [`MAX_CELL_CHARACTERS`] are truncated. Ignores cells outside the window.
+/// Renders the cells of a window as a table with at most `max_width` characters per line. If
+/// `max_width` is `None`, only cells longer than [`MAX_CELL_CHARACTERS`] are truncated. Ignores
+/// cells outside the window.
 #[must_use]
 pub fn render(cells: &[CellAt], window: Window, max_width: Option<usize>) -> RenderedTable {
     let grid = Grid::new(cells, window);
@@ -96,7 +97,7 @@ impl Grid {
         column_name(self.window.first.column.saturating_add(column_offset))
     }
 
-    /// Returns for each column the width at which no cell is truncated.
+    /// Returns the width of each column at which no cell is truncated.
     fn natural_widths(&self) -> Vec<usize> {
         let mut widths: Vec<usize> =
             (0..self.window.columns).map(|column| self.column_letters(column).len()).collect();

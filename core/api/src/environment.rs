@@ -27,7 +27,7 @@ pub const EVENT_STREAM_TABLE: &str = "CELLAR_EVENT_STREAM_TABLE";
 /// Name of the Feed table.
 pub const FEED_TABLE: &str = "CELLAR_FEED_TABLE";
 /// Policy for creating Snapshot entries and log segments, as JSON
-/// ([`LogPolicy`](cellar_log::upkeep::LogPolicy)). If absent, neither are created.
+/// ([`LogPolicy`](cellar_log::upkeep::LogPolicy)). If absent, neither is created.
 pub const UPKEEP: &str = "CELLAR_LOG_POLICY";
 /// Name of the bucket that contains external bodies, snapshots and offloaded segments.
 pub const BUCKET: &str = "CELLAR_BUCKET";

@@ -1,7 +1,7 @@
-//! Reads a log forward across pages and segments without missing a gap.
+//! Reads a log forward across pages and segments, without skipping entries.
 //!
-//! A stale read can show a gap, or an end before a position that the reader knows to exist. The
-//! machine repeats such a read with strong consistency before it reports the gap or the end.
+//! A stale read can show a gap, or an end of the log before a position that is known to exist. The
+//! state machine repeats such a read with strong consistency before it reports the gap or the end.
 
 use std::sync::Arc;
 
@@ -14,17 +14,18 @@ use cellar_base::position::Position;
 pub struct ForwardRead {
     next: Option<Position>,
     consistent: bool,
-    /// Position that is known to exist. An earlier end is confirmed by a strongly consistent read.
+    /// Position that is known to exist. If the log seems to end earlier, a strongly consistent read
+    /// confirms the end.
     must_reach: Option<Position>,
-    /// Set after an End Segment, after which the next segment must exist.
+    /// Set after an End Segment was read. The next segment must then exist.
     segment_ended: bool,
     /// Position of the newest entry that was read.
     last: Option<Position>,
-    /// Number of waits for the next segment to become visible.
+    /// Number of waits so far for the next segment to become visible.
     waits: u32,
 }
 
-/// Next action of the driver.
+/// Next action that the driver must perform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadStep {
     /// Read one page.
@@ -34,17 +35,17 @@ pub enum ReadStep {
         /// Whether the read must be strongly consistent.
         consistent: bool,
     },
-    /// Wait, then read one page with strong consistency. The items of a transaction may become
-    /// visible at different times.
+    /// Wait, then read one page with strong consistency. The items written by one transaction may
+    /// become visible at different times.
     ReadLater {
         /// First position to read.
         from: Position,
-        /// Number of waits, including this one.
+        /// Number of waits so far, including this wait.
         attempt: u32,
     },
-    /// The end of the log was reached.
+    /// The read has reached the end of the log.
     End,
-    /// An entry is missing although a later one exists.
+    /// An entry is missing, although a later entry exists.
     Corrupt {
         /// Position of the missing entry.
         at: Position,
@@ -52,8 +53,8 @@ pub enum ReadStep {
 }
 
 impl ForwardRead {
-    /// Starts a read at `from` (inclusive). If the end is before `must_reach`, the read continues
-    /// with strong consistency.
+    /// Starts a read at `from` (inclusive). If the log seems to end before `must_reach`, the read
+    /// continues with strong consistency.
     #[must_use]
     pub fn begin(from: Position, must_reach: Option<Position>) -> Self {
         Self {
@@ -72,7 +73,7 @@ impl ForwardRead {
         Self { consistent: true, ..self }
     }
 
-    /// Adds an entry of the page. Returns `false` and ignores the entry if it is not the next one.
+    /// Adds an entry of the page. If the entry is not the next one, ignores it and returns `false`.
     pub fn add_entry(&mut self, entry: &Arc<Entry>) -> bool {
         if Some(entry.position) != self.next {
             return false;
@@ -83,8 +84,9 @@ impl ForwardRead {
         true
     }
 
-    /// Returns the action after a page. `contiguous` is set if every entry of the page was the next
-    /// one, `empty` if the page had no entries, and `more` if the segment may have later entries.
+    /// Returns the next action after a page was read. `contiguous` is set if no entry of the page
+    /// was skipped or out of order, `empty` if the page had no entries, and `more` if the segment
+    /// may have later entries.
     #[must_use]
     pub fn after_page(&mut self, contiguous: bool, empty: bool, more: bool) -> ReadStep {
         let Some(next) = self.next else { return ReadStep::End };
@@ -109,7 +111,7 @@ impl ForwardRead {
         self.last
     }
 
-    /// Returns the action that reads the next page.
+    /// Returns the action that reads the next page of the log.
     #[must_use]
     pub fn read(&self) -> ReadStep {
         match self.next {
@@ -118,7 +120,8 @@ impl ForwardRead {
         }
     }
 
-    /// Waits for the segment after an End Segment, which was written in the same transaction.
+    /// Waits for the segment after an End Segment. Its first entry was written in the same
+    /// transaction as the End Segment.
     fn await_segment(&mut self, from: Position) -> ReadStep {
         if !self.consistent || self.waits >= MAX_READ_ATTEMPTS {
             return self.confirm(ReadStep::Corrupt { at: from });
@@ -127,8 +130,8 @@ impl ForwardRead {
         ReadStep::ReadLater { from, attempt: self.waits }
     }
 
-    /// Returns `step` if the reads are strongly consistent; otherwise repeats the read with strong
-    /// consistency.
+    /// Returns `step` if the reads are already strongly consistent. Otherwise repeats the last read
+    /// with strong consistency.
     fn confirm(&mut self, step: ReadStep) -> ReadStep {
         if self.consistent {
             return step;

@@ -1,9 +1,9 @@
 //! Forks: logs that inherit their first segments from another log.
 //!
-//! A fork of a log at position (s, n) inherits the segments 0 to s of its source. Segment s ends
-//! after entry n with an End Segment that is not stored; every reader creates it. The fork's own
-//! first entry is (s + 1, 0). Positions up to the fork have the same meaning in both logs, and
-//! nothing is copied.
+//! A fork of a log at position (s, n) inherits the segments 0 to s of its source. In the fork,
+//! segment s ends after entry n with an End Segment that is not stored; every reader creates it.
+//! The first entry of the fork itself has the position (s + 1, 0). Up to the fork, a position has
+//! the same meaning in both logs, and nothing is copied.
 
 use std::sync::Arc;
 
@@ -14,64 +14,67 @@ use cellar_base::position::Position;
 /// The immutable origin of a fork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lineage {
-    /// Log that contains the entries up to `position`, some of which it may inherit from its own
-    /// source.
+    /// Log from which the fork inherits the entries up to `position`. The log may itself have
+    /// inherited some of them.
     pub source: LogId,
-    /// Last entry that the fork inherits. The source stores the entry itself and does not inherit
-    /// it.
+    /// Position of the last entry that the fork inherits. The source itself stores this entry,
+    /// instead of inheriting it.
     pub position: Position,
-    /// Set if the entry at `position` is an End Segment; otherwise readers create one after it.
+    /// Whether the entry at `position` is an End Segment. If not, readers create an End Segment
+    /// after it.
     pub ended: bool,
-    /// The original log of all forks of the family, under whose prefix the snapshot objects of all
-    /// logs of the family are stored, so that equal objects are stored once.
+    /// Original log of the family, from which all its forks descend. The snapshot objects of all
+    /// logs of the family are stored under the prefix of this log, so that equal objects are stored
+    /// once.
     pub family: LogId,
     /// Number of forks from the family's original log to this log, including this fork.
     pub depth: u32,
-    /// Newest finished snapshot at or before `position` at the time of the fork; `None` for the
-    /// snapshot at the log's first entry.
+    /// Position of the newest snapshot at or before `position` that was finished when the fork was
+    /// created. `None` for the snapshot at the log's first entry.
     pub snapshot: Option<Position>,
-    /// Time of the fork, Unix seconds.
+    /// Time at which the fork was created, in Unix seconds.
     pub forked_s: u64,
 }
 
-/// The part of a page of the source that a fork inherits.
+/// The part of a source's page that a fork inherits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inherited {
-    /// Inherited entries, with the log id of the fork.
+    /// Inherited entries, in which the log id is that of the fork.
     pub entries: Vec<Arc<Entry>>,
-    /// Set if the segment may have further entries.
+    /// Set if the segment may contain further entries.
     pub more: bool,
 }
 
-/// A stale page of the source, which ends before the position of the fork.
+/// The page of the source is stale, because it ends before the position of the fork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StalePage;
 
 impl Lineage {
-    /// Returns whether the entry at a position is inherited from the source.
+    /// Returns whether the fork inherits the entry at a position.
     #[must_use]
     pub fn inherits(&self, at: Position) -> bool {
         at.segment() <= self.position.segment()
     }
 
-    /// Returns the position of the End Segment at the end of the inherited part.
+    /// Returns the position of the End Segment at which the inherited part ends.
     #[must_use]
     pub fn end(&self) -> Position {
         match self.ended {
             true => self.position,
-            // A fork is created only where the segment has a position left for an End Segment.
+            // A fork is created only if the segment has a position left for the End Segment.
             false => self.position.next_in_segment().unwrap_or(self.position),
         }
     }
 
-    /// Returns the position of the fork's own first entry; `None` if no position is left.
+    /// Returns the position of the first entry that the fork itself stores, or `None` if no
+    /// position is left.
     #[must_use]
     pub fn first_own(&self) -> Option<Position> {
         let has_capacity_for_end = self.ended || self.position.next_in_segment().is_some();
         if has_capacity_for_end { self.position.next_segment() } else { None }
     }
 
-    /// Creates the End Segment of the fork `log` after `shared`, the last inherited entry.
+    /// Creates the End Segment that follows `shared`, the last entry that the fork `log` inherits.
     #[must_use]
     pub fn end_after(&self, log: LogId, shared: &Entry) -> Entry {
         Entry {
@@ -85,14 +88,15 @@ impl Lineage {
     }
 
     /// Returns the part of a page of the source that the fork `log` inherits. The page was read
-    /// from `from`, which is at or before the position of the fork; `more` is set if further pages
+    /// from `from`, a position not after the position of the fork. `more` is set if further pages
     /// follow.
     ///
-    /// The inherited part ends with an End Segment, after a gap if the segment was trimmed.
-    /// Otherwise a writer would consider a position of the source free.
+    /// The inherited part ends with an End Segment. If the segment was trimmed, there is a gap
+    /// before the End Segment. Without it, a writer would consider a position in the source's
+    /// segment free.
     ///
     /// # Errors
-    /// [`StalePage`] if the page ends before the position of the fork.
+    /// Returns [`StalePage`] if the page ends before the position of the fork.
     pub fn inherited_part(
         &self,
         log: LogId,
@@ -112,7 +116,7 @@ impl Lineage {
             }
             return Ok(Inherited { entries, more: false });
         }
-        // The entry at the fork was trimmed if a later entry exists.
+        // If a later entry exists, the entry at the position of the fork was trimmed.
         if let Some(later) = page.iter().find(|entry| entry.position > self.position) {
             entries.push(Arc::new(self.end_after(log, later)));
             return Ok(Inherited { entries, more: false });
@@ -181,7 +185,7 @@ mod tests {
         let fork = lineage(at(2, 3), false);
         let cut = fork.inherited_part(log(2), at(1, 7), &entries(1, 7..9), true).unwrap();
         assert_eq!(shown(&cut), (vec![(7, false), (8, false)], true));
-        // The end of an earlier segment is not the end of the inherited part.
+        // The end of an earlier segment does not end the inherited part.
         let cut = fork.inherited_part(log(2), at(1, 7), &entries(1, 7..9), false).unwrap();
         assert_eq!(shown(&cut), (vec![(7, false), (8, false)], false));
         assert!(fork.inherits(at(2, u32::MAX)) && fork.inherits(at(0, 0)));

@@ -1,4 +1,4 @@
-//! Decides from the newest Segment records where a load or update starts to read.
+//! Determines from the newest Segment records where a load or update starts to read.
 
 use crate::segment::Segment;
 use cellar_base::position::Position;
@@ -6,13 +6,13 @@ use cellar_base::position::Position;
 /// The start of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadPlan {
-    /// The log does not exist, because it has no segment.
+    /// The log has no segment, so it does not exist.
     NoLog,
-    /// First position to read: the Snapshot entry of the newest finished snapshot, or the first
-    /// entry of a log without one.
+    /// First position to read. This is the Snapshot entry of the newest finished snapshot, or the
+    /// first entry of a log without a finished snapshot.
     From(Position),
-    /// Neither of the two newest segments has a snapshot, although a segment is rolled only after
-    /// its first snapshot.
+    /// The log is corrupt: neither of the two newest segments has a snapshot, although a segment is
+    /// rolled only after its first snapshot.
     Corrupt {
         /// Number of the newest segment.
         segment: u32,
@@ -22,15 +22,15 @@ pub enum LoadPlan {
 /// The start of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpdatePlan {
-    /// The log does not exist, because it has no segment.
+    /// The log has no segment, so it does not exist.
     NoLog,
-    /// The client's segment is one of the two newest: continue to read after the client's position.
+    /// The client's segment is one of the two newest. Continue to read after the client's position.
     ReadOn,
-    /// The client's segment is older: load from scratch.
+    /// The client's segment is older. Load the spreadsheet from scratch.
     Reload,
 }
 
-/// Plans a load from the records of the two newest segments, newest first.
+/// Plans a load from the records of the log's two newest segments, newest first.
 #[must_use]
 pub fn plan_load(newest: &[Segment]) -> LoadPlan {
     let Some(current) = newest.first() else {
@@ -39,7 +39,7 @@ pub fn plan_load(newest: &[Segment]) -> LoadPlan {
     if let Some(position) = newest.iter().find_map(Segment::newest_snapshot) {
         return LoadPlan::From(position);
     }
-    // In a fork, the second newest record may be the first, which stands for all inherited
+    // The second newest record of a fork may be its first record, which represents all inherited
     // segments.
     let is_fork_record = |segment: &Segment| segment.num == 0 && segment.lineage.is_some();
     if current.num == 0 || newest.iter().any(is_fork_record) {
@@ -48,11 +48,12 @@ pub fn plan_load(newest: &[Segment]) -> LoadPlan {
     LoadPlan::Corrupt { segment: current.num }
 }
 
-/// Plans an update of a client that has read up to `after`, from the records of the two newest
-/// segments.
+/// Plans an update for a client that has read up to `after`. Uses the records of the log's two
+/// newest segments.
 #[must_use]
 pub fn plan_update(newest: &[Segment], after: Position) -> UpdatePlan {
-    // A fork's first record stands for the inherited segments, of which the last one counts.
+    // A fork's first record represents all inherited segments, so its number counts as that of the
+    // last inherited segment.
     let last_segment_num = |segment: &Segment| match segment.lineage {
         Some(lineage) => lineage.position.segment(),
         None => segment.num,

@@ -4,26 +4,26 @@ use crate::lineage::Lineage;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
-/// One record of the Segment table.
+/// A segment of a log, as recorded in the Segment table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Segment {
     /// Log of the segment.
     pub log: LogId,
-    /// Number of the segment in its log, from 0.
+    /// Number of the segment in its log, starting at 0.
     pub num: u32,
-    /// Creation time of the segment, Unix seconds.
+    /// Creation time of the segment, in Unix seconds.
     pub created_s: u64,
-    /// Number of the last Snapshot entry with a finished snapshot; stored as `L`.
+    /// Number of the last Snapshot entry with a finished snapshot. Stored as `L`.
     pub last_snapshot: Option<u32>,
-    /// Key of the object with the offloaded entries, if the segment is offloaded; stored as `A`.
+    /// Key of the object that contains the entries, if the segment is offloaded. Stored as `A`.
     pub offloaded: Option<String>,
-    /// Source of a fork. Set only on a fork's record of segment 0, which has no entries of its own.
+    /// Source of a fork. Set only in a fork's record of segment 0, which has no entries of its own.
     pub lineage: Option<Lineage>,
 }
 
 impl Segment {
-    /// Returns the position of the newest finished snapshot of the segment or, in a fork's first
-    /// record, of the inherited entries.
+    /// Returns the position of the segment's newest finished snapshot. For a fork's first record,
+    /// returns the newest finished snapshot among the inherited entries.
     #[must_use]
     pub fn newest_snapshot(&self) -> Option<Position> {
         let own = self.last_snapshot.and_then(|num| Position::new(self.num, num).ok());

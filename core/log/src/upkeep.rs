@@ -1,6 +1,6 @@
-//! Upkeep after an append: puts Snapshot entries and rolls segments, so that the log opens fast.
+//! Upkeep after an append: puts Snapshot entries and rolls segments, so that the log loads fast.
 //!
-//! A failed upkeep is harmless, because the next append repeats it.
+//! Failed upkeep is harmless, because the next append repeats it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,17 +9,17 @@ use cellar_base::limits::{
     ROLL_TRY_ENTRIES, SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES,
 };
 
-/// Thresholds for Snapshot entries and new segments.
+/// Thresholds for putting Snapshot entries and for starting new segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogPolicy {
     /// Number of entries between two Snapshot entries.
     pub snapshot_entries: u32,
-    /// Total bytes of the bodies between two Snapshot entries.
+    /// Total size of the bodies between two Snapshot entries, in bytes.
     pub snapshot_bytes: u64,
     /// Number of entries after which a segment is rolled.
     pub segment_entries: u32,
-    /// Total bytes of the bodies after which a segment is rolled.
+    /// Total size of the bodies after which a segment is rolled, in bytes.
     pub segment_bytes: u64,
 }
 
@@ -35,9 +35,9 @@ impl Default for LogPolicy {
 }
 
 impl LogPolicy {
-    /// Returns whether to start a roll after `tail`, the newest entry. A roll costs a read even if
-    /// it is not possible yet, because the segment has no snapshot. Therefore a long segment starts
-    /// a roll only at every `ROLL_TRY_ENTRIES`th entry.
+    /// Returns whether to start a roll after `tail`, the newest entry. A roll costs a read, even if
+    /// the segment cannot be rolled yet because it has no snapshot. To limit this cost, a roll of a
+    /// long segment is started only at every `ROLL_TRY_ENTRIES`th entry.
     #[must_use]
     pub fn should_roll(&self, tail: &Entry) -> bool {
         let num = tail.position.num();
@@ -68,7 +68,8 @@ impl LogPolicy {
     }
 }
 
-/// Returns whether the segment can continue after an entry: no entry follows an End Segment.
+/// Returns whether other entries can follow an entry in its segment, which is not the case for an
+/// End Segment.
 fn can_continue(tail: &Entry) -> bool {
     !matches!(tail.content, Content::EndSegment)
 }

@@ -1,11 +1,11 @@
-//! A1 notation: cell names and ranges, with an optional sheet name.
+//! A1 notation: names of cells and ranges, with an optional sheet name.
 
 use std::fmt;
 use std::str::FromStr;
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_RANGE_CELLS, MAX_ROWS};
 
-/// A cell, by 0-based row and column.
+/// A cell, identified by its 0-based row and column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellName {
     /// Row, from 0.
@@ -14,7 +14,8 @@ pub struct CellName {
     pub column: u32,
 }
 
-/// A rectangle of cells, including both corners, by 0-based rows and columns.
+/// A rectangle of cells, given by its two opposite corners. Rows and columns are 0-based; both
+/// corners are inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rectangle {
     /// The top left cell.
@@ -26,7 +27,7 @@ pub struct Rectangle {
 /// A parsed range of cells, whole columns or whole rows, with an optional sheet name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
-    /// Name of the sheet, if the range names one.
+    /// Name of the sheet, if the text contains one.
     pub sheet: Option<String>,
     /// Cells of the range. Whole columns or rows extend to the end of the largest sheet.
     pub rectangle: Rectangle,
@@ -34,23 +35,22 @@ pub struct Range {
     pub open: bool,
 }
 
-/// Text that is not a range.
+/// The text is not a valid range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a range: {why}")]
 pub struct NotARange {
     /// The rejected text.
     pub text: String,
-    /// Reason, and how to write a range.
+    /// Reason why the text is invalid, and how to write a range.
     pub why: &'static str,
 }
 
-/// A range with more cells than one read allows.
+/// The range has more cells than one read may return.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("range {rectangle} has {area} cells; at most {MAX_RANGE_CELLS} are allowed")]
 pub struct RangeTooLarge {
     /// The requested rectangle.
     pub rectangle: Rectangle,
-    /// Number of cells of the rectangle.
     pub area: u64,
 }
 
@@ -58,7 +58,7 @@ const SYNTAX: &str = "write it as A1, A1:G20, A:C, 3:5 or 'My sheet'!A1:G20";
 const OUTSIDE: &str = "it extends beyond the largest possible sheet";
 
 impl Rectangle {
-    /// Every cell of the largest sheet.
+    /// The rectangle that covers the largest possible sheet.
     pub const EVERYTHING: Self = Self {
         first: CellName { row: 0, column: 0 },
         last: CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 },
@@ -71,7 +71,7 @@ impl Rectangle {
             && (self.first.column..=self.last.column).contains(&column)
     }
 
-    /// Returns the number of cells in the rectangle, populated or not.
+    /// Returns the number of cells in the rectangle, including blank cells.
     #[must_use]
     pub fn area(&self) -> u64 {
         let length = |first: u32, last: u32| u64::from(last.saturating_sub(first)) + 1;
@@ -81,8 +81,8 @@ impl Rectangle {
 }
 
 impl Range {
-    /// Checks the size of the range. Whole columns and rows are always allowed, because they extend
-    /// only as far as their content.
+    /// Checks the size of the range. A range of whole columns or rows is always allowed, because a
+    /// read stops at the last used row and column.
     ///
     /// # Errors
     /// [`RangeTooLarge`] for a rectangle of more than `MAX_RANGE_CELLS` cells.
@@ -95,7 +95,7 @@ impl Range {
     }
 }
 
-/// Returns the letters of a column: 0 is `A`, 26 is `AA`.
+/// Returns the letters of a 0-based column: 0 is `A`, 26 is `AA`.
 #[must_use]
 pub fn column_name(column: u32) -> String {
     let mut letters = Vec::new();
@@ -109,8 +109,8 @@ pub fn column_name(column: u32) -> String {
     letters.iter().rev().collect()
 }
 
-/// Parses the letters of a column, in upper or lower case. Returns `None` outside the largest
-/// sheet.
+/// Parses the letters of a column, in upper or lower case. Returns `None` for invalid letters, or
+/// for a column outside the largest sheet.
 fn parse_column(letters: &str) -> Option<u32> {
     let mut number = 0_u32;
     for byte in letters.bytes() {
@@ -120,7 +120,8 @@ fn parse_column(letters: &str) -> Option<u32> {
     number.checked_sub(1).filter(|column| *column < MAX_COLUMNS)
 }
 
-/// Parses a row number, counted from 1. Returns `None` outside the largest sheet.
+/// Parses a 1-based row number. Returns `None` for an invalid number, or for a row outside the
+/// largest sheet.
 fn parse_row(digits: &str) -> Option<u32> {
     let number: u32 = digits.parse().ok()?;
     number.checked_sub(1).filter(|row| *row < MAX_ROWS)
@@ -148,7 +149,7 @@ struct End {
 }
 
 fn parse_end(text: &str) -> Result<End, &'static str> {
-    // Dollar signs mark absolute references; a range ignores them.
+    // Dollar signs mark absolute references. They have no meaning in a range, so they are removed.
     let text = text.replace('$', "");
     let digits = text.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let letters = text.strip_suffix(digits).ok_or(SYNTAX)?;
@@ -165,8 +166,8 @@ fn parse_end(text: &str) -> Result<End, &'static str> {
     Ok(end)
 }
 
-/// Parses a cell, a rectangle, columns or rows. Returns the cells, and whether the text names whole
-/// columns or rows.
+/// Parses a cell, a rectangle, whole columns or whole rows. Returns the rectangle, and whether the
+/// text specifies whole columns or rows.
 fn parse_rectangle(text: &str) -> Result<(Rectangle, bool), &'static str> {
     let is_pair = text.contains(':');
     let (start_text, end_text) = text.split_once(':').unwrap_or((text, text));
@@ -184,7 +185,8 @@ fn parse_rectangle(text: &str) -> Result<(Rectangle, bool), &'static str> {
     Ok((rectangle, is_open))
 }
 
-/// Returns both ends of one axis in ascending order; the whole axis if neither end is given.
+/// Returns the bounds of one axis in ascending order, or the bounds of the whole axis if neither
+/// end is given.
 fn ordered(start: Option<u32>, end: Option<u32>, limit: u32) -> Result<(u32, u32), &'static str> {
     match (start, end) {
         (Some(start), Some(end)) => Ok((start.min(end), start.max(end))),
@@ -193,8 +195,8 @@ fn ordered(start: Option<u32>, end: Option<u32>, limit: u32) -> Result<(u32, u32
     }
 }
 
-/// Splits a range into its sheet name, if any, and the rest. Inside a quoted name, a quote is
-/// doubled.
+/// Splits a range into its optional sheet name and the remaining text. Inside a quoted sheet name,
+/// a quote is escaped by doubling it.
 fn split_sheet(text: &str) -> Result<(Option<String>, &str), &'static str> {
     let Some(quoted) = text.strip_prefix('\'') else {
         return Ok(match text.rsplit_once('!') {

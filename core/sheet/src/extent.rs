@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::axis::Axis;
 use crate::spans::Spans;
 
-/// Used range of a sheet: the number of rows and columns, from A1, that contain every cell ever
-/// written.
+/// Used range of a sheet: the smallest rectangle from A1 that covers every cell ever written, as a
+/// number of rows and columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Extent {
@@ -17,13 +17,13 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Extends the range so that it contains the cell at `row` and `column`.
+    /// Extends the range to include the cell at `row` and `column`.
     pub fn cover(&mut self, row: u32, column: u32) {
         self.rows = self.rows.max(row.saturating_add(1));
         self.columns = self.columns.max(column.saturating_add(1));
     }
 
-    /// Updates the range after an insert of `count` rows or columns before `before`.
+    /// Adjusts the range to an insert of `count` rows or columns before `before`.
     pub fn insert(&mut self, axis: Axis, before: u32, count: u32) {
         let used = self.along_mut(axis);
         if before < *used {
@@ -31,14 +31,14 @@ impl Extent {
         }
     }
 
-    /// Updates the range after a deletion of rows or columns.
+    /// Adjusts the range to a deletion of rows or columns.
     pub fn delete(&mut self, axis: Axis, spans: &Spans) {
         let used = self.along_mut(axis);
         let deleted = spans.intersection(&Spans::one(0, *used)).count();
         *used = used.saturating_sub(u32::try_from(deleted).unwrap_or(u32::MAX));
     }
 
-    /// Returns the number of rows, or of columns.
+    /// Returns the number of rows or columns, depending on `axis`.
     pub(crate) fn along(self, axis: Axis) -> u32 {
         match axis {
             Axis::Rows => self.rows,

@@ -1,7 +1,7 @@
 //! The data model of a spreadsheet: cells, A1 notation, operations, axis maps and workbooks.
 //!
-//! Independent of logs and snapshots: a program that needs only cells and operations depends on
-//! this crate alone.
+//! This crate does not depend on logs or snapshots, so a program that needs only cells and
+//! operations can use it alone.
 
 pub mod a1;
 mod axis;

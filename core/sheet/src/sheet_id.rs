@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Number of a sheet within its spreadsheet, assigned once and never reused.
+/// Number of a sheet within its spreadsheet. A number is never reused.
 ///
-/// `GET …/sheets` lists the numbers. The sheet of a new spreadsheet is 0. An import into a new
-/// spreadsheet replaces that sheet and gets number 1: sheet 0 keeps its number, so that an undo of
-/// the import can recover it.
+/// `GET …/sheets` returns the numbers. A new spreadsheet has one sheet with number 0. An import
+/// into a new spreadsheet replaces that sheet and gets number 1. Number 0 still identifies the
+/// replaced sheet, so that undoing the import can restore it.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]

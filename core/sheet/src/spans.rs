@@ -37,21 +37,21 @@ impl Span {
     }
 }
 
-/// Spans of one axis, in ascending order. Spans from a client may be unsorted until they are
-/// validated.
+/// A list of spans of one axis, in ascending order. Spans from a client may be unsorted until they
+/// are validated.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Spans(pub(crate) Vec<Span>);
 
 impl Spans {
-    /// Creates a list of one span.
+    /// Creates a list with one span.
     #[must_use]
     pub fn one(first: u32, count: u32) -> Self {
         Self::from_sorted(vec![Span { first, count }])
     }
 
-    /// Creates the span of the whole axis.
+    /// Creates a list with one span that covers the whole axis.
     #[must_use]
     pub fn all(axis: Axis) -> Self {
         Self::one(0, axis.limit())
@@ -73,14 +73,14 @@ impl Spans {
         Self(joined)
     }
 
-    /// Creates spans from single rows or columns in ascending order.
+    /// Creates spans from indices of rows or columns in ascending order.
     #[must_use]
     pub fn of(indices: impl IntoIterator<Item = u32>) -> Self {
         Self::from_sorted(indices.into_iter().map(|first| Span { first, count: 1 }).collect())
     }
 
-    /// Adds the row or column `index`. Returns `false`, without a change, if a span already
-    /// contains the index or if there would be more than `max` spans.
+    /// Adds the row or column `index`. Returns `false` and changes nothing if a span already
+    /// contains the index, or if there would be more than `max` spans.
     pub(crate) fn insert(&mut self, index: u32, max: usize) -> bool {
         let next_index = index.saturating_add(1);
         let span_count = self.0.len();
@@ -91,7 +91,7 @@ impl Spans {
             Some(span) if span.contains(index) => return false,
             Some(span) if span.end() == index => {
                 span.count += 1;
-                // The index may close the gap to the next span.
+                // The new index may close the gap between this span and the next.
                 if let Some(adjacent) = adjacent_after {
                     span.count += adjacent.count;
                     self.0.remove(at + 1);
@@ -123,7 +123,7 @@ impl Spans {
         self.0.is_empty()
     }
 
-    /// Returns the number of rows or columns in all spans.
+    /// Returns the total number of rows or columns in the spans.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.iter().map(|span| u64::from(span.count)).sum()
@@ -139,14 +139,14 @@ impl Spans {
     /// Returns whether these spans contain every row or column of `other`.
     #[must_use]
     pub fn cover(&self, other: &Self) -> bool {
-        // Spans are never adjacent, so each span of `other` must be inside a single span of `self`.
+        // Spans are never adjacent, so each span of `other` must lie inside one span of `self`.
         other.iter().all(|span| {
             let at = self.0.partition_point(|own| own.end() <= span.first);
             self.0.get(at).is_some_and(|own| own.first <= span.first && span.end() <= own.end())
         })
     }
 
-    /// Returns the rows or columns that both lists contain.
+    /// Returns the rows or columns that are in both lists.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let mut common = Vec::new();
@@ -154,7 +154,7 @@ impl Spans {
         let (mut own_span, mut other_span) = (own_spans.next(), other_spans.next());
         while let (Some(left), Some(right)) = (own_span, other_span) {
             common.extend(left.intersection(*right));
-            // The span that ends first has no further intersections.
+            // The span that ends first cannot intersect any later span.
             if left.end() <= right.end() {
                 own_span = own_spans.next();
             } else {
@@ -164,7 +164,7 @@ impl Spans {
         Self(common)
     }
 
-    /// Returns the rows or columns of these spans that `other` does not contain.
+    /// Returns the rows or columns of these spans that are not in `other`.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {
         let mut remaining = Vec::new();

@@ -1,9 +1,8 @@
-//! The CBOR encoding of snapshot objects: the header of each object, and the encoding of shared
-//! types.
+//! CBOR encoding of snapshot objects: the header of each object, and the encoding of shared types.
 //!
-//! Uses a profile of CBOR that can be parsed in one pass without a stack: integers, byte strings,
-//! texts, arrays and maps, all with declared lengths. Memory is never allocated based on a declared
-//! length alone.
+//! The encoding is a subset of CBOR that can be parsed in one pass without a stack: integers, byte
+//! strings, texts, arrays and maps, all of definite length. The decoder never allocates memory
+//! based on a declared length alone.
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
@@ -14,10 +13,10 @@ use cellar_base::position::Position;
 use cellar_sheet::axis_map::{Axis, AxisMap, StoredAxisMap};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// Version of all these formats.
+/// Format version of all snapshot objects.
 const VERSION: u32 = 1;
 
-/// Kinds of objects, with their encoded numbers.
+/// Kinds of objects, with the numbers that represent them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Root = 1,
@@ -53,9 +52,8 @@ impl Kind {
     }
 }
 
-/// Encodes an object as an array of its kind, the version and the body.
+/// Encodes an object as an array that contains its kind, the version and the body.
 pub(super) fn encode<T: Encode<()>>(kind: Kind, body: &T) -> Vec<u8> {
-    // Writing to memory cannot fail.
     minicbor::to_vec((kind.number(), VERSION, body)).unwrap_or_default()
 }
 
@@ -73,7 +71,7 @@ pub(super) fn kind_number(bytes: &[u8]) -> Result<u32, SnapshotError> {
     Ok(decoder.u32()?)
 }
 
-/// Decodes an object of one kind. Accepts any input.
+/// Decodes an object of the expected kind. Accepts arbitrary input.
 pub(super) fn decode<T>(kind: Kind, bytes: &[u8]) -> Result<T, SnapshotError>
 where
     T: for<'b> Decode<'b, ()>,
@@ -105,8 +103,8 @@ impl From<DecodeError> for SnapshotError {
     }
 }
 
-/// Returns whether the bytes follow the profile of this module. A decoder that skips items with
-/// undeclared lengths needs a stack that grows with the input.
+/// Returns whether the bytes use only the CBOR subset of this module. A decoder that skips
+/// indefinite-length items would need a stack that grows with the input.
 fn has_only_declared_lengths(mut bytes: &[u8]) -> bool {
     while !bytes.is_empty() {
         match skip_item_head(bytes) {
@@ -117,8 +115,8 @@ fn has_only_declared_lengths(mut bytes: &[u8]) -> bool {
     true
 }
 
-/// Skips the head of an item, with its content if the item is a byte string or a text. Returns
-/// `None` if the item does not follow the profile.
+/// Skips the head of an item, and also its content if the item is a byte string or a text. Returns
+/// `None` if the item is not in the CBOR subset of this module.
 fn skip_item_head(bytes: &[u8]) -> Option<&[u8]> {
     const BYTE_STRING: u8 = 2;
     const TEXT: u8 = 3;
@@ -144,7 +142,7 @@ fn skip_item_head(bytes: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Decodes a list of at most `MAX` items; for `#[cbor(decode_with)]`.
+/// Decodes a list of at most `MAX` items. Used with `#[cbor(decode_with)]`.
 pub(super) fn at_most<'b, Ctx, T: Decode<'b, Ctx>, const MAX: usize>(
     decoder: &mut Decoder<'b>,
     context: &mut Ctx,
@@ -159,7 +157,7 @@ pub(super) fn at_most<'b, Ctx, T: Decode<'b, Ctx>, const MAX: usize>(
     Ok(list)
 }
 
-/// Encodes spans: for each, the distance from the end of the previous span, and the length.
+/// Encodes each span as its distance from the end of the previous span, and its length.
 pub(super) fn encode_spans<W: Write>(
     spans: &Spans,
     encoder: &mut Encoder<W>,
@@ -243,7 +241,7 @@ macro_rules! axis_modules {
 axis_modules!(row_spans, row_map, Axis::Rows, "rows");
 axis_modules!(column_spans, column_map, Axis::Columns, "columns");
 
-/// A position, packed into one integer; for `#[cbor(with)]`.
+/// A position, packed into one integer. Used with `#[cbor(with)]`.
 pub(crate) mod position {
     use super::*;
 
@@ -264,7 +262,7 @@ pub(crate) mod position {
     }
 }
 
-/// An optional position; for `#[cbor(with, has_nil)]`.
+/// An optional position. Used with `#[cbor(with, has_nil)]`.
 pub(crate) mod optional_position {
     use super::*;
 
@@ -295,7 +293,7 @@ pub(crate) mod optional_position {
     }
 }
 
-/// The id of a sheet; for `#[cbor(with)]`.
+/// A sheet id. Used with `#[cbor(with)]`.
 pub(crate) mod sheet_id {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Converts the tile of a merged window to cells, with range formats applied.
+//! Converts the tile of a merged window to cells and applies range formats.
 
 use crate::tile::{Tile, TileColumn, TileValue};
 use cellar_sheet::cell::{Cell, GENERAL, Value};
@@ -11,14 +11,14 @@ pub struct TileCell {
     pub row: u32,
     /// Column index.
     pub column: u32,
-    /// Contents of the cell. Of a long text, only the preview.
+    /// Content of the cell. For a long text, only the preview.
     pub cell: Cell,
-    /// BLAKE3 hash of the cell's text, if the text is stored as an object of its own.
+    /// BLAKE3 hash of the cell's text, if the text is stored as a separate object.
     pub long_text: Option<[u8; 32]>,
 }
 
-/// Returns the non-blank cells of a merged window, sorted by row, then column. A cell without a
-/// format of its own takes the format of the newest range that contains the cell.
+/// Returns the non-blank cells of a merged window, sorted by row and column. A cell without its own
+/// format gets the format of the newest range that contains it.
 #[must_use]
 pub fn visible_cells(tile: &Tile, formats: &FormatLayer) -> Vec<TileCell> {
     let mut cells: Vec<TileCell> =

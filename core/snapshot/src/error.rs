@@ -2,13 +2,14 @@
 
 use super::chunk_ref::ChunkHash;
 
-/// An unreadable snapshot object, or contents that no snapshot object can store.
+/// A snapshot object is unreadable, or its contents cannot be stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     /// The object exceeds the length limit of its kind.
     #[error("the snapshot object has {bytes} bytes; at most {max} are allowed")]
     TooLong {
-        /// Length of the object in bytes; for a compressed object, the length seen so far.
+        /// Length of the object in bytes. For a compressed object, the number of bytes decompressed
+        /// so far.
         bytes: usize,
         /// Maximum length in bytes.
         max: usize,

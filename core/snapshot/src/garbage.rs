@@ -1,10 +1,10 @@
 //! Identifies snapshot objects that can be deleted.
 //!
-//! The logs of a family share snapshot objects. An object stays if it is reachable from a root or
-//! an import of a log in use. A recently written object stays too: it may belong to an unfinished
-//! snapshot, or to an import whose entry is not committed yet. A writer that needs an older object
-//! that none of its roots reference writes the object again, as a new version. The versions listed
-//! by a sweep can therefore be deleted regardless of concurrent writes.
+//! The logs of a family share snapshot objects. An object is kept if it is reachable from a root or
+//! an import of a log in use. A recently written object is also kept, because it may belong to an
+//! unfinished snapshot, or to an import whose entry is not committed yet. If a writer needs an
+//! older object that none of its roots reference, it writes the object again, as a new version.
+//! Concurrent writes therefore never make it unsafe to delete the versions that a sweep listed.
 
 use std::collections::HashSet;
 
@@ -22,18 +22,19 @@ pub struct ReferencedObjects {
 }
 
 impl ReferencedObjects {
-    /// Marks a root as referenced. Returns whether the root is new.
+    /// Adds a root to the referenced objects. Returns `false` if it was added before.
     pub fn add_root(&mut self, hash: ChunkHash) -> bool {
         self.roots.insert(hash)
     }
 
-    /// Marks a chunk or a long text as referenced. Returns whether the object is new.
+    /// Adds a chunk or a long text to the referenced objects. Returns `false` if it was added
+    /// before.
     pub fn add_chunk(&mut self, hash: ChunkHash) -> bool {
         self.chunks.insert(hash)
     }
 
-    /// Returns whether an object stays regardless of its age: it is referenced, or not a snapshot
-    /// object of this family.
+    /// Returns whether an object is kept regardless of its age, because it is referenced or is not
+    /// a snapshot object of this family.
     fn must_keep(&self, family: LogId, key: &str) -> bool {
         match (parse_chunk_key(key), parse_root_key(key)) {
             (Ok(chunk), _) if chunk.log == family => self.chunks.contains(&chunk.hash),
@@ -43,14 +44,15 @@ impl ReferencedObjects {
     }
 }
 
-/// Classifies all object versions of a family, listed key by key, newest version first.
+/// Classifies all object versions of a family. Versions must be passed key by key, newest version
+/// first.
 #[derive(Debug)]
 pub struct GarbageSweep {
     family: LogId,
     referenced: ReferencedObjects,
-    /// Objects written at or after this time stay; Unix seconds.
+    /// Objects written at or after this time are kept; Unix seconds.
     since_s: u64,
-    /// The key of the previous version, and whether all versions of the key are garbage.
+    /// The key of the previous version, and whether all versions of that key are garbage.
     last: Option<(String, bool)>,
 }
 
@@ -62,8 +64,8 @@ impl GarbageSweep {
         Self { family, referenced, since_s, last: None }
     }
 
-    /// Returns whether a version is garbage. The newest version of a key decides for all versions,
-    /// because the bucket expires noncurrent versions by itself.
+    /// Returns whether a version is garbage. The result for the newest version of a key applies to
+    /// all its versions, because the bucket expires noncurrent versions.
     pub fn is_garbage(&mut self, key: &str, modified_s: u64) -> bool {
         if let Some((last, is_garbage)) = &self.last
             && last == key
@@ -76,7 +78,8 @@ impl GarbageSweep {
     }
 }
 
-/// Returns whether an unfinished snapshot is so old that its objects could be mistaken for garbage.
+/// Returns whether an unfinished snapshot is so old that its objects could be classified as
+/// garbage.
 #[must_use]
 pub fn is_overdue(record: &PendingSnapshot, now_s: u64) -> bool {
     record.created_s.saturating_add(MAX_JOB_AGE_S) < now_s

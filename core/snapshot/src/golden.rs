@@ -1,4 +1,4 @@
-//! Golden files of released encodings: one object per line, with its name, uncompressed.
+//! Golden files of released encodings. Each line contains one uncompressed object and its name.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,8 @@ use super::cbor::{self, Kind};
 use super::error::SnapshotError;
 use super::index::tests::{sheet_of, span};
 use super::index::{
-    IndexChunk, Indexed, Kept, PackedLevel, PackedSheet, RowIndex, Stripes, pack_import, pack_level,
+    IndexChunk, Indexed, InlineOrChunk, PackedLevel, PackedSheet, RowIndex, Stripes, pack_import,
+    pack_level,
 };
 use super::level::{ChunkHash, ChunkRef, Level, Region, StoredTile, Stripe, TilePlace};
 use super::packed::{Bounds, PackedObject, unpack};
@@ -30,8 +31,8 @@ fn from_hexadecimal(text: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// Returns the released objects after checking that they would be encoded the same today. Writes a
-/// missing file if requested by an environment variable.
+/// Returns the released objects after checking that today's encoder still produces them. If an
+/// environment variable is set, writes a missing file.
 fn released(name: &str, objects: &[(&str, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
     let line = |(name, bytes): &(&str, Vec<u8>)| format!("{name} {}\n", hexadecimal(bytes));
@@ -80,7 +81,7 @@ fn level() -> Level {
     Level { sheets: vec![sheet] }
 }
 
-/// Built without the packer, because stored lengths depend on the compressor.
+/// Built without the packer, because stored lengths depend on the compression library.
 fn parts(list: &[(u32, u32, u8)]) -> Indexed<ChunkRef> {
     let mut parts = Indexed::default();
     for (first, end, number) in list {
@@ -89,9 +90,9 @@ fn parts(list: &[(u32, u32, u8)]) -> Indexed<ChunkRef> {
     parts
 }
 
-/// The same level with nothing inline, and its second stripe in two parts.
+/// The same level without inline parts, with its second stripe split into two parts.
 fn chunks(inline: &PackedLevel) -> Vec<(&'static str, Vec<u8>, IndexChunk)> {
-    let Kept::Inline(moves) = inline.sheets[0].moves.clone() else { panic!() };
+    let InlineOrChunk::Inline(moves) = inline.sheets[0].moves.clone() else { panic!() };
     let Stripes::Inline(stripes) = inline.sheets[0].stripes.clone() else { panic!() };
     let RowIndex::Tiles(tiles) = stripes.items()[0].clone() else { panic!() };
     let mut second = Indexed::default();
@@ -115,7 +116,7 @@ fn index_version_1() {
     };
     let (inline, objects) = pack_level(&level(), all).unwrap();
     assert!(objects.is_empty());
-    let (moves, list) = (Kept::Chunk(chunk(5)), parts(&[(0, 128, 9), (128, 256, 10)]));
+    let (moves, list) = (InlineOrChunk::Chunk(chunk(5)), parts(&[(0, 128, 9), (128, 256, 10)]));
     let sheet =
         |number, stripes| PackedSheet { sheet: SheetId(number), moves: moves.clone(), stripes };
     let sheets = vec![sheet(3, Stripes::Parts(list)), sheet(4, Stripes::Chunk(chunk(11)))];

@@ -1,5 +1,5 @@
 //! S3 keys of snapshot objects: `sheets/{log}/chunks/{hash}` and `sheets/{log}/roots/{hash}`, and
-//! the staging keys of uploaded chunks that are not verified yet.
+//! staging keys for uploaded chunks that are not verified yet.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ const ROOTS: &str = "roots";
 /// A parsed S3 key of a snapshot object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObjectKey {
-    /// The log whose id the key contains.
+    /// Id of the log in the key.
     pub log: LogId,
     /// Name of the object.
     pub hash: ChunkHash,
@@ -35,7 +35,7 @@ pub struct NotAnObjectKey {
     pub kind: &'static str,
 }
 
-/// The text is not the name of a snapshot object.
+/// The text is not a valid name of a snapshot object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a snapshot object's name must have 64 lowercase hexadecimal digits")]
 pub struct NotAHash;
@@ -47,7 +47,7 @@ pub fn chunk_key(log: LogId, hash: ChunkHash) -> String {
 }
 
 /// Returns the S3 key under which a client uploads a chunk. The key contains the client key, so
-/// that no upload overwrites an object of another client or log.
+/// that an upload cannot overwrite the objects of other clients or logs.
 #[must_use]
 pub fn staged_chunk_key(log: LogId, client: ClientKey, hash: ChunkHash) -> String {
     format!("{UPLOADS_PREFIX}{log}/{}/{hash}", hexadecimal(&client.0))
@@ -59,8 +59,8 @@ pub fn root_key(log: LogId, hash: ChunkHash) -> String {
     format!("{SHEETS}/{log}/{ROOTS}/{hash}")
 }
 
-/// Parses a chunk key. Accepts exactly what [`chunk_key`] writes, so that an object has only one
-/// key.
+/// Parses a chunk key. Accepts only keys in the exact form that [`chunk_key`] returns, so that each
+/// object has a unique key.
 ///
 /// # Errors
 /// [`NotAnObjectKey`] for any other text.
@@ -71,7 +71,8 @@ pub fn parse_chunk_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
     }
 }
 
-/// Parses a root key. Accepts exactly what [`root_key`] writes, so that an object has only one key.
+/// Parses a root key. Accepts only keys in the exact form that [`root_key`] returns, so that each
+/// object has a unique key.
 ///
 /// # Errors
 /// [`NotAnObjectKey`] for any other text.

@@ -1,4 +1,5 @@
-//! Levels: the net effect of a contiguous range of entries, in the space of the last entry.
+//! Levels. A level is the net effect of a contiguous range of entries, in coordinates of the state
+//! after the last of these entries.
 
 use minicbor::{Decode, Encode};
 
@@ -21,7 +22,7 @@ pub struct LevelSheet {
     pub sheet: SheetId,
     /// How the level moves and hides cells of older levels.
     pub moves: SheetMoves,
-    /// Cells of the level: disjoint stripes from left to right.
+    /// Cells of the level, in disjoint stripes from left to right.
     pub stripes: Vec<Stripe>,
 }
 
@@ -43,8 +44,8 @@ pub struct SheetMoves {
     /// Maps columns of the next older level to columns of this level.
     #[cbor(n(1), with = "cbor::column_map")]
     pub columns: AxisMap,
-    /// Regions where values and formulas of older levels are hidden. Cells of this level are not
-    /// hidden.
+    /// Regions where the values and formulas of older levels are hidden. Cells of this level remain
+    /// visible.
     #[n(2)]
     pub value_clears: Vec<Region>,
     /// Regions where cell formats of older levels are hidden, because a range format replaced them.
@@ -87,8 +88,7 @@ impl SheetMoves {
     }
 }
 
-/// The cells in the intersections of a set of rows with a set of columns, in the space of one
-/// level.
+/// The intersection of a set of rows with a set of columns, in the space of one level.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
 pub struct Region {
@@ -101,7 +101,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// Returns the number of row spans plus column spans.
+    /// Returns the number of row spans plus the number of column spans.
     #[must_use]
     pub fn spans(&self) -> usize {
         self.rows.len().saturating_add(self.columns.len())
@@ -113,9 +113,9 @@ impl Region {
         self.rows.is_empty() || self.columns.is_empty()
     }
 
-    /// Maps the region along one axis. Lines inserted inside a span may become part of the region,
-    /// so that the number of spans never grows; this is harmless because no older cells exist on
-    /// inserted lines.
+    /// Maps the region along one axis. Lines inserted inside a span become part of the region, so
+    /// that the number of spans never grows. This is harmless, because inserted lines contain no
+    /// older cells.
     pub fn map(&mut self, axis: Axis, map: &AxisMap) {
         match axis {
             Axis::Rows => self.rows = map.covered(&self.rows),
@@ -124,35 +124,35 @@ impl Region {
     }
 }
 
-/// Adjacent columns whose cells are stored in the same tiles.
+/// A range of adjacent columns whose cells are stored in the same tiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stripe {
     /// Columns of the stripe.
     pub columns: Span,
-    /// Disjoint tiles of the stripe from top to bottom.
+    /// Disjoint tiles of the stripe, from top to bottom.
     pub tiles: Vec<TilePlace>,
 }
 
-/// A tile's rows and where its bytes are stored.
+/// The rows of a tile and the location of its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TilePlace {
     /// Rows of the tile.
     pub rows: Span,
-    /// Number of cells with a value or a format.
+    /// Number of cells that have a value or a format.
     pub cells: u32,
-    /// Where the bytes of the tile are stored.
+    /// Location of the tile's bytes.
     pub stored: StoredTile,
 }
 
-/// Where the bytes of a tile are stored.
+/// Location of a tile's bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(flat)]
 pub enum StoredTile {
     /// In a chunk of its own.
     #[n(0)]
     Chunk(#[n(0)] ChunkRef),
-    /// Uncompressed, in the chunk format, inside the object that refers to the tile. Used by small
-    /// levels, mainly by level 0 in the root.
+    /// The bytes are stored uncompressed, in the chunk format, inside the object that refers to the
+    /// tile. Small levels use this location, especially level 0 in the root.
     #[n(1)]
     Inline(#[cbor(n(0), with = "minicbor::bytes")] Vec<u8>),
 }

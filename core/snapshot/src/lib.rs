@@ -1,8 +1,8 @@
-//! Snapshots: the state at a position, as immutable chunks.
+//! Snapshots: the state of a spreadsheet at a position of its log, stored as immutable chunks.
 //!
-//! A snapshot's root lists *levels*, oldest first. Each holds what a contiguous range of entries
-//! did: cells in the space of its last entry, in *tiles*, and the axis maps from the space of the
-//! level below into its own.
+//! The root of a snapshot lists its *levels*, oldest first. A level contains the changes of a
+//! contiguous range of entries: the changed cells, stored in *tiles*, and axis maps that map the
+//! coordinates of the next older level to its own.
 
 mod cbor;
 pub mod cells;

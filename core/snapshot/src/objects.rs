@@ -1,4 +1,4 @@
-//! The snapshot objects loaded so far, and collecting which objects are still missing.
+//! A cache of loaded snapshot objects, and the collection of missing objects.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::error::SnapshotError;
 use crate::root::StoredSheetNumbers;
 use cellar_sheet::metadata::SheetNumbers;
 
-/// An object to load, with the kind of contents that its reader expects.
+/// An object to load, with the kind of its expected contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Wanted {
     /// Expected contents of the object.
@@ -39,10 +39,10 @@ pub enum ObjectKind {
     Clients,
 }
 
-/// A result, or the objects that must be loaded before computing it.
+/// A result, or the objects that must be loaded first.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fetch<T> {
-    /// Load these objects, then ask again.
+    /// Load these objects, then repeat the operation.
     Need(Vec<Wanted>),
     /// The result.
     Ready(T),
@@ -80,7 +80,7 @@ pub struct Objects {
 }
 
 impl Wanted {
-    /// Returns a request to load `chunk` as an object of `kind`.
+    /// Returns a request to load `chunk` as an object of this `kind`.
     #[must_use]
     pub fn new(kind: ObjectKind, chunk: ChunkRef) -> Self {
         Self { kind, hash: chunk.hash, bytes: chunk.bytes }
@@ -88,10 +88,10 @@ impl Wanted {
 }
 
 impl Objects {
-    /// Verifies and decodes the stored bytes of a requested object, and keeps the result.
+    /// Verifies and decodes the stored bytes of a requested object, and caches the result.
     ///
     /// # Errors
-    /// [`BadObject`] if the bytes are damaged, of another kind, or do not match the name.
+    /// [`BadObject`] if the bytes are damaged, have a different kind, or do not match the name.
     pub fn insert(&mut self, wanted: &Wanted, stored: &[u8]) -> Result<(), BadObject> {
         let hash = wanted.hash;
         let bad = |why| BadObject::Snapshot { hash, why };
@@ -117,7 +117,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Returns a tile if it is loaded.
+    /// Returns a tile; `None` if it is not loaded.
     #[must_use]
     pub fn tile(&self, hash: &ChunkHash) -> Option<&Arc<Tile>> {
         self.tiles.get(hash)
@@ -139,14 +139,14 @@ impl PackedLevel {
     /// Returns the level with its complete tile index, or the index chunks that are not loaded yet.
     ///
     /// # Errors
-    /// See [`PackedLevel::load_all`].
+    /// Returns the same errors as [`PackedLevel::load_all`].
     pub fn load_level(&self, objects: &Objects) -> Result<Fetch<Level>, SnapshotError> {
         Ok(to_fetch(self.load_all(&|hash| objects.index.get(hash))?, ObjectKind::Index))
     }
 }
 
-/// Converts the result of an index lookup; chunks that the lookup needs become requests for objects
-/// of `kind`.
+/// Converts the result of an index lookup. Missing chunks become requests for objects of this
+/// `kind`.
 pub(super) fn to_fetch<T>(fetched: Fetched<T>, kind: ObjectKind) -> Fetch<T> {
     match fetched {
         Fetched::Need(chunks) => {
@@ -156,7 +156,7 @@ pub(super) fn to_fetch<T>(fetched: Fetched<T>, kind: ObjectKind) -> Fetch<T> {
     }
 }
 
-/// Collects the objects that several lookups are missing.
+/// Collects the missing objects of several lookups.
 #[derive(Default)]
 pub(super) struct Missing(Vec<Wanted>);
 
@@ -180,8 +180,8 @@ impl Missing {
         self.0.is_empty()
     }
 
-    /// Returns the missing objects, sorted and deduplicated, or calls `ready` if nothing is
-    /// missing.
+    /// Returns the missing objects, sorted and deduplicated. If no object is missing, returns the
+    /// result of `ready`.
     pub(super) fn ready_or_need<T>(mut self, ready: impl FnOnce() -> T) -> Fetch<T> {
         if self.0.is_empty() {
             return Fetch::Ready(ready());

@@ -1,4 +1,4 @@
-//! Stored objects: each is one zstd frame, named by the hash of its contents.
+//! Stored objects. Each is a single zstd frame, named by the hash of its contents.
 
 use super::chunk_ref::{ChunkHash, ChunkRef};
 use crate::error::SnapshotError;
@@ -11,9 +11,9 @@ use cellar_base::zstd_frames;
 /// Length limits of one kind of object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Maximum length in bytes before compression.
+    /// Maximum uncompressed length, in bytes.
     pub plain_bytes: usize,
-    /// Maximum stored length in bytes.
+    /// Maximum stored length, in bytes.
     pub stored_bytes: usize,
 }
 
@@ -21,7 +21,7 @@ impl Bounds {
     /// Limits of chunks.
     pub const CHUNK: Self =
         Self { plain_bytes: MAX_CHUNK_BYTES, stored_bytes: MAX_STORED_CHUNK_BYTES };
-    /// Limits of long texts, which are stored as objects of their own.
+    /// Length limits of long texts, which are stored as separate objects.
     pub const TEXT: Self =
         Self { plain_bytes: MAX_TEXT_BYTES, stored_bytes: MAX_STORED_TEXT_BYTES };
     /// Limits of roots.
@@ -34,7 +34,7 @@ impl Bounds {
 pub struct PackedObject {
     /// Name and stored length of the object.
     pub chunk: ChunkRef,
-    /// Bytes to store, with `Content-Encoding: zstd`.
+    /// Bytes to store with `Content-Encoding: zstd`.
     pub stored: Vec<u8>,
 }
 
@@ -46,7 +46,8 @@ impl ChunkHash {
     }
 }
 
-/// Compresses and names an object. The name depends on `bytes` only, not on the compression.
+/// Compresses an object and computes its name. The name depends only on `bytes`, not on the
+/// compression.
 ///
 /// # Errors
 /// [`SnapshotError::TooLong`] if the object exceeds `bounds`.
@@ -68,12 +69,12 @@ pub(super) fn pack_blocks(
     Ok(PackedObject { chunk: ChunkRef { hash: ChunkHash::of(bytes), bytes: bytes_stored }, stored })
 }
 
-/// Decompresses an object and verifies its name. Accepts any input; never allocates more than
-/// `bounds` allows.
+/// Decompresses an object and verifies its name. Accepts arbitrary input, and never allocates more
+/// than `bounds` allows.
 ///
 /// # Errors
 /// [`SnapshotError`] if the object exceeds `bounds`, is not exactly one zstd frame that declares
-/// its content size, or has another name than `hash`.
+/// its content size, or does not match `hash`.
 pub fn unpack(hash: ChunkHash, stored: &[u8], bounds: Bounds) -> Result<Vec<u8>, SnapshotError> {
     check_length(stored.len(), bounds.stored_bytes)?;
     if let Some(declared) = zstd_frames::declared_bytes(stored) {
@@ -101,7 +102,7 @@ mod tests {
 
     const SMALL: Bounds = Bounds { plain_bytes: 1_000, stored_bytes: 100 };
 
-    /// Returns bytes that do not compress.
+    /// Returns incompressible bytes.
     fn noise(count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         blake3::Hasher::new().finalize_xof().fill(&mut bytes);
@@ -151,7 +152,7 @@ mod tests {
             assert!(unpack(hash, &packed.stored[..cut], SMALL).is_err(), "{cut}");
             let mut flipped = packed.stored.clone();
             flipped[cut] ^= 1;
-            // Some bits of the frame header have no meaning; flipping one of them changes nothing.
+            // Some bits of the frame header are unused, so flipping them has no effect.
             let read = unpack(hash, &flipped, SMALL);
             assert!(read.is_err() || read == Ok(noise(80)), "{cut}");
         }

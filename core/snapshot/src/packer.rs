@@ -1,4 +1,4 @@
-//! Decides which parts of a snapshot are stored inline in the root and which become chunks.
+//! Determines which parts of a snapshot are stored inline in the root and which become chunks.
 
 use std::collections::HashSet;
 
@@ -13,26 +13,27 @@ use cellar_base::limits::{
     INLINE_INDEX_BYTES, INLINE_LEVEL_0_BYTES, INLINE_LEVEL_BYTES, TARGET_CHUNK_BYTES,
 };
 
-/// Limits of inline parts and of chunks, in bytes before compression unless stated otherwise.
+/// Length limits of inline parts and of chunks, in bytes. Lengths are uncompressed unless stated
+/// otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackLimits {
-    /// Maximum length of one inline part: a sheet's tile index, moves or formats.
+    /// Maximum length of one inline part: the tile index, the moves or the formats of a sheet.
     pub inline_bytes: usize,
-    /// Maximum length of all inline parts together.
+    /// Maximum total length of all inline parts.
     pub inline_total_bytes: usize,
     /// Target length of a chunk; only a chunk with a single item may be longer.
     pub chunk_bytes: usize,
-    /// Maximum stored length of all chunks that one inline part or one chunk refers to. A chunk
-    /// with a single item may exceed this limit.
+    /// Maximum total stored length of the chunks that one inline part or one chunk refers to. A
+    /// chunk with a single item may exceed this limit.
     pub named_bytes: u64,
 }
 
-/// The share of a chunk's limits that one list item uses.
+/// The amount that one list item counts towards the limits of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Weight {
-    /// Length of the item in bytes before compression.
+    /// Uncompressed length of the item, in bytes.
     pub(super) bytes: usize,
-    /// Stored length in bytes of the chunks that the item refers to.
+    /// Total stored length of the chunks that the item refers to, in bytes.
     pub(super) named_bytes: u64,
 }
 
@@ -57,8 +58,8 @@ impl PackLimits {
         chunk_bytes: TARGET_CHUNK_BYTES,
         named_bytes: u64::MAX,
     };
-    /// Limits of level 0: stored entirely in the root unless its axis maps or cleared regions are
-    /// very large.
+    /// Limits of level 0. The level is stored entirely in the root, unless its axis maps or cleared
+    /// regions are very large.
     pub const LEVEL_0: Self = Self {
         inline_bytes: INLINE_LEVEL_0_BYTES,
         inline_total_bytes: INLINE_LEVEL_0_BYTES,
@@ -66,8 +67,7 @@ impl PackLimits {
         named_bytes: u64::MAX,
     };
     /// Limits of the tile index of an imported sheet, which is stored in a log entry. Chunks are
-    /// short, so that the server can verify a chunk and everything that it refers to in one
-    /// request.
+    /// short, so that the server can verify a chunk and everything it refers to within one request.
     pub const IMPORT: Self = Self {
         inline_bytes: INLINE_IMPORT_BYTES,
         inline_total_bytes: INLINE_IMPORT_BYTES,
@@ -86,7 +86,7 @@ impl PackLimits {
 /// Packs parts of a snapshot into chunks and collects the chunks to write.
 pub(super) struct Packer {
     limits: PackLimits,
-    /// Bytes of the root that are still available for inline parts.
+    /// Number of bytes in the root that are still available for inline parts.
     available_bytes: usize,
     objects: Vec<PackedObject>,
     written: HashSet<ChunkHash>,
@@ -98,13 +98,12 @@ impl Packer {
         Self { limits, available_bytes, objects: Vec::new(), written: HashSet::new() }
     }
 
-    /// Returns the chunks to write. A chunk comes after all chunks that it refers to.
+    /// Returns the chunks to write. A chunk is preceded by all chunks that it refers to.
     pub(super) fn into_objects(self) -> Vec<PackedObject> {
         self.objects
     }
 
-    /// Returns whether a part is small enough to be stored inline; if so, reserves space for the
-    /// part.
+    /// Returns whether a part is small enough to be stored inline. If so, reserves the space.
     pub(super) fn reserve_inline<T: Encode<()>>(&mut self, part: &T) -> bool {
         self.reserve_inline_naming(part, 0)
     }
@@ -132,7 +131,7 @@ impl Packer {
             && named_bytes <= self.limits.named_bytes
     }
 
-    /// Packs a chunk and returns a reference to it. Equal chunks are written once.
+    /// Packs a chunk and returns a reference to it. Equal chunks are written only once.
     pub(super) fn pack_chunk<T: Encode<()>>(
         &mut self,
         kind: Kind,
@@ -146,8 +145,8 @@ impl Packer {
         Ok(chunk)
     }
 
-    /// Splits a list into groups, one per chunk, each as large as the limits allow. `frame_bytes`
-    /// is the CBOR overhead of a list and of each item.
+    /// Splits a list into groups, one for each chunk. Each group is as large as the limits allow.
+    /// `frame_bytes` is the CBOR overhead of a list and of each item.
     pub(super) fn split_into_chunks<T>(
         &self,
         list: impl IntoIterator<Item = T>,

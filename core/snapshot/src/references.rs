@@ -2,7 +2,9 @@
 //! use finds every object that must not be deleted.
 
 use super::chunk::{self, UnreadableChunk};
-use super::index::{IndexChunk, Indexed, IndexedTile, Kept, PackedLevel, RowIndex, Stripes};
+use super::index::{
+    IndexChunk, Indexed, IndexedTile, InlineOrChunk, PackedLevel, RowIndex, Stripes,
+};
 use super::level::{ChunkHash, ChunkRef, StoredTile};
 use super::packed::{Bounds, unpack};
 use super::root::{PackedFormats, Root};
@@ -45,7 +47,7 @@ impl References {
                 references.leaves.extend(chunks.iter().map(|chunk| chunk.hash));
             }
         }
-        if let Kept::Chunk(used) = &root.used {
+        if let InlineOrChunk::Chunk(used) = &root.used {
             references.leaves.push(used.hash);
         }
         references.leaves.extend(root.clients.iter().map(|clients| clients.hash));
@@ -94,7 +96,7 @@ impl References {
 
     fn add_level(&mut self, level: &PackedLevel) -> Result<(), UnreadableReferences> {
         level.sheets.iter().try_for_each(|sheet| {
-            if let Kept::Chunk(moves) = &sheet.moves {
+            if let InlineOrChunk::Chunk(moves) = &sheet.moves {
                 self.index.push(moves.hash);
             }
             self.add_stripes(&sheet.stripes)
@@ -231,7 +233,7 @@ mod tests {
             // The other chunks of the sample.
             expected.extend(root.clients.map(|clients| clients.hash));
             expected.insert(chunk_of(7).hash);
-            if let Kept::Chunk(used) = &root.used {
+            if let InlineOrChunk::Chunk(used) = &root.used {
                 expected.insert(used.hash);
             }
             prop_assert_eq!(reached(References::of_root(&root).unwrap(), &objects), expected);

@@ -1,4 +1,4 @@
-//! Decides how the relay handles a change of the Entry table.
+//! Determines how the relay handles a change of the Entry table.
 
 use crate::snapshot_job::SnapshotJob;
 use cellar_base::position::Position;
@@ -6,21 +6,21 @@ use cellar_base::schema::{EXTERNAL, PARTITION_KEY, SORT_KEY, TYPE, UPLOADS_PREFI
 use cellar_base::{record::Attribute, record::Item, record::RecordError};
 use cellar_log::records::entry::{EDITS, IMPORT, SNAPSHOT, decode_key};
 
-/// Attributes of an entry that [`decide_relay_action`] reads. A stream record may omit all others,
-/// such as bodies.
+/// Attributes of an entry that [`decide_relay_action`] reads. A stream record may omit all other
+/// attributes, such as the body.
 pub const ATTRIBUTES: [&str; 4] = [PARTITION_KEY, SORT_KEY, TYPE, EXTERNAL];
 
-/// Event name of an insertion in a DynamoDB stream. Completing a Snapshot entry with its root is a
-/// modification and must not start another job.
+/// Name of an insert event in a DynamoDB stream. When a Snapshot entry receives its root, the event
+/// is a modification, which must not start another job.
 pub const INSERT: &str = "INSERT";
 
-/// How the relay handles a change of the Entry table.
+/// The relay's response to a change of the Entry table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RelayAction {
     /// Send a snapshot job to the queue.
     SendJob(SnapshotJob),
-    /// Remove the pending tag from an external body, so that the bucket's lifecycle rule keeps the
-    /// object.
+    /// Remove the pending tag from an external body, so that the bucket's lifecycle rule does not
+    /// delete it.
     RemovePendingTag {
         /// S3 key of the external body.
         key: String,
@@ -29,13 +29,13 @@ pub enum RelayAction {
     Ignore,
 }
 
-/// An invalid stream record. Retrying does not help.
+/// The stream record is invalid; a retry does not help.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RelayError {
-    /// The entry is not encoded as Cellar encodes entries.
+    /// The entry does not have Cellar's encoding.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// The entry names an external body outside the upload prefix.
+    /// The entry refers to an external body outside the upload prefix.
     #[error("the external body `{key}` is not under `{UPLOADS_PREFIX}`")]
     NotAnUpload {
         /// S3 key of the external body.
@@ -43,8 +43,8 @@ pub enum RelayError {
     },
 }
 
-/// Decides how to handle a change, given its event name and the entry's attributes after the
-/// change.
+/// Determines how to handle a change. The arguments are the event name and the attributes of the
+/// entry after the change.
 ///
 /// # Errors
 /// [`RelayError`] if the entry's attributes are invalid.
@@ -54,7 +54,7 @@ pub fn decide_relay_action(change: &str, image: &Item) -> Result<RelayAction, Re
     }
     let (log, position) = decode_key(image)?;
     match image.get(TYPE) {
-        // The first entry of a log is an empty snapshot that needs no root.
+        // The first entry of a log is an empty snapshot, which does not need a root.
         Some(Attribute::Text(letter)) if letter == SNAPSHOT && position == Position::FIRST => {
             Ok(RelayAction::Ignore)
         }
@@ -138,7 +138,7 @@ mod tests {
             let decided = decide_relay_action(INSERT, &image(letter, Some("uploads/a/b")));
             assert_eq!(decided, Ok(RelayAction::Ignore), "{letter}");
         }
-        // The finished snapshot is written back as a modification.
+        // The relay sees the finished snapshot as a modification.
         let finished = image(SNAPSHOT, Some("sheets/a/roots/b"));
         for change in ["MODIFY", "REMOVE", "insert", ""] {
             assert_eq!(decide_relay_action(change, &finished), Ok(RelayAction::Ignore), "{change}");

@@ -1,9 +1,10 @@
-//! Loads the parts of a root that may be stored in chunks: the workbook metadata and the clients.
+//! Loads the parts of a root that may be stored in separate chunks: the workbook metadata and the
+//! clients.
 
 use std::collections::BTreeMap;
 
 use crate::error::SnapshotError;
-use crate::index::Kept;
+use crate::index::InlineOrChunk;
 use crate::objects::{Missing, ObjectKind, Objects, to_fetch};
 use crate::root::{ClientMap, Root};
 use cellar_sheet::metadata::{SheetMetadata, SheetNumbers, Tabs, WorkbookMetadata};
@@ -45,8 +46,8 @@ fn load_used_sheet_ids(
     missing: &mut Missing,
 ) -> Result<SheetNumbers, SnapshotError> {
     let chunk = match &root.used {
-        Kept::Inline(ids) => return Ok(ids.0.clone()),
-        Kept::Chunk(chunk) => chunk,
+        InlineOrChunk::Inline(ids) => return Ok(ids.0.clone()),
+        InlineOrChunk::Chunk(chunk) => chunk,
     };
     let Some(ids) = objects.numbers.get(&chunk.hash) else {
         missing.add(ObjectKind::Numbers, *chunk);

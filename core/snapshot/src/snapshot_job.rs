@@ -1,4 +1,4 @@
-//! Snapshot jobs: queue messages from the relay that request one snapshot each.
+//! Snapshot jobs. A job is a queue message from the relay that requests one snapshot.
 
 use serde::Deserialize;
 
@@ -6,11 +6,11 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_SEGMENTS, MAX_SNAPSHOT_JOB_BYTES};
 use cellar_base::position::Position;
 
-/// Version of the message format. All released versions stay readable.
+/// Version of the message format. All released versions remain readable.
 const VERSION: u32 = 1;
 
-/// A request to build the snapshot of one Snapshot entry. Jobs may be delivered more than once,
-/// late and out of order.
+/// A request to build the snapshot for one Snapshot entry. Jobs may be delivered more than once,
+/// late, or out of order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SnapshotJob {
     /// Id of the log.
@@ -50,7 +50,7 @@ pub enum SnapshotJobError {
     },
 }
 
-/// Only the version, to distinguish a newer job from a malformed one.
+/// Decodes only the version, to distinguish a newer job from a malformed one.
 #[derive(Deserialize)]
 struct Versioned {
     version: u32,
@@ -67,7 +67,7 @@ struct Version1 {
 }
 
 impl SnapshotJob {
-    /// Encodes the job as a message body: compact JSON, equal for equal jobs.
+    /// Encodes the job as a message body in compact JSON. Equal jobs yield equal texts.
     #[must_use]
     pub fn encode(&self) -> String {
         let Self { log, position } = self;

@@ -1,5 +1,5 @@
-//! Computes which cells of the older state a range of entries touched. Only these cells must be
-//! read to report the changes, however large the sheets are.
+//! Determines which cells of the older state a range of entries touched. To report the changes,
+//! only these cells must be read, however large the sheets are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,29 +12,30 @@ use cellar_sheet::metadata::{Extent, RangeFormat};
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// Untouched rows between two touched rows that are read along with them, to read fewer windows.
+/// Maximum number of untouched rows that are read together with the touched rows around them, so
+/// that fewer windows are read.
 const MAX_GAP_ROWS: u32 = 64;
 
 /// The touched cells of a sheet, in the space of the older state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TouchedCells {
-    /// Single cells as (row, column).
+    /// Individual cells as (row, column).
     cells: BTreeSet<(u32, u32)>,
-    /// Completely touched regions, clipped to the extent of the sheet.
+    /// Regions that are touched completely, clipped to the extent of the sheet.
     regions: Vec<Region>,
 }
 
-/// A window to read. All windows of a sheet together contain all its touched cells.
+/// A window to read. Together, the windows of a sheet contain all its touched cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TouchedWindow {
-    /// The window, of at most `MAX_BAND_CELLS` cells or one row.
+    /// The window, which contains at most `MAX_BAND_CELLS` cells or a single row.
     pub window: Window,
     /// Whether the window also contains untouched cells; see [`TouchedCells::has_single_cell`].
     pub partly: bool,
 }
 
-/// Returns the cells that entries touched on the sheets that already existed. `before` and `after`
-/// are the metadata before and after the entries; `level` is the level that the entries fold into.
+/// Returns the touched cells of the sheets that existed before the entries. `before` and `after`
+/// are the metadata before and after the entries; `level` is the result of folding the entries.
 #[must_use]
 pub fn touched_cells(
     before: &WorkbookMetadata,
@@ -76,7 +77,7 @@ impl TouchedCells {
         touched
     }
 
-    /// Adds the older places of cells that the entries set.
+    /// Adds the cells that the entries set, at their older places.
     fn add_edited_cells(&mut self, folded: &FoldedSheet) {
         let (old_rows, old_columns) =
             (folded.moves.rows.reversed(), folded.moves.columns.reversed());
@@ -88,7 +89,7 @@ impl TouchedCells {
         }
     }
 
-    /// Adds the older places of regions that the entries cleared.
+    /// Adds the regions that the entries cleared, at their older places.
     fn add_cleared_regions(&mut self, sheet: &SheetMetadata, folded: &FoldedSheet) {
         let (old_rows, old_columns) =
             (folded.moves.rows.reversed(), folded.moves.columns.reversed());
@@ -103,8 +104,8 @@ impl TouchedCells {
     fn add_deleted_lines(&mut self, sheet: &SheetMetadata, folded: &FoldedSheet) {
         let rows = deleted_lines(&folded.moves.rows);
         let columns = deleted_lines(&folded.moves.columns);
-        // A range format that ended inside deleted lines does not grow back when an undo restores
-        // these lines.
+        // If a range format ended inside deleted lines, it does not grow back when an undo restores
+        // the lines.
         let is_cut = |record: &RangeFormat| {
             has_end_inside(&record.rows, &rows, Axis::Rows)
                 || has_end_inside(&record.columns, &columns, Axis::Columns)
@@ -131,7 +132,7 @@ impl TouchedCells {
         self.cells.is_empty() && self.regions.is_empty()
     }
 
-    /// Returns whether a cell was touched as a single cell, not as part of a region.
+    /// Returns whether a cell was touched individually, not as part of a region.
     #[must_use]
     pub fn has_single_cell(&self, row: u32, column: u32) -> bool {
         self.cells.contains(&(row, column))
@@ -169,8 +170,8 @@ impl TouchedCells {
     }
 }
 
-/// Returns whether a span of `spans` begins or ends inside `deleted`. Spans of the whole axis have
-/// no ends.
+/// Returns whether any of `spans` begins or ends inside `deleted`. Spans of the whole axis do not
+/// count, because they have no ends.
 fn has_end_inside(spans: &Spans, deleted: &Spans, axis: Axis) -> bool {
     if spans.is_all(axis) || deleted.is_empty() {
         return false;
@@ -179,7 +180,7 @@ fn has_end_inside(spans: &Spans, deleted: &Spans, axis: Axis) -> bool {
     spans.iter().flat_map(first_and_last).any(|line| deleted.contains(line))
 }
 
-/// Returns the source lines that an axis map deletes.
+/// Returns the lines in the older space that an axis map deletes.
 fn deleted_lines(map: &AxisMap) -> Spans {
     let mut deleted = Vec::new();
     let mut kept_end = 0_u32;
@@ -197,7 +198,7 @@ fn dedup_sorted(sorted: impl Iterator<Item = u32>) -> Vec<u32> {
     distinct
 }
 
-/// Joins spans whose distance is at most `MAX_GAP_ROWS`.
+/// Joins spans that are at most `MAX_GAP_ROWS` apart.
 fn join_near_spans(spans: &Spans) -> Vec<Span> {
     let mut joined: Vec<Span> = Vec::new();
     for span in spans.iter() {
@@ -211,7 +212,7 @@ fn join_near_spans(spans: &Spans) -> Vec<Span> {
     joined
 }
 
-/// Splits a rectangle into windows of at most `MAX_BAND_CELLS` cells, or one row.
+/// Splits a rectangle into windows of at most `MAX_BAND_CELLS` cells, or of a single row.
 fn push_bands(
     rows: Span,
     columns: std::ops::Range<u32>,

@@ -1,4 +1,4 @@
-//! Reads a window of a sheet from the levels of a root and newer entries.
+//! Reads a window of a sheet from the levels of a root and from newer entries.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -35,8 +35,8 @@ pub fn clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
     missing.ready_or_need(|| clients)
 }
 
-/// Returns the cells of a window after the entries in `tail`, which follow `root`. Without a root,
-/// the entries follow the empty state. Asks for all missing objects of an index level in one
+/// Returns the cells of a window after the entries in `tail`, which follow `root`. If there is no
+/// root, the entries follow the empty state. Requests all missing objects of an index level in one
 /// request.
 ///
 /// # Errors
@@ -90,7 +90,7 @@ fn load_sheet_levels<'a>(
     Ok(levels)
 }
 
-/// Returns the part of a level's own space that is visible in the window.
+/// Returns the part of a level that is visible in the window, in coordinates of the level.
 fn source_region(source: &Source, window: &Window) -> Region {
     let map_back = |map: &AxisMap, range: &Range<u32>| {
         let count = range.end.saturating_sub(range.start);
@@ -122,8 +122,7 @@ impl LoadedTile<'_> {
     }
 }
 
-/// Appends the tiles at `places` to `tiles`. Tiles that are not loaded are added to `missing`
-/// instead.
+/// Appends the tiles at `places` to `tiles`. Adds tiles that are not loaded to `missing` instead.
 fn load_tiles<'a>(
     source: &'a Source,
     places: Places,

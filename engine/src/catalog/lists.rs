@@ -1,4 +1,4 @@
-//! Keeps the spreadsheet lists of people up to date with the events of spreadsheets.
+//! Updates the spreadsheet lists of people after the events of spreadsheets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::feed::Reactions;
 use crate::ports::{Clock, Lists, PortError, Random, Streams};
 use crate::streams::{StreamError, StreamStore};
 
-/// Updates spreadsheet lists. A list entry is derived from the complete listing and contains the
-/// number of events that it is derived from, so updates may be repeated, delayed or reordered.
+/// Updates spreadsheet lists. Each list entry is derived from the complete listing and stores the
+/// number of events that it includes. Updates may therefore be repeated, delayed or reordered.
 #[derive(Clone)]
 pub struct CatalogLists {
     streams: StreamStore,
@@ -27,7 +27,7 @@ pub struct CatalogLists {
 }
 
 impl CatalogLists {
-    /// Returns an updater that derives `lists` from `streams`.
+    /// Creates an updater that derives `lists` from `streams`.
     #[must_use]
     pub fn new(
         streams: Arc<dyn Streams>,
@@ -38,9 +38,11 @@ impl CatalogLists {
         Self { streams: StreamStore::new(streams, clock, random), lists }
     }
 
-    /// Updates the lists of all people who are affected by a spreadsheet's events from `from` on.
+    /// Updates the lists of all people who are affected by the events of a spreadsheet from index
+    /// `from` on.
     async fn update_lists(&self, name: &StreamName, from: u64) -> Result<(), StreamError> {
-        // A stream of this category whose id is not a log id was not written by Cellar.
+        // Ignore streams of this category whose id is not a log id, since Cellar did not write
+        // them.
         let Ok(log) = name.id().parse::<LogId>() else { return Ok(()) };
         let loaded = self.streams.load(&Catalog, name, true).await?;
         let (Some(listing), Some(tip)) = (loaded.state, loaded.tip) else { return Ok(()) };

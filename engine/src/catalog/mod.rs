@@ -27,7 +27,7 @@ use crate::streams::{CachedTip, Events, StreamError, StreamStore, TransactError,
 use listing_cache::{CachedListing, ListingCache};
 use refusal_cache::RefusalCache;
 
-/// The catalog of one stack, with a cache of listings.
+/// The catalog of one stack, with caches of listings and refusals.
 #[derive(Clone)]
 pub struct CatalogStore {
     streams: StreamStore,
@@ -37,28 +37,28 @@ pub struct CatalogStore {
     refusals: Arc<RefusalCache>,
 }
 
-/// Result of a change of the catalog.
+/// Result of changing the catalog.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changed {
     /// The listing after the change.
     pub listing: Option<Arc<Listing>>,
-    /// The events of the change; empty if it was already made.
+    /// Events of the change; empty if an earlier request already made the change.
     pub events: Vec<CatalogEvent>,
 }
 
 /// Error of the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogError {
-    /// The rules reject the change.
+    /// The catalog rules reject the change.
     #[error(transparent)]
     Rejected(#[from] Rejection),
-    /// The event stream failed.
+    /// Reading or writing the event stream failed.
     #[error(transparent)]
     Stream(#[from] StreamError),
 }
 
 impl CatalogStore {
-    /// Returns a catalog over these event streams.
+    /// Creates a catalog that uses these event streams.
     #[must_use]
     pub fn new(streams: Arc<dyn Streams>, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
         let store = StreamStore::new(streams, Arc::clone(&clock), Arc::clone(&random));
@@ -71,9 +71,10 @@ impl CatalogStore {
         }
     }
 
-    /// Decides whether a principal may do what `need` states with a spreadsheet. A cached listing
-    /// is sufficient for a grant if it is at most `LISTING_AGE_MS` old, and for a refusal if it is
-    /// at most `LISTING_REFUSAL_AGE_MS` old, so that a new member does not have to wait.
+    /// Decides whether a principal has the access that `need` requires on a spreadsheet. A grant
+    /// may be based on a cached listing that is at most `LISTING_AGE_MS` old. A refusal may be
+    /// based on a cached listing that is at most `LISTING_REFUSAL_AGE_MS` old, so that new members
+    /// do not have to wait long.
     ///
     /// # Errors
     /// Returns [`StreamError`] if the listing cannot be read.
@@ -90,8 +91,8 @@ impl CatalogStore {
         Ok(decide(listing.as_deref()))
     }
 
-    /// Returns the listing of a spreadsheet. For a principal with a role, it is at most
-    /// `LISTING_AGE_MS` old; otherwise at most `LISTING_REFUSAL_AGE_MS`.
+    /// Returns the listing of a spreadsheet. The listing is at most `LISTING_AGE_MS` old if the
+    /// principal has a role in it, and at most `LISTING_REFUSAL_AGE_MS` old otherwise.
     ///
     /// # Errors
     /// Returns [`StreamError`] if the listing cannot be read.
@@ -108,9 +109,10 @@ impl CatalogStore {
         self.cached_or_read(principal, log, has_role).await
     }
 
-    /// Returns the cached listing if it allows the request, or if it has just refused the same
-    /// subject; otherwise reads the listing. A cached read of one subject never refuses another:
-    /// the fast response would reveal that the spreadsheet exists.
+    /// Returns a cached listing if it allows the request, or if it was recently used to refuse the
+    /// same subject. Otherwise reads the listing. A listing that was cached for one subject is
+    /// never used to refuse another subject, since the fast response would reveal that the
+    /// spreadsheet exists.
     async fn cached_or_read(
         &self,
         principal: &Principal,
@@ -139,7 +141,7 @@ impl CatalogStore {
         Ok(read.listing)
     }
 
-    /// Reads the listing of a spreadsheet, for a principal with this right.
+    /// Reads the listing of a spreadsheet for a principal that has the given right.
     ///
     /// # Errors
     /// Returns [`StreamError`] if the listing cannot be read.
@@ -155,8 +157,8 @@ impl CatalogStore {
     /// unless the listing has exactly `seen` changes.
     ///
     /// # Errors
-    /// Returns [`CatalogError::Rejected`] if the rules reject the change of the current listing;
-    /// [`CatalogError::Stream`].
+    /// Returns [`CatalogError::Rejected`] if the rules reject the change, and
+    /// [`CatalogError::Stream`] if the event stream fails.
     pub async fn change(
         &self,
         log: LogId,
@@ -168,7 +170,7 @@ impl CatalogStore {
         let now_ms = self.clock.now_ms();
         let cached_tip = match self.listings.get(log, now_ms) {
             Some(cached) => CachedTip::Tip(cached.tip),
-            // A spreadsheet that is being created usually has no stream yet.
+            // A new spreadsheet usually has no stream yet, so skip the read of the tip.
             None if matches!(action, CatalogAction::Create { .. }) => CachedTip::Tip(None),
             None => CachedTip::Unknown,
         };
@@ -179,7 +181,7 @@ impl CatalogStore {
             TransactError::Rejected(rejection) => CatalogError::Rejected(rejection),
             TransactError::Stream(error) => error.into(),
         })?;
-        // Do not cache a tip with later events than the state.
+        // If the tip has later events than the state, do not cache it.
         let tip = tip.filter(|tip| tip.next == next);
         let listing = state.map(Arc::new);
         if tip.is_some() {
@@ -188,8 +190,8 @@ impl CatalogStore {
         Ok(Changed { listing, events })
     }
 
-    /// Returns changes of a spreadsheet's listing, newest first: the events of one item of its
-    /// stream, with indexes less than `below`.
+    /// Returns changes of a spreadsheet's listing, newest first. Each call returns the events of
+    /// one item of the stream that have an index less than `below`.
     ///
     /// # Errors
     /// Returns [`StreamError`] if the events cannot be read.
@@ -216,9 +218,9 @@ impl CatalogStore {
         Ok(events)
     }
 
-    /// Reads the listing. A missing listing is cached only for principals who may access
-    /// spreadsheets that are not in the catalog, so that others cannot fill the cache with unused
-    /// ids.
+    /// Reads a listing. If the spreadsheet is not in the catalog, this is cached only for
+    /// principals who may access such spreadsheets. Other principals could otherwise fill the cache
+    /// with unused ids.
     async fn read(&self, log: LogId, right: Right) -> Result<CachedListing, StreamError> {
         let loaded = self.streams.load(&Catalog, &name_of(log)?, false).await?;
         let listing = loaded.state.map(Arc::new);

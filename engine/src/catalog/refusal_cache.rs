@@ -1,4 +1,4 @@
-//! Cache of refusals, by subject and spreadsheet.
+//! Cache of refused requests, by subject and spreadsheet.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::limits::{LISTING_REFUSAL_AGE_MS, MAX_CACHED_REFUSALS};
 use cellar_catalog::spreadsheet::Listing;
 
-/// A subject and the spreadsheet that the subject requested.
+/// A subject and the spreadsheet that the subject tried to access.
 type RefusalKey = (SubjectKey, LogId);
 
 /// The listing on which a refusal is based.
@@ -15,13 +15,14 @@ type RefusalKey = (SubjectKey, LogId);
 pub(super) struct CachedRefusal {
     /// The listing; `None` if the spreadsheet is not in the catalog.
     pub(super) listing: Option<Arc<Listing>>,
-    /// Time of the read, Unix milliseconds.
+    /// Time of the read in Unix milliseconds.
     pub(super) read_ms: u64,
 }
 
-/// At most `MAX_CACHED_REFUSALS` refusals, each for `LISTING_REFUSAL_AGE_MS`. The oldest is evicted
-/// first. A missing spreadsheet is cached like an existing one, so that response times do not
-/// reveal which spreadsheets exist.
+/// A cache of up to `MAX_CACHED_REFUSALS` refusals. Each refusal expires after
+/// `LISTING_REFUSAL_AGE_MS`. If the cache is full, the oldest refusal is evicted first. Refusals of
+/// missing and of existing spreadsheets are cached alike, so that response times do not reveal
+/// which spreadsheets exist.
 #[derive(Debug, Default)]
 pub(super) struct RefusalCache {
     refusals: Mutex<HashMap<RefusalKey, CachedRefusal>>,
@@ -32,7 +33,7 @@ impl RefusalCache {
         self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the last refusal of a request, unless it has expired.
+    /// Returns the last refusal of a subject for a spreadsheet, if it has not expired.
     pub(super) fn get(&self, key: RefusalKey, now_ms: u64) -> Option<CachedRefusal> {
         let refusals = self.lock();
         let refusal = refusals.get(&key)?;
@@ -40,7 +41,6 @@ impl RefusalCache {
         (!is_old).then(|| refusal.clone())
     }
 
-    /// Caches a refusal.
     pub(super) fn insert(&self, key: RefusalKey, listing: Option<Arc<Listing>>, read_ms: u64) {
         let mut refusals = self.lock();
         if refusals.len() >= MAX_CACHED_REFUSALS && !refusals.contains_key(&key) {

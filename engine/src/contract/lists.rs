@@ -10,7 +10,7 @@ use cellar_catalog::{
 
 use crate::ports::{ListPage, Lists, PortError};
 
-/// Checks the spreadsheet lists of people.
+/// Checks a table of spreadsheet lists.
 pub async fn lists<T: Lists>(lists: &T) {
     the_entry_of_most_events_stays(lists).await;
     pages_follow_each_other(lists).await;

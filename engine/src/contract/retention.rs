@@ -10,7 +10,8 @@ use cellar_log::segment::Segment;
 use super::{at, edits, forks, log, segment};
 use crate::ports::{CreateOutcome, Entries, PutOutcome, Retention, Segments};
 
-/// Checks offloading, trimming and purging. Other logs in the tables are not changed.
+/// Checks offloading, trimming and purging. Does not change the logs that the tables already
+/// contain.
 pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
     all_segments_are_listed_log_by_log(tables).await;
     an_offload_is_recorded(tables).await;
@@ -21,15 +22,16 @@ pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
 }
 
 async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(tables: &T) {
-    /// The logs fill several pages, in memory and in DynamoDB.
+    /// Number of logs. Their records fill several pages, both in memory and in DynamoDB.
     const LOGS: u32 = 40;
     const SEGMENTS: u32 = 4;
     let mut made = BTreeMap::<LogId, Vec<Segment>>::new();
     for number in 0..LOGS {
         let log = log(&format!("all segments {number}"));
-        // In descending order, to check that the list is sorted.
+        // Segments are created in descending order, so that the check proves that the result is
+        // sorted.
         for num in (0..SEGMENTS).rev() {
-            // A long key, so that few segments fill a page of DynamoDB.
+            // The key is long, so that few segments fill a page of DynamoDB.
             let offloaded = Some("x".repeat(8_000));
             let segment = Segment { offloaded, ..segment(log, num) };
             let first = edits(log, at(num, 0), "x");
@@ -37,7 +39,7 @@ async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(t
             made.entry(log).or_default().insert(0, segment);
         }
     }
-    // Records of lists of forks are not segments, even at the end of a page.
+    // Fork records must not be returned as segments, even if one is the last record of a page.
     for (number, log) in made.keys().enumerate() {
         forks::create_forks(tables, *log, &format!("listed {number}"), 3).await;
     }
@@ -112,7 +114,7 @@ async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T)
         (closed_segment(tables, "delete").await, closed_segment(tables, "delete not").await);
     assert_eq!(tables.delete(log, &[]).await, Ok(()));
     assert_eq!(tables.delete(log, &[at(0, 1), at(0, 2)]).await, Ok(()));
-    // Some entries are already deleted, and one never existed.
+    // Some of these entries were already deleted, and one never existed.
     let rest = [at(0, 1), at(0, 2), at(0, 3), at(0, 4), at(0, 9)];
     for _ in 0..2 {
         assert_eq!(tables.delete(log, &rest).await, Ok(()));
@@ -122,7 +124,7 @@ async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T)
     }
     let page = tables.page(other, Position::FIRST, true).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 6), "other logs are unchanged");
-    // More entries than one request can delete.
+    // There are more entries than one request can delete.
     for num in 6..106 {
         assert_eq!(tables.put(&edits(other, at(0, num), "x")).await, PutOutcome::Accepted);
     }

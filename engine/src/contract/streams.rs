@@ -11,7 +11,7 @@ use cellar_catalog::stream::{
 
 use crate::ports::{StreamOutcome, Streams};
 
-/// Few events per tip, so that tips split soon.
+/// Maximum number of events per tip. The limit is low, so that tips split after few appends.
 const SMALL: SplitPolicy = SplitPolicy { bytes: usize::MAX, events: 2 };
 
 /// Checks the EventStream table.
@@ -90,7 +90,7 @@ async fn grown<T: Streams>(streams: &T, name: &StreamName, count: u8) -> Arc<Tip
     tip.unwrap_or_else(|| panic!("no events"))
 }
 
-/// Asserts that a tip reads back as it was written.
+/// Asserts that the stored tip equals the written tip.
 async fn assert_stored<T: Streams>(streams: &T, name: &StreamName, tip: Option<&Arc<Tip>>) {
     for consistent in [true, false] {
         assert_eq!(streams.tip(name, consistent).await, Ok(tip.cloned()));
@@ -117,7 +117,7 @@ async fn a_first_tip_is_put_once<T: Streams>(streams: &T) {
     let again = append(&name, None, 9, "another");
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&tip)) };
     assert_eq!(write(streams, &again).await, refused);
-    // A repeated write is refused by its own earlier result.
+    // A repeated write is refused, because the first write has already changed the tip.
     assert_eq!(streams.put_first(&tip).await, refused);
     assert_stored(streams, &name, Some(&tip)).await;
 }
@@ -144,15 +144,15 @@ async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(st
     let stands = Arc::new(update.tip.clone());
     assert_eq!((stands.events.len(), stands.unfolds.len(), stands.next), (1, 1, 3));
     assert!(stands.batch_bytes > 0);
-    // Both conditions fail: the response contains the tip.
+    // Both conditions fail. The response contains the current tip.
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&stands)) };
     assert_eq!(write(streams, &lost).await, refused);
     assert_stored(streams, &name, Some(&stands)).await;
-    // The condition on the tip fails: the event batch is not written.
+    // Only the condition on the tip fails. The event batch is not written.
     let elsewhere = cellar_catalog::stream::EventBatch { index: 77, ..batch.clone() };
     let Write::SplitOff { update: late, .. } = &lost else { panic!("{lost:?}") };
     assert_eq!(streams.split_off(&elsewhere, late).await, refused);
-    // The event batch exists: the tip is not written.
+    // Only the condition on the event batch fails, since the batch exists. The tip is not written.
     let Write::Update(next) = append(&name, Some(&stands), 7, "next") else { panic!() };
     let emptied = Update { tip: Tip { events: next.appended.clone(), ..next.tip.clone() }, ..next };
     assert_eq!(streams.split_off(batch, &emptied).await, StreamOutcome::BatchExists);
@@ -204,7 +204,8 @@ async fn one_of_many_writers_wins<T: Streams>(streams: &T) {
     assert!(stands.is_ok_and(|tip| tip.is_some_and(|tip| tip.next == 2)));
 }
 
-/// A name that is a prefix of another, or sorts next to it, does not interfere.
+/// Streams do not interfere if one name is a prefix of another name or is adjacent to it in sort
+/// order.
 async fn names_are_apart<T: Streams>(streams: &T) {
     let (one, other) = (name("apart"), name("apart-too"));
     let tip = grown(streams, &one, 3).await;

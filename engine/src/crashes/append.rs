@@ -1,5 +1,5 @@
-//! Create and append, with upkeep after each append like in the API's functions; undo and revert,
-//! which are appended like other edits.
+//! Scenarios for creating a log and appending to it. As in the API's functions, each append is
+//! followed by upkeep. Undo and revert are appended like other edits.
 
 use std::sync::Arc;
 
@@ -43,8 +43,8 @@ impl Scenario for Client {
     }
 }
 
-/// A client with upkeep after each append. A failed upkeep is not reported or retried: the upkeep
-/// after the next append does what is due.
+/// A client that runs upkeep after each append. A failed upkeep is neither reported nor retried,
+/// since the upkeep after the next append performs the pending work.
 struct WithUpkeep {
     client: Client,
     policy: LogPolicy,
@@ -53,7 +53,7 @@ struct WithUpkeep {
 impl Scenario for WithUpkeep {
     type Process = Logs;
     type Caller = ();
-    /// Ids only: the positions depend on the entries in between.
+    /// Mutation ids. Positions are omitted, since they depend on the entries that upkeep adds.
     type Answer = Vec<u64>;
 
     const PROMISE: Promise = Promise::ReadsSame;
@@ -73,7 +73,7 @@ impl Scenario for WithUpkeep {
     }
 }
 
-/// A client whose process fails while another client writes.
+/// A client whose process fails while another client appends entries.
 struct Contended {
     client: Client,
 }
@@ -106,7 +106,7 @@ impl Scenario for Contended {
         }
     }
 
-    /// Asserts that each acknowledged mutation is at its reported position, and that it was not
+    /// Asserts that each acknowledged mutation is stored at its reported position and was not
     /// rejected.
     fn assert_ended(&self, stored: &Stored, answers: &[Vec<MutationPlace>], what: &str) {
         let entries: Vec<_> = stored.entries_of(log()).cloned().map(Arc::new).collect();
@@ -123,7 +123,7 @@ impl Scenario for Contended {
     }
 }
 
-/// Three requests; the first one has two mutations.
+/// Returns three requests. The first one contains two mutations.
 fn three_requests() -> Client {
     let base = Position::FIRST;
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 2 };
@@ -143,7 +143,7 @@ async fn behind_others() -> Crashes<Client> {
     Crashes::new(three_requests(), edited(4).await).await
 }
 
-/// An undo of another client's edit, a redo, and a revert of all edits.
+/// An undo of another client's edit, an undo of that undo, and a revert of all edits.
 async fn taking_back() -> Crashes<Client> {
     let undo = |position| Operation::Undo(Undo { position });
     let revert = Operation::Revert(Revert { position: at(0, 2) });
@@ -155,14 +155,14 @@ async fn taking_back() -> Crashes<Client> {
     Crashes::new(Client { requests }, edited(4).await).await
 }
 
-/// A Snapshot entry after every second edit.
+/// The policy appends a Snapshot entry after every second edit.
 async fn with_snapshot_entries() -> Crashes<WithUpkeep> {
     let never = LogPolicy::default();
     let policy = LogPolicy { snapshot_entries: 2, ..never };
     Crashes::new(WithUpkeep { client: three_requests(), policy }, empty()).await
 }
 
-/// A roll of the segment after the second of three requests.
+/// The segment is rolled after the second of three requests.
 async fn with_a_roll() -> Crashes<WithUpkeep> {
     let before = edited(14).await;
     before.tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();

@@ -1,4 +1,4 @@
-//! Faults that are injected into requests.
+//! Faults that the tests inject into requests.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -18,55 +18,56 @@ pub(crate) enum Fault {
     ReplyLost,
     /// The request has no effect and returns a permanent error.
     Denied,
-    /// This and the following requests fail, longer than any retries.
+    /// This request and the following ones fail. There are more failures than a caller has
+    /// attempts.
     Outage,
-    /// The process dies before the request takes effect.
+    /// The process dies, and the request has no effect.
     DiesBefore,
-    /// The process dies after the request took effect.
+    /// The request takes effect, and then the process dies.
     DiesAfter,
-    /// The process freezes, and the request takes effect when it resumes.
+    /// The process freezes before the request is sent, and sends the request when it resumes.
     FreezesBefore,
-    /// The request takes effect, then the process freezes.
+    /// The request takes effect, and then the process freezes.
     FreezesAfter,
-    /// A frozen process resumes concurrently with this request.
+    /// Frozen processes resume while this request is in flight.
     Wakes,
 }
 
 impl Fault {
-    /// Returns whether the request takes effect before the fault.
+    /// Returns whether the fault occurs after the request took effect.
     pub(crate) fn is_after(self) -> bool {
         matches!(self, Self::ReplyLost | Self::DiesAfter | Self::FreezesAfter)
     }
 
-    /// Returns whether the process freezes.
+    /// Returns whether the fault freezes the process.
     pub(crate) fn freezes(self) -> bool {
         matches!(self, Self::FreezesBefore | Self::FreezesAfter)
     }
 }
 
-/// Number of requests that fail in an outage; exceeds the maximum number of attempts.
+/// Number of requests that fail in an outage. It exceeds the maximum number of attempts.
 const OUTAGE_REQUESTS: usize = MAX_READ_ATTEMPTS as usize + 2;
 
 /// Counts requests and injects the planned faults.
 #[derive(Default)]
 pub(crate) struct FaultPlan {
     requests: AtomicUsize,
-    /// Numbers of the requests that are reads.
+    /// Numbers of the requests that were reads.
     reads: Mutex<HashSet<usize>>,
     over: AtomicBool,
     running: AtomicUsize,
     most_running: AtomicUsize,
     planned: Vec<(usize, Fault)>,
-    /// Notified when the process of a request dies.
+    /// Notified when a process dies during a request.
     pub(crate) died: Notify,
-    /// Notified when the process of a request freezes.
+    /// Notified when a process freezes during a request.
     pub(crate) froze: Notify,
     /// Notified when frozen processes may resume.
     pub(crate) wakes: Notify,
 }
 
 impl FaultPlan {
-    /// Returns a plan with a fault for each of these request numbers.
+    /// Creates a plan that injects a fault into each of these requests.
     pub(crate) fn planned(planned: Vec<(usize, Fault)>) -> Self {
         Self { planned, ..Self::default() }
     }
@@ -79,12 +80,12 @@ impl FaultPlan {
         self.planned.iter().find(at).map(|(_, fault)| *fault)
     }
 
-    /// Stops injecting faults and counting requests. Frozen processes stay frozen.
+    /// Stops injecting faults and counting requests. Frozen processes do not resume.
     pub(crate) fn pause(&self) {
         self.over.store(true, Ordering::SeqCst);
     }
 
-    /// Injects the planned faults again.
+    /// Resumes injecting the planned faults and counting requests.
     pub(crate) fn resume(&self) {
         self.over.store(false, Ordering::SeqCst);
     }
@@ -95,17 +96,18 @@ impl FaultPlan {
         self.wakes.notify_waiters();
     }
 
-    /// Returns the number of requests.
+    /// Returns the number of requests so far.
     pub(crate) fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
 
-    /// Returns the number of requests since the last call, and restarts their numbers.
+    /// Returns the number of requests since the last call. The next request gets number 0.
     pub(crate) fn take_requests(&self) -> usize {
         self.requests.swap(0, Ordering::SeqCst)
     }
 
-    /// Returns whether a request is a read, for which faults before and after it are equivalent.
+    /// Returns whether a request was a read. For a read, a fault before it and a fault after it are
+    /// equivalent.
     pub(crate) fn reads(&self, number: usize) -> bool {
         self.reads.lock().unwrap().contains(&number)
     }
@@ -140,7 +142,7 @@ impl FaultPlan {
         request: impl Future<Output = T> + Send,
         failed: impl FnOnce(PortError) -> T + Send,
     ) -> T {
-        // Let concurrent tasks run.
+        // Let concurrent tasks run first.
         tokio::task::yield_now().await;
         if self.over.load(Ordering::SeqCst) {
             return request.await;

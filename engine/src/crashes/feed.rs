@@ -1,5 +1,5 @@
-//! The feed and the webhook: batches of changes are indexed and listed, and indexed items are
-//! delivered. Lambda retries a batch until it succeeds.
+//! Scenarios for the feed and the webhook: batches of changes update the feed and the spreadsheet
+//! lists, and the webhook delivers the items of the feed. Lambda retries a batch until it succeeds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::catalog::{CatalogLists, CatalogStore};
 use crate::feed::{FeedReader, Indexer, Webhook, WebhookPorts};
 use crate::system::SystemRandom;
 
-/// Few items per partition, so that partitions end.
+/// Maximum number of items per partition. It is low, so that partitions end during the scenario.
 const PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 3 };
 
 /// Batches of the EventStream table's change stream.
@@ -57,8 +57,8 @@ fn actions() -> Vec<CatalogAction> {
     ]
 }
 
-/// Creates a spreadsheet that alice shares, renames and archives; returns the spans of its stream,
-/// one per event.
+/// Creates a spreadsheet as alice, then shares, renames and archives it. Returns the spans of the
+/// spreadsheet's stream, one span per event.
 async fn changed() -> (Arc<FaultyPorts>, Vec<Span>) {
     let ports = empty();
     let random = Arc::new(SystemRandom);
@@ -82,7 +82,7 @@ impl Scenario for Indexing {
     type Caller = ();
     type Answer = ();
 
-    // Times of indexing and ids of the feed differ between runs.
+    // The time of indexing and the feed id differ between runs.
     const PROMISE: Promise = Promise::Sound;
 
     fn steps(&self) -> usize {
@@ -102,8 +102,8 @@ impl Scenario for Indexing {
         events(&stored.feed, what);
     }
 
-    /// Asserts that the feed contains every event once and in order, and that the lists match the
-    /// listing.
+    /// Asserts that the feed contains every event once and in order, and that the spreadsheet lists
+    /// match the listing.
     fn assert_ended(&self, stored: &Stored, _answers: &[()], what: &str) {
         let expected: Vec<_> = actions().iter().map(kind).collect();
         assert_eq!(events(&stored.feed, what), expected, "{what}");
@@ -128,7 +128,8 @@ fn kind(action: &CatalogAction) -> String {
     kind.to_owned()
 }
 
-/// Returns the kinds of the events in the feed; asserts that they are in order and without gaps.
+/// Returns the kinds of the events in the feed. Asserts that the events are in order and without
+/// gaps.
 fn events(feed: &[Vec<Span>], what: &str) -> Vec<String> {
     let mut kinds = Vec::new();
     for span in feed.iter().flatten() {
@@ -178,7 +179,7 @@ impl Scenario for Delivering {
     }
 }
 
-/// Returns the number of events of each stream that the receiver got; asserts that there are no
+/// Returns the number of events that the receiver got of each stream. Asserts that there are no
 /// gaps.
 fn received(stored: &Stored, what: &str) -> BTreeMap<String, u64> {
     let mut next = BTreeMap::new();
@@ -190,7 +191,7 @@ fn received(stored: &Stored, what: &str) -> BTreeMap<String, u64> {
     next
 }
 
-/// Batches as delivered by two shards: one is lost, one is repeated, and some overlap.
+/// Batches as two shards deliver them. One batch is lost, one is repeated, and some overlap.
 async fn indexing() -> Crashes<Indexing> {
     let (ports, spans) = changed().await;
     let batch = |numbers: &[usize]| numbers.iter().map(|number| spans[*number].clone()).collect();

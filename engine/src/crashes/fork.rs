@@ -1,4 +1,5 @@
-//! Forks: a fork is created, edited, maintained and forked again, and gets its first snapshots.
+//! Scenarios for forks: a fork is created, edited, maintained, forked again, and gets its first
+//! snapshots.
 
 use std::sync::Arc;
 
@@ -29,14 +30,14 @@ enum Step {
     MakeSnapshots,
 }
 
-/// A process with the log service and a snapshot worker.
+/// A process that runs the log service and a snapshot worker.
 struct Process {
     ports: Arc<FaultyPorts>,
     logs: Logs,
     workers: Snapshots,
 }
 
-/// Number of edits of the source. The source has a finished snapshot after the second edit.
+/// Number of edits in the source. The source has a finished snapshot after its second edit.
 const SOURCE_EDITS: u64 = 4;
 const MARKED: LogPolicy = LogPolicy {
     snapshot_entries: 1,
@@ -72,7 +73,7 @@ impl Process {
         upkept.map(|_| vec![]).map_err(retry)
     }
 
-    /// Handles the jobs that the relay sends for the fork's Snapshot entries.
+    /// Handles the snapshot jobs that the relay sends for the fork's Snapshot entries.
     async fn make_snapshots(&self) -> Result<Vec<Position>, Retry> {
         for position in [at(1, 0), at(1, 2)] {
             let job = SnapshotJob { log: fork().log, position };
@@ -106,13 +107,13 @@ impl Scenario for Forking {
         }
     }
 
-    /// Handles messages that were sent twice.
+    /// Handles jobs whose messages were sent twice.
     async fn settle(&self, ports: Arc<FaultyPorts>) {
         work(&ports.workers(), &ports).await;
     }
 }
 
-/// Creates a source with a snapshot between its edits.
+/// Creates a source that has a snapshot between its edits.
 async fn source() -> Arc<FaultyPorts> {
     let ports = edited(SOURCE_EDITS / 2).await;
     let logs = ports.logs();
@@ -134,7 +135,7 @@ async fn forking() -> Crashes<Forking> {
     Crashes::new(Forking { steps }, source().await).await
 }
 
-/// The first snapshots of a fork: of its first own entry, and after an edit.
+/// Builds the first snapshots of a fork: one at its first own entry, and one after an edit.
 async fn first_snapshots() -> Crashes<Forking> {
     let before = source().await;
     let forking = Forking { steps: &[Step::MakeSnapshots] };

@@ -1,4 +1,4 @@
-//! Replacing lost cells: an operator retries the command until it succeeds.
+//! Scenario for replacing lost cells: an operator retries the command until it succeeds.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::logs::tests::imports::texts::{long, named, naming, sheet_of};
 use crate::ports::{BlobKey, Blobs as _, Entries as _, PutOutcome};
 use crate::snapshots::new_object;
 
-/// Replaces the lost cells of the log.
+/// A command that replaces the lost cells of a log.
 struct Replacing;
 
-/// Number of the import's entry; the imported sheet has a lost text.
+/// Number of the entry that imports a sheet. The sheet contains a lost text.
 const IMPORTED: u32 = 3;
 
 impl Scenario for Replacing {
@@ -31,7 +31,7 @@ impl Scenario for Replacing {
     type Caller = ();
     type Answer = ();
 
-    // Each process edits as another client.
+    // Entries may differ between runs, since each process has a different client id.
     const PROMISE: Promise = Promise::ReadsSame;
 
     fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
@@ -42,7 +42,7 @@ impl Scenario for Replacing {
         process.replace_lost_cells(log(), "operator").await.map(|_| ()).map_err(retry)
     }
 
-    /// Asserts that a single entry replaces only the lost cell.
+    /// Asserts that one entry replaces the lost cell and no other cell.
     fn assert_ended(&self, stored: &Stored, _: &[()], what: &str) {
         let after: Vec<&Entry> =
             stored.entries_of(log()).filter(|entry| entry.position > at(0, IMPORTED)).collect();
@@ -59,7 +59,8 @@ impl Scenario for Replacing {
     }
 }
 
-/// A sheet with three long texts in a column; the object of the second text was never stored.
+/// Creates a sheet with three long texts in one column. The object of the second text is never
+/// stored.
 async fn with_lost_text() -> Arc<FaultyPorts> {
     let ports = edited(2).await;
     let texts = [0, 1, 2].map(long);

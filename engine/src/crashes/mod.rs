@@ -1,15 +1,15 @@
-//! Crash tests: each scenario runs over in-memory ports that fail at each of its requests, in each
-//! way. A request returns an error before or after it takes effect, all requests fail for some
-//! time, or the process dies or freezes and resumes after another process has finished. The caller
-//! retries unanswered steps in a new process without caches. The data that a failure leaves behind
-//! must be consistent and readable, and the final data must fulfil the scenario's
-//! [promise](Promise).
+//! Crash tests. Each scenario runs over in-memory ports, and is repeated so that each of its
+//! requests fails once in each way. A fault returns an error before or after the request takes
+//! effect, makes all requests fail for some time, kills the process, or freezes it until another
+//! process has finished. The caller retries a step that got no response in a new process without
+//! caches. After each failure, the stored data must be consistent and readable, and the final data
+//! must fulfil the scenario's [promise](Promise).
 //!
-//! Each scenario has a file of its own, which says what runs and who retries. The snapshot worker
-//! has a harness of its own over the same ports: `snapshots/levels/crashes`.
+//! Each scenario has its own file, which documents its steps and its caller. The snapshot worker
+//! has a separate harness over the same ports in `snapshots/levels/crashes`.
 //!
 //! Ordinary tests cover all single faults. The long run covers all pairs of faults and takes some
-//! minutes: `cargo test --release -p cellar-engine crashes:: -- --ignored`; with `--nocapture` it
+//! minutes: `cargo test --release -p cellar-engine crashes:: -- --ignored`. With `--nocapture`, it
 //! prints the number of runs.
 
 mod append;
@@ -48,10 +48,10 @@ use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
 
-/// Time at the start of each scenario, Unix milliseconds.
+/// Time at the start of each scenario, in Unix milliseconds.
 const START_MS: u64 = 1_795_246_133_000;
 
-/// Returns empty ports without faults.
+/// Creates empty ports that inject no faults.
 fn empty() -> Arc<FaultyPorts> {
     let clock = Arc::new(ManualClock::at(START_MS));
     let blobs = MemoryBlobs::new(clock.clone());
@@ -76,7 +76,8 @@ pub(crate) fn set(row: u32, text: &str) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
 }
 
-/// Builds a request with mutations of one client from `first_id` on, based on `base`.
+/// Builds a request with mutations of one client. The mutation ids start at `first_id`, and all
+/// mutations are based on `base`.
 pub(crate) fn edits(
     log: LogId,
     client: u8,
@@ -91,7 +92,7 @@ pub(crate) fn edits(
         .unwrap()
 }
 
-/// Creates a log with `count` edits of client 9, each of its own row.
+/// Creates a log with `count` edits of client 9. Each edit changes a different row.
 pub(crate) async fn edited(count: u64) -> Arc<FaultyPorts> {
     let ports = empty();
     let logs = ports.logs();

@@ -1,4 +1,4 @@
-//! Reads the stored data like another process.
+//! Reads the stored data as a new process would.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) async fn replayed(logs: &Logs, log: LogId, at: Position) -> Cells {
     read.workbook.sheets().map(|(sheet, _)| (sheet, cells(sheet))).collect()
 }
 
-/// Reads all cells of the given sheets from the newest snapshot, like a client.
+/// Reads all cells of the given sheets from the newest snapshot, as a client would.
 pub(crate) async fn shown(
     logs: &Logs,
     log: LogId,
@@ -53,27 +53,27 @@ pub(crate) async fn shown(
     all_cells
 }
 
-/// The cells of each log at each of its positions, in order.
+/// The cells of each log at each of its positions, in ascending order of positions.
 pub(crate) struct Readings(BTreeMap<LogId, Vec<(Position, Cells)>>);
 
 impl Readings {
-    /// Reads all logs, each in a new process. Asserts that they are readable and consistent, and
-    /// that the cells match a replay of the log except for imports, whose cells are not in the log.
+    /// Reads every log in a new process. Asserts that the logs are readable and consistent, and
+    /// that the cells equal those of a replay of the log. Imported cells are not compared, since
+    /// the log does not contain them.
     pub(crate) async fn of(ports: &FaultyPorts, what: &str) -> Self {
         let stored = Stored::read(ports);
         let ports = ports.copied(vec![]);
         let mut readings = BTreeMap::new();
         for log in stored.logs() {
             assert_sound(&stored, log, what);
-            // A new process per log, so that its caches are empty.
+            // Each log is read by a new process, whose caches are empty.
             let logs = ports.logs();
             readings.insert(log, read_all(&logs, log, what).await);
         }
         Self(readings)
     }
 
-    /// Asserts that these readings are a prefix of `expected`: the cells are equal at each
-    /// position.
+    /// Asserts that these readings are a prefix of `expected`, with equal cells at each position.
     pub(crate) fn assert_prefix_of(&self, expected: &Self, what: &str) {
         for (log, positions) in &self.0 {
             let there =
@@ -86,7 +86,7 @@ impl Readings {
         }
     }
 
-    /// Asserts that the newest cells equal those at some position of `expected`.
+    /// Asserts that the newest cells of each log equal the cells at some position of `expected`.
     pub(crate) fn assert_newest_among(&self, expected: &Self, what: &str) {
         for (log, positions) in &self.0 {
             let newest = &positions.last().unwrap().1;
@@ -95,7 +95,7 @@ impl Readings {
         }
     }
 
-    /// Asserts that the newest cells equal those of `expected`.
+    /// Asserts that the newest cells of each log equal the newest cells of `expected`.
     pub(crate) fn assert_newest_are(&self, expected: &Self, what: &str) {
         let newest = |readings: &Self| {
             let newest = |(log, positions): (&LogId, &Vec<(Position, Cells)>)| {
@@ -118,7 +118,7 @@ async fn read_all(logs: &Logs, log: LogId, what: &str) -> Vec<(Position, Cells)>
         let replayed = replayed(logs, log, entry.position).await;
         let cells = shown(logs, log, entry.position, replayed.keys()).await;
         for (sheet, replayed) in &replayed {
-            // Later edits of an imported sheet are in the log, unlike its cells.
+            // The log contains later edits of an imported sheet, but not its imported cells.
             let is_same = match *sheet {
                 SheetId::FIRST => replayed == &cells[sheet],
                 _ => replayed.iter().all(|cell| cells[sheet].contains(cell)),
@@ -130,11 +130,11 @@ async fn read_all(logs: &Logs, log: LogId, what: &str) -> Vec<(Position, Cells)>
     all
 }
 
-/// Asserts invariants I1, I3 and I5 for the stored data of a log.
+/// Asserts that the stored data of a log satisfies the invariants I1, I3 and I5.
 fn assert_sound(stored: &Stored, log: LogId, what: &str) {
     let entries: Vec<Arc<Entry>> = stored.entries_of(log).cloned().map(Arc::new).collect();
     let segments = stored.segments_of(log);
-    // Inherited entries are checked in the source.
+    // Inherited entries are checked when the source is checked.
     if segments.iter().all(|segment| segment.lineage.is_none()) {
         check_no_gap(&entries).unwrap_or_else(|violation| panic!("{what}: {violation}"));
         check_links(&entries, &segments).unwrap_or_else(|violation| panic!("{what}: {violation}"));

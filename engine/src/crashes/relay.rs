@@ -1,5 +1,5 @@
-//! The relay: the change stream retries a batch from the first failed record, or the whole batch if
-//! the function died.
+//! Scenario for the relay. The change stream retries a batch from the first failed record. If the
+//! function died, it retries the whole batch.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,12 +14,12 @@ use super::{FaultyPorts, at, edited, edits, log, set};
 use crate::ports::{Blobs as _, NewBlob};
 use crate::relay::{EntryChange, Relay};
 
-/// A change stream with one batch.
+/// A change stream that delivers one batch.
 struct Stream {
     changes: Vec<EntryChange>,
 }
 
-/// Sets the `pending` tag of every upload, as before its entry was relayed.
+/// Sets the `pending` tag of every upload, to simulate that no entry has been relayed yet.
 pub(super) async fn tag_uploads(ports: &FaultyPorts) {
     for (key, (bytes, _)) in ports.blobs.contents() {
         let sha256 = crate::sha256::sha256(&bytes);
@@ -32,7 +32,7 @@ pub(super) async fn tag_uploads(ports: &FaultyPorts) {
 
 impl Scenario for Stream {
     type Process = Relay;
-    /// Index of the first record of the batch to retry.
+    /// Index of the record from which the batch is retried.
     type Caller = AtomicUsize;
     type Answer = ();
 
@@ -49,7 +49,7 @@ impl Scenario for Stream {
     }
 }
 
-/// Edits, Snapshot entries and an upload that were not relayed yet.
+/// Creates edits, Snapshot entries and an upload that have not been relayed yet.
 async fn stream() -> Crashes<Stream> {
     let before = edited(2).await;
     let logs = before.logs();

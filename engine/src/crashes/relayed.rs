@@ -1,4 +1,4 @@
-//! The relay, and the change stream that it reads.
+//! The relay and the change stream of the Entry table.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::stored::Stored;
 use crate::ports::Blobs;
 use crate::relay::{EntryChange, Relay};
 
-/// Returns the records of the change stream for all entries of the table.
+/// Returns the change records of all entries in the table.
 pub(super) fn entry_changes(ports: &FaultyPorts) -> Vec<EntryChange> {
     let change = |(number, entry): (usize, _)| EntryChange {
         sequence_number: number.to_string(),
@@ -20,7 +20,7 @@ pub(super) fn entry_changes(ports: &FaultyPorts) -> Vec<EntryChange> {
     Stored::read(ports).entries.into_values().enumerate().map(change).collect()
 }
 
-/// Returns a relay without caches.
+/// Creates a relay without caches.
 pub(super) fn relay(ports: &Arc<FaultyPorts>) -> Relay {
     let objects: Arc<dyn Blobs> = Arc::clone(ports) as _;
     Relay::new(Arc::clone(ports) as _, Arc::new(objects))

@@ -1,5 +1,5 @@
-//! Offloading and trimming, which an operator retries until it succeeds; and writers that freeze
-//! before their segment is trimmed.
+//! Scenarios for offloading and trimming. An operator retries the command until it succeeds. Some
+//! writers freeze before their segment is trimmed, and resume afterwards.
 
 use std::sync::Arc;
 
@@ -25,10 +25,10 @@ use crate::ports::{Jobs as _, Segments as _};
 use crate::retention::Offloader;
 
 const POLICY: Policy = Policy { offload_after_days: 1, keep_segments: 2 };
-/// Exceeds the trim fence.
+/// A time in milliseconds that exceeds the trim fence.
 const LATER_MS: u64 = (TRIM_FENCE_S + 3_600) * 1_000;
 
-/// An operator who offloads old segments and then surveys the rest.
+/// An operator who offloads old segments and then plans the remaining ones.
 struct Offloading;
 
 fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
@@ -36,7 +36,7 @@ fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
     Offloader::new(entries, retention, Arc::clone(ports) as _, Arc::clone(&ports.clock) as _)
 }
 
-/// Executes all plans; a failed segment does not stop the others. Returns the plans.
+/// Executes all plans and returns them. If a segment fails, the others are still processed.
 async fn offload(offloader: &Offloader) -> Result<Vec<(u32, Plan)>, Retry> {
     let mut plans = Vec::new();
     let survey = offloader.survey(POLICY, |planned| plans.push(planned)).await;
@@ -72,12 +72,13 @@ impl Scenario for Offloading {
         step: usize,
     ) -> Result<Self::Answer, Retry> {
         let plans = offload(offloader).await?;
-        // The plans of the first step depend on earlier attempts.
+        // The plans of the first step are not compared, since they depend on earlier attempts.
         Ok(if step == 0 { vec![] } else { plans })
     }
 }
 
-/// A writer whose process fails before its segment is closed, offloaded and trimmed.
+/// A writer whose process dies or freezes. Before the write is retried or the process resumes, the
+/// segment is closed, offloaded and trimmed.
 struct FrozenWriter {
     requests: Vec<Request>,
 }
@@ -110,7 +111,7 @@ impl Scenario for FrozenWriter {
         assert!(ports.tables.contents().0[0].is_trimmed());
     }
 
-    /// Asserts that every mutation is in the log once.
+    /// Asserts that the log contains every mutation exactly once.
     fn assert_ended(&self, stored: &Stored, answers: &[Vec<MutationPlace>], what: &str) {
         let table: Vec<Arc<Entry>> = stored.entries_of(log()).cloned().map(Arc::new).collect();
         let offloaded = offloaded(stored);
@@ -132,7 +133,7 @@ fn offloaded(stored: &Stored) -> Vec<Arc<Entry>> {
     entries.map(Arc::new).collect()
 }
 
-/// Rolls a segment and builds the first snapshot of the next one.
+/// Rolls a segment and builds the first snapshot of the next segment.
 async fn roll(ports: &Arc<FaultyPorts>, segment: u32) {
     let logs = ports.logs();
     let first = at(segment, 0);
@@ -144,7 +145,7 @@ async fn roll(ports: &Arc<FaultyPorts>, segment: u32) {
     work(&ports.workers(), ports).await;
 }
 
-/// Four segments with two edits each; the last was opened more than a day ago.
+/// Creates four segments with two edits each. The last segment was opened more than a day ago.
 async fn offloading() -> Crashes<Offloading> {
     let before = edited(2).await;
     for segment in 0..3 {
@@ -172,7 +173,7 @@ async fn offloading_and_trimming_survive() {
     let crashes = offloading().await;
     let trimmed = Plan::Keep(Keep::TrimmedAlready);
     assert_eq!(crashes.answers()[1][..2], [(0, trimmed), (1, trimmed)]);
-    // Two segments keep their first entry and End Segment.
+    // In the two trimmed segments, the first entry and the End Segment are left.
     assert_eq!(crashes.stored().entries.keys().filter(|(_, at)| at.segment() < 2).count(), 4);
     assert_eq!(offloaded(crashes.stored()).len(), 8);
     crashes.at_each_request().await;

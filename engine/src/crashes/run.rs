@@ -1,4 +1,4 @@
-//! Runs a scenario repeatedly, with each of its requests failing in each way.
+//! Runs a scenario repeatedly, so that each of its requests fails in each way.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::reading::Readings;
 use super::scenario::{Promise, Retry, Scenario};
 use super::stored::Stored;
 
-/// All faults that are injected into single requests.
+/// All faults that can be injected into a single request.
 pub(crate) const FAULTS: [Fault; 8] = [
     Fault::Refused,
     Fault::Denied,
@@ -22,12 +22,14 @@ pub(crate) const FAULTS: [Fault; 8] = [
     Fault::FreezesAfter,
 ];
 
-/// Time until a caller retries an unanswered step, and until a frozen process resumes.
+/// Time after which a caller retries a step that got no response, and after which frozen processes
+/// resume.
 const RETRY_AFTER_MS: u64 = 2_000;
-/// Exceeds the number of attempts that any two faults cause, including the ten requests of an
-/// outage.
+/// Maximum number of attempts for a scenario's steps. It exceeds the number of attempts that any
+/// two faults cause, including the requests that fail in an outage.
 const MAX_TRIES: usize = 30;
-/// Number of requests of a retry that may also fail.
+/// Number of requests after the end of an undisturbed run that may also fail, since retries send
+/// additional requests.
 const SECOND_TRY_REQUESTS: usize = 10;
 
 /// Final state of a run.
@@ -37,18 +39,18 @@ struct RunResult<A> {
     answers: Vec<A>,
 }
 
-/// A scenario with its initial data and the result of an undisturbed run.
+/// A scenario, its initial data and the result of an undisturbed run.
 pub(crate) struct Crashes<D: Scenario> {
     scenario: Arc<D>,
     before: Arc<FaultyPorts>,
     expected: RunResult<D::Answer>,
     requests: usize,
-    /// Whether each request is a read.
+    /// For each request, whether it is a read.
     reads: Vec<bool>,
 }
 
 impl<D: Scenario> Crashes<D> {
-    /// Runs a scenario undisturbed.
+    /// Runs a scenario undisturbed and records the result.
     pub(crate) async fn new(scenario: D, before: Arc<FaultyPorts>) -> Self {
         let scenario = Arc::new(scenario);
         let run = Run::new(Arc::clone(&scenario), &before, vec![]).steps().await;
@@ -58,12 +60,12 @@ impl<D: Scenario> Crashes<D> {
         Self { scenario, before, expected, requests, reads }
     }
 
-    /// Returns the number of requests of an undisturbed run.
+    /// Returns the number of requests in an undisturbed run.
     pub(crate) fn requests(&self) -> usize {
         self.requests
     }
 
-    /// Returns the results of an undisturbed run.
+    /// Returns the results of the steps of an undisturbed run.
     pub(crate) fn answers(&self) -> &[D::Answer] {
         &self.expected.answers
     }
@@ -73,11 +75,11 @@ impl<D: Scenario> Crashes<D> {
         &self.expected.stored
     }
 
-    /// Runs the scenario with each request failing in each way.
+    /// Runs the scenario once for each request and each fault.
     pub(crate) async fn at_each_request(&self) {
         let mut runs = 0;
         for at in 0..self.requests {
-            // A fault after a read has the same effect as a fault before it.
+            // Skip faults after a read, since they are equivalent to faults before the read.
             for fault in FAULTS.into_iter().filter(|fault| !self.reads[at] || !fault.is_after()) {
                 self.check_run(vec![(at, fault)]).await;
                 runs += 1;
@@ -86,8 +88,8 @@ impl<D: Scenario> Crashes<D> {
         println!("{}: {} requests, {runs} runs", std::any::type_name::<D>(), self.requests);
     }
 
-    /// Runs the scenario with each pair of requests failing in each pair of ways. A frozen process
-    /// may also resume while another is running.
+    /// Runs the scenario for each pair of requests and each pair of faults. In some runs, a frozen
+    /// process resumes while another process is running.
     pub(crate) async fn at_any_two_requests(&self) {
         let mut runs = 0;
         for first in 0..self.requests {
@@ -104,8 +106,8 @@ impl<D: Scenario> Crashes<D> {
         println!("{}: {} requests, {runs} pairs", std::any::type_name::<D>(), self.requests);
     }
 
-    /// Checks a run where failed steps are retried in a new process, and one where they are retried
-    /// in the same process.
+    /// Checks two runs: in one, a new process retries failed steps, and in the other, the same
+    /// process retries them.
     async fn check_run(&self, planned: Vec<(usize, Fault)>) {
         if self.check_run_in(planned.clone(), RetryIn::NewProcess).await {
             self.check_run_in(planned, RetryIn::SameProcess).await;
@@ -135,16 +137,16 @@ impl<D: Scenario> Crashes<D> {
     }
 }
 
-/// Where a step that ended with an error is retried.
+/// The process that retries a step after an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RetryIn {
-    /// In a new process without caches.
+    /// A new process without caches.
     NewProcess,
-    /// In the process where the step failed.
+    /// The process in which the step failed.
     SameProcess,
 }
 
-/// A step in progress.
+/// The task of a step in progress.
 type StepTask<D> = JoinHandle<Result<<D as Scenario>::Answer, Retry>>;
 
 /// The state of one run.
@@ -154,14 +156,14 @@ struct Run<'a, D: Scenario> {
     ports: Arc<FaultyPorts>,
     caller: Arc<D::Caller>,
     answers: Vec<D::Answer>,
-    /// Frozen processes, with the step that each was taking.
+    /// Frozen processes, each with the index of the step that it was running.
     frozen: Vec<(usize, StepTask<D>)>,
     last: Stored,
     interrupted: bool,
     retry_in: RetryIn,
-    /// The last error of a step.
+    /// The most recent error of a step.
     error: Option<String>,
-    /// Result of an undisturbed run; `None` if this run is undisturbed.
+    /// Result of the undisturbed run; `None` if this is the undisturbed run.
     expected: Option<&'a RunResult<D::Answer>>,
 }
 
@@ -182,7 +184,7 @@ impl<D: Scenario> Run<'_, D> {
         }
     }
 
-    /// Takes all steps. A new process retries a step whose process failed.
+    /// Runs all steps. If a process dies or freezes, a new process retries the step.
     async fn steps(mut self) -> Self {
         let (mut process, mut tries) = (self.process(), 0);
         while self.answers.len() < self.scenario.steps() {
@@ -213,7 +215,7 @@ impl<D: Scenario> Run<'_, D> {
         Arc::new(self.scenario.process(&self.ports))
     }
 
-    /// Takes the next step; returns `None` if the process died or froze.
+    /// Runs the next step. Returns `None` if the process died or froze.
     async fn take_step(&mut self, process: &Arc<D::Process>) -> Option<Result<D::Answer, Retry>> {
         let (scenario, process) = (Arc::clone(&self.scenario), Arc::clone(process));
         let (caller, step) = (Arc::clone(&self.caller), self.answers.len());
@@ -234,7 +236,7 @@ impl<D: Scenario> Run<'_, D> {
         }
     }
 
-    /// Checks the data after a failure, as another process reads it.
+    /// Checks the stored data after a failure, as another process would read it.
     async fn check_after_failure(&mut self) {
         let what = format!("{}, after the failure", self.what);
         assert!(self.expected.is_some(), "a step of an undisturbed run failed");
@@ -258,8 +260,8 @@ impl<D: Scenario> Run<'_, D> {
         }
     }
 
-    /// Runs the remaining work of other processes, then resumes frozen processes, which must change
-    /// nothing.
+    /// Runs the remaining work of other processes. Then resumes frozen processes and asserts that
+    /// they do not change the stored data.
     async fn end(mut self) -> RunResult<D::Answer> {
         self.ports.faults.pause();
         self.scenario.settle(Arc::clone(&self.ports)).await;

@@ -1,4 +1,5 @@
-//! Scenarios that run while requests fail, and their callers.
+//! Scenarios that run while requests fail. A scenario includes the caller of the service that is
+//! tested.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -11,30 +12,32 @@ use super::ports::FaultyPorts;
 use super::stored::Stored;
 use crate::logs::{LogError, Logs};
 
-/// The caller must retry the unchanged step; contains the cause.
+/// Error after which the caller must retry the same step. Contains the cause.
 #[derive(Debug)]
 pub(crate) struct Retry(pub(crate) String);
 
-/// Guarantee about the final data, whatever failed. In addition, the data is always consistent: the
-/// invariants hold, all logs are readable, and existing data is preserved.
+/// Guarantee about the final data, which must hold after any fault. For every scenario, the data
+/// must also be consistent: the invariants hold, all logs are readable, and existing data is
+/// preserved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Promise {
     /// The data equals that of an undisturbed run, except for times.
     Same,
-    /// Redundant data may be missing; the readable cells are equal.
+    /// The readable cells equal those of an undisturbed run, but redundant data such as snapshots
+    /// may be missing.
     ReadsSame,
-    /// Other writers are active; the scenario checks the data itself.
+    /// No general guarantee, since other writers are active. The scenario checks the data itself.
     Sound,
 }
 
-/// A scenario: a service of the engine and its caller. The caller takes one step after another; an
-/// unanswered step is retried in a new process.
+/// A scenario: a service of the engine and its caller. The caller runs one step at a time. A step
+/// that got no response is retried in a new process.
 pub(crate) trait Scenario: Send + Sync + 'static {
     /// State of a process, including its caches.
     type Process: Send + Sync + 'static;
-    /// State of the caller besides the step.
+    /// State of the caller, in addition to the index of the step.
     type Caller: Default + Send + Sync + 'static;
-    /// Result of a step. Retries of a step return the same result (I14).
+    /// Result of a step. A retry of the step must return the same result (I14).
     type Answer: Clone + PartialEq + Debug + Send + 'static;
 
     /// The guarantee about the final data.
@@ -45,7 +48,7 @@ pub(crate) trait Scenario: Send + Sync + 'static {
         1
     }
 
-    /// Returns a new process without caches.
+    /// Creates a process without caches.
     fn process(&self, ports: &Arc<FaultyPorts>) -> Self::Process;
 
     /// Takes one step.
@@ -56,24 +59,24 @@ pub(crate) trait Scenario: Send + Sync + 'static {
         step: usize,
     ) -> impl Future<Output = Result<Self::Answer, Retry>> + Send;
 
-    /// Checks the data after a failure.
+    /// Checks the stored data after a failure.
     fn assert_between(&self, _stored: &Stored, _what: &str) {}
 
-    /// Checks the final data, in addition to the promise.
+    /// Checks the final data in addition to the promised guarantee.
     fn assert_ended(&self, _stored: &Stored, _answers: &[Self::Answer], _what: &str) {}
 
-    /// Runs other writers after a failure, before the step is retried.
+    /// Runs other writers after a failure and before the step is retried.
     fn meanwhile(&self, _: Arc<FaultyPorts>) -> impl Future<Output = ()> + Send {
         async {}
     }
 
-    /// Runs the remaining work of other processes at the end, without faults.
+    /// Runs the remaining work of other processes at the end. No faults are injected.
     fn settle(&self, _: Arc<FaultyPorts>) -> impl Future<Output = ()> + Send {
         async {}
     }
 }
 
-/// Returns the retry of a failed request, or panics if no client would retry after the error.
+/// Converts an error of a request to a retry. Panics if no client would retry after the error.
 pub(crate) fn retry(error: LogError) -> Retry {
     match error {
         LogError::Store(_)
@@ -84,17 +87,17 @@ pub(crate) fn retry(error: LogError) -> Retry {
     }
 }
 
-/// Result of a mutation: its id, its position, and the reason if it was rejected.
+/// Result of a mutation: its id, its position and, if it was rejected, the reason.
 pub(crate) type MutationPlace = (u64, Option<Position>, Option<RejectionReason>);
 
-/// Returns the results of an append that do not depend on earlier attempts.
+/// Returns the results of an append, without the parts that depend on earlier attempts.
 pub(crate) fn mutation_places(appended: Appended) -> Vec<MutationPlace> {
     let reason = |rejection: cellar_sheet::operation::Rejection| rejection.reason;
     let results = appended.results.into_iter();
     results.map(|result| (result.id, result.position, result.rejection.map(reason))).collect()
 }
 
-/// Reads the newest entry, so that the process caches the tail of the log.
+/// Reads the newest entry, which makes the process cache the tail of the log.
 pub(crate) async fn cache_tail(
     logs: &Logs,
     log: cellar_base::identity::LogId,

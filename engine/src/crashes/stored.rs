@@ -1,4 +1,4 @@
-//! A copy of all stored data.
+//! A copy of all stored data, for comparisons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,25 +20,25 @@ use cellar_snapshot::pending_snapshot::PendingSnapshot;
 
 use super::ports::FaultyPorts;
 
-/// All records, objects and messages.
+/// All stored records, objects and messages.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Stored {
     pub(crate) entries: BTreeMap<(LogId, Position), Entry>,
     pub(crate) segments: BTreeMap<(LogId, u32), Segment>,
     pub(crate) forks: Vec<ListedFork>,
     pub(crate) pending: Vec<PendingSnapshot>,
-    /// Content of each object, and whether the object is pending.
+    /// The content of each object, and whether the object has the pending tag.
     pub(crate) objects: BTreeMap<String, (Bytes, bool)>,
-    /// Distinct messages of the queue: every job may be sent twice.
+    /// Distinct messages of the queue. Duplicates are removed, since every job may be sent twice.
     pub(crate) messages: BTreeSet<String>,
-    /// Items of event streams, event batches first: the index of the first event, and the data of
-    /// the events.
+    /// Items of event streams, event batches first. Each item consists of the index of its first
+    /// event and the data of its events.
     pub(crate) streams: Vec<(u64, Vec<Vec<u8>>)>,
-    /// Spans of each item of the feed, in order; empty for the end of a partition.
+    /// The spans of each item of the feed, in order. The item that ends a partition has no spans.
     pub(crate) feed: Vec<Vec<Span>>,
     /// Entries of all spreadsheet lists.
     pub(crate) lists: Vec<ListEntry>,
-    /// Event ranges of each delivery to the webhook's receiver.
+    /// The event ranges in each delivery to the webhook's receiver.
     pub(crate) received: Vec<Vec<EventRange>>,
 }
 
@@ -66,7 +66,7 @@ impl Stored {
         }
     }
 
-    /// Returns a copy without the times of writes, which differ between runs.
+    /// Returns a copy without the times of writes, since they differ between runs.
     pub(crate) fn without_times(&self) -> Self {
         let mut stored = self.clone();
         for entry in stored.entries.values_mut() {
@@ -81,7 +81,7 @@ impl Stored {
             segment.lineage = segment.lineage.map(timeless);
         }
         for fork in &mut stored.forks {
-            // The number of a listed fork contains the time.
+            // Remove the numbers of fork records, since they contain the time.
             (fork.number, fork.created_s) = (0, 0);
         }
         stored.forks.sort_by_key(|fork| fork.fork);
@@ -106,9 +106,9 @@ impl Stored {
         assert!(self.objects == expected.objects, "{what}: an object has changed");
     }
 
-    /// Asserts that `later` preserves this data (I2), except for permitted changes: the root of a
-    /// Snapshot entry is set, a segment is offloaded, marked and trimmed, the pending tag of an
-    /// object is removed.
+    /// Asserts that `later` preserves this data (I2), except for the permitted changes: a Snapshot
+    /// entry may get a root, a segment may be offloaded, marked and trimmed, and an object may lose
+    /// its pending tag.
     pub(crate) fn assert_preserved_in(&self, later: &Self, what: &str) {
         let events = |stored: &Self| {
             let events = stored.streams.iter().flat_map(|(_, events)| events.clone());
@@ -164,7 +164,7 @@ impl Stored {
     }
 }
 
-/// Decodes the records of the Feed table that have `attribute`.
+/// Decodes those records of the Feed table that have the attribute `attribute`.
 fn feed_records<T>(ports: &FaultyPorts, attribute: &str, read: impl Fn(&Item) -> T) -> Vec<T> {
     let records = ports.index.all_records();
     records.iter().filter(|record| record.contains_key(attribute)).map(read).collect()
@@ -178,7 +178,7 @@ fn received(ports: &FaultyPorts) -> Vec<Vec<EventRange>> {
     received.iter().map(spans).collect()
 }
 
-/// Returns an entry without the root and trim mark, which are added later.
+/// Returns an entry without its root and trim mark, since these may be added later.
 fn without_additions(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
     if let Content::Snapshot { root, trimmed_s } = &mut entry.content {

@@ -1,5 +1,5 @@
-//! Commands on an event stream that create the tip, update it and split it. The caller retries an
-//! unanswered command as another writer.
+//! Scenario for commands that create, update and split the tip of an event stream. The caller
+//! retries a command that got no response as another writer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,10 +14,10 @@ use super::{FaultyPorts, empty};
 use crate::streams::tests::Words;
 use crate::streams::{CachedTip, StreamError, StreamStore, TransactError};
 
-/// Maximum number of events of a tip.
+/// Maximum number of events in a tip.
 const TIP_EVENTS: usize = 2;
 
-/// Adds words in order; a word that exists is not added again.
+/// Adds words in order. A word that the stream already contains is not added again.
 struct Adding {
     words: Vec<String>,
 }
@@ -26,7 +26,7 @@ fn name() -> StreamName {
     "Words-1".parse().unwrap()
 }
 
-/// Returns another writer id for each call.
+/// Returns a different writer id for each call.
 fn writer() -> WriterId {
     static CALLS: AtomicU64 = AtomicU64::new(1);
     let call = CALLS.fetch_add(1, Ordering::SeqCst);
@@ -45,7 +45,7 @@ async fn add(
 ) -> Result<Vec<String>, TransactError<&'static str>> {
     let decider = Words { keeps: true };
     let added = store.transact(&decider, &name(), word, writer(), CachedTip::Unknown).await;
-    // Without later words, which a delayed call may read as well.
+    // Drop later words, which a delayed call may also have read.
     added.map(|mut added| {
         let at = added.state.iter().position(|known| known == word).unwrap();
         added.state.truncate(at + 1);
@@ -87,7 +87,7 @@ impl Scenario for Adding {
     }
 }
 
-/// Asserts that each word exists once, and that items have no gaps.
+/// Asserts that the stream contains each word once, and that there are no gaps between its items.
 fn assert_once(stored: &Stored, what: &str) {
     let mut words = Vec::new();
     for (first, events) in &stored.streams {
@@ -100,7 +100,7 @@ fn assert_once(stored: &Stored, what: &str) {
     assert_eq!(words.len(), all, "{what}: a word was added twice");
 }
 
-/// Adds words to a stream with `before` words.
+/// Runs the scenario on a stream that already contains `before` words.
 async fn adding(before: usize, words: usize) -> Crashes<Adding> {
     let ports = empty();
     for number in 0..before {
@@ -113,7 +113,7 @@ async fn adding(before: usize, words: usize) -> Crashes<Adding> {
 
 #[tokio::test]
 async fn an_append_to_a_stream_survives() {
-    // A first tip, an update and a split cost a read and a write each.
+    // Creating a tip, updating it and splitting it cost one read and one write each.
     for before in 0..=TIP_EVENTS {
         let crashes = adding(before, 1).await;
         assert_eq!(crashes.requests(), 2);

@@ -1,4 +1,4 @@
-//! Push and pull of a group with two clients.
+//! Scenario for push and pull by a group of two clients.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use crate::logs::{Logs, PullDelta, PullOutcome, PushClient, Pushing};
 
 const GROUP: &str = "group";
 
-/// A group that pushes, then pulls from the start and from a cookie after the first push.
+/// A client group. It pushes, pulls from the start, and pulls from a cookie that it got after the
+/// first push.
 struct Group {
     pushes: Vec<Vec<Pushed>>,
 }
@@ -24,9 +25,10 @@ struct Group {
 /// Result of a push or pull.
 #[derive(Debug, Clone, PartialEq)]
 enum Learned {
-    /// Ids of the mutations in the results of a push. A client gets their outcome by pulling.
+    /// Ids of the pushed mutations. Clients learn the outcome of the mutations by pulling.
     Pushed(Vec<u64>),
-    /// End position of a pull, the pulled positions, and the last mutation id of each client.
+    /// The end position of a pull, the positions of the pulled entries, and the last mutation id of
+    /// each client.
     Pulled(Position, Vec<Position>, BTreeMap<String, u64>),
 }
 
@@ -36,7 +38,7 @@ fn client(number: usize) -> PushClient {
 }
 
 impl Group {
-    /// Pushes the runs in order, like the API's function.
+    /// Pushes mutations in order, grouped into runs as in the API's function.
     async fn push(&self, logs: &Logs, pushed: Vec<Pushed>) -> Result<Learned, Retry> {
         let pushing = Pushing { log: log(), author: Some("alice".to_owned()) };
         let mut learned = Vec::new();
@@ -96,7 +98,8 @@ fn pushed(client: usize, id: u64, base: Position, operation: Operation) -> Pushe
     }
 }
 
-/// Edits of two clients: a malformed one, one with a base that does not exist, and an undo.
+/// Edits of two clients. They include a malformed edit, an edit whose base does not exist, and an
+/// undo.
 async fn group() -> Crashes<Group> {
     let unreadable = Rejection::new(RejectionReason::Invalid, "it is no mutation");
     let undo = Operation::Undo(Undo { position: at(0, 2) });

@@ -1,4 +1,5 @@
-//! Uploads and imports: uploaded objects are checked, appended and kept.
+//! Scenarios for uploads and imports: objects are uploaded, checked, referenced by an entry and
+//! protected from expiry.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::logs::{ChunkToUpload, Completion, Logs};
 use crate::ports::PresignedRequest;
 use crate::sha256::sha256;
 
-/// A client that uploads objects and appends an entry that references them.
+/// A client that uploads objects and then appends an entry that references them.
 struct Uploading {
     upload: UploadKind,
 }
@@ -36,12 +37,13 @@ struct Process {
     logs: Logs,
 }
 
-/// Number of edits in the log before a sheet is imported.
+/// Number of edits in the log before the import of a sheet.
 const EDITS: usize = 2;
 const CLIENT: ClientKey = ClientKey([1; 8]);
 const UPLOAD: Uuid = Uuid::from_bytes([5; 16]);
 
-/// Appends a large entry to a log from [`edited`](super::edited) with at least one edit.
+/// Appends a large entry. The log was created by [`edited`](super::edited) and contains at least
+/// one edit.
 pub(super) async fn append_large(ports: &Arc<FaultyPorts>) {
     let body = encode_external_body(&[set(0, "large"), set(1, "larger")]).unwrap();
     let process = Process { ports: Arc::clone(ports), logs: ports.logs() };
@@ -50,7 +52,7 @@ pub(super) async fn append_large(ports: &Arc<FaultyPorts>) {
 }
 
 impl Process {
-    /// Uploads an object, unless it already exists.
+    /// Uploads an object if it does not exist yet.
     fn send(&self, granted: PresignedRequest, bytes: &[u8]) {
         let status = self.ports.upload(granted, bytes);
         assert!([200, 412].contains(&status), "{status}");
@@ -93,7 +95,7 @@ impl Process {
         Ok(vec![])
     }
 
-    /// Checks the chunks of the tile index, bottom up.
+    /// Has the server check the chunks of the tile index, from the lowest layer up.
     async fn check(&self, sheet: &Sheet) -> Result<Vec<MutationPlace>, Retry> {
         for object in &sheet.chunks {
             self.logs.check_chunks(log(), CLIENT, &[], Some(&object.chunk)).await.map_err(retry)?;
@@ -137,7 +139,7 @@ impl Scenario for Uploading {
             (UploadKind::Sheet(sheet), _) => process.import(sheet).await,
         }
     }
-    /// Asserts that everything that a published index chunk or an entry references is published.
+    /// Asserts that every object that a published index chunk or an entry references is published.
     fn assert_between(&self, stored: &Stored, what: &str) {
         let UploadKind::Sheet(sheet) = &self.upload else {
             let is_kept = stored.objects.values().any(|(_, pending)| !pending);

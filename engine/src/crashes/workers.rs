@@ -1,4 +1,4 @@
-//! Snapshot workers over faulty ports.
+//! Runs snapshot workers over ports that inject faults.
 
 use std::sync::Arc;
 
@@ -9,13 +9,14 @@ use super::ports::FaultyPorts;
 use crate::ports::{Clock as _, Jobs, Received};
 use crate::snapshots::Snapshots;
 
-/// Timeout of the Lambda function, and the visibility timeout of its queue.
+/// Timeout of the Lambda function in milliseconds.
 const FUNCTION_MS: u64 = 300_000;
 const QUEUE_VISIBILITY_S: u32 = 6 * 300;
-/// Exceeds the delay that any fault causes for a snapshot.
+/// Time in milliseconds after which an unfinished snapshot fails the test. It exceeds the delay
+/// that any fault causes.
 const PATIENCE_MS: u64 = 4 * 60 * 60 * 1_000;
 
-/// Handles a message like the worker's Lambda function.
+/// Handles a message as the worker's Lambda function does.
 pub(crate) async fn handle(
     worker: Snapshots,
     ports: Arc<FaultyPorts>,
@@ -26,12 +27,12 @@ pub(crate) async fn handle(
     let deadline_ms = ports.clock.now_ms() + function_ms;
     let outcome = worker.handle(job, &message.receipt, deadline_ms).await;
     if matches!(outcome, SnapshotOutcome::Done | SnapshotOutcome::Drop) {
-        // If the delete fails, the message is received again and dropped.
+        // If the delete fails, the message is received again and then dropped.
         let _ = Jobs::delete(ports.as_ref(), &message.receipt).await;
     }
 }
 
-/// Handles all messages of the queue, one after another.
+/// Handles all messages of the queue, one at a time.
 pub(crate) async fn work(worker: &Snapshots, ports: &Arc<FaultyPorts>) {
     let ends_ms = ports.clock.now_ms() + PATIENCE_MS;
     while !ports.queue.is_empty() {

@@ -1,4 +1,4 @@
-//! Compares the feed with its streams and repairs it, for operators.
+//! Compares the feed with its streams and repairs the feed. Used by operators.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::reader::{FeedError, FeedReader};
 use super::sources::Sources;
 use crate::ports::{AllStreams, Clock, Entries, PortError, Retention, Streams};
 
-/// Number of streams whose events are indexed in one call.
+/// Maximum number of streams whose events are indexed in one call.
 const STREAMS_PER_CALL: usize = 100;
 
 /// Compares the feed of a stack with its streams.
@@ -23,7 +23,7 @@ pub struct Auditor {
     reader: FeedReader,
     all: Arc<dyn AllStreams>,
     sources: Sources,
-    /// All logs, if their entries belong in the feed.
+    /// Source of all log segments; set if entries of logs belong in the feed.
     segments: Option<Arc<dyn Retention>>,
     indexer: Indexer,
     clock: Arc<dyn Clock>,
@@ -32,33 +32,33 @@ pub struct Auditor {
 /// A defect of a feed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Finding {
-    /// Events of a stream are not in the feed. They can be indexed.
+    /// Events of a stream are missing from the feed. Indexing them repairs the defect.
     Missing {
         stream: StreamName,
         /// Index of the first missing event.
         from: u64,
-        /// Index after the last missing event.
+        /// Index after the last missing event (exclusive bound).
         to: u64,
     },
-    /// The feed has events that the stream does not have, or not yet.
+    /// The feed contains events that are not in the stream.
     Beyond {
         stream: StreamName,
         /// Number of events in the stream.
         stored: u64,
-        /// Number of the stream's events in the feed.
+        /// Number of events in the feed that belong to the stream.
         indexed: u64,
     },
-    /// The feed has events of a stream twice or in the wrong order.
+    /// The feed contains events of a stream twice or in the wrong order.
     Disordered {
         stream: StreamName,
         /// Index of the expected event.
         expected: u64,
         /// Index of the event in the feed.
         found: u64,
-        /// Place in the feed.
+        /// Checkpoint of the item that contains the event.
         at: Checkpoint,
     },
-    /// An item of the feed is missing, so later items cannot be reached.
+    /// An item of the feed is missing, so a reader cannot continue to later items.
     Lost {
         /// Place of the missing item.
         at: Checkpoint,
@@ -66,7 +66,7 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// Returns whether indexing the missing events repairs the defect; otherwise the feed must be
+    /// Returns whether indexing missing events can repair the defect. If not, the feed must be
     /// rebuilt.
     #[must_use]
     pub fn can_be_repaired(&self) -> bool {
@@ -77,17 +77,16 @@ impl Finding {
 /// Result of comparing a feed with its streams.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Audit {
-    /// Id of the feed; `None` if nothing was indexed yet.
+    /// Id of the feed; `None` if no event has been indexed yet.
     pub feed: Option<FeedId>,
-    /// Number of streams.
     pub streams: u64,
     /// Number of items in the feed.
     pub items: u64,
-    /// Number of events in the items.
+    /// Number of events in all items.
     pub events: u64,
-    /// The end of the feed.
+    /// Checkpoint of the end of the feed.
     pub end: Option<Checkpoint>,
-    /// Defects; empty if the feed matches the streams.
+    /// Defects that were found; empty if the feed matches the streams.
     pub findings: Vec<Finding>,
 }
 
@@ -97,24 +96,25 @@ pub enum AuditError {
     /// The feed cannot be read.
     #[error(transparent)]
     Feed(#[from] FeedError),
-    /// A table failed.
+    /// A request to a table failed.
     #[error(transparent)]
     Store(#[from] PortError),
-    /// The missing events cannot be indexed.
+    /// Indexing the missing events failed.
     #[error(transparent)]
     Index(#[from] IndexError),
 }
 
-/// Progress of reading the feed.
+/// Progress of a scan of the feed.
 #[derive(Default)]
 struct FeedScan {
-    /// Number of events of each stream in the feed.
+    /// Number of events in the feed, for each stream.
     indexed: BTreeMap<StreamName, u64>,
     audit: Audit,
 }
 
 impl Auditor {
-    /// Returns an auditor of these streams and their feed, which repairs the feed with `indexer`.
+    /// Creates an auditor that compares these streams with their feed, and repairs the feed with
+    /// `indexer`.
     #[must_use]
     pub fn new<S: Streams + AllStreams + 'static>(
         streams: &Arc<S>,
@@ -127,8 +127,8 @@ impl Auditor {
         Self { reader, all: Arc::clone(streams) as _, sources, segments: None, indexer, clock }
     }
 
-    /// Also reads entries of logs in the feed. If `segments` is set, entries that are missing from
-    /// the feed are defects.
+    /// Includes the entries of logs in the comparison. If `segments` is set, entries that are
+    /// missing from the feed are reported as defects.
     #[must_use]
     pub fn with_entries(
         self,
@@ -139,8 +139,9 @@ impl Auditor {
         Self { sources: self.sources.with_entries(entries), segments, indexer, ..self }
     }
 
-    /// Compares the whole feed with all streams. Concurrently appended events may still be in
-    /// transit: the feed is read again for some seconds before events count as missing.
+    /// Compares the whole feed with all streams. The indexing of recent events may still be in
+    /// progress, so the feed is read repeatedly for some seconds before events are reported as
+    /// missing.
     ///
     /// # Errors
     /// Returns [`AuditError`] if a table fails.
@@ -163,10 +164,10 @@ impl Auditor {
         Ok(audit)
     }
 
-    /// Indexes only the events that a comparison found missing.
+    /// Indexes only the events that an audit reported as missing.
     ///
     /// # Errors
-    /// Returns [`AuditError`]; events that were indexed before the error stay in the feed.
+    /// Returns [`AuditError`]. Events that were indexed before the error stay in the feed.
     pub async fn repair(&self, audit: &Audit) -> Result<Indexed, AuditError> {
         let missing = audit.findings.iter().filter_map(|finding| match finding {
             Finding::Missing { stream, from, to } => Some((stream, *from, *to)),
@@ -184,12 +185,13 @@ impl Auditor {
         Ok(total)
     }
 
-    /// Builds another feed after the existing one from every event of every stream. Safe while
-    /// others append and index. If it is interrupted, [`Auditor::verify`] and [`Auditor::repair`]
-    /// complete it. Calls `progress` with the number of events indexed so far.
+    /// Builds a new generation of the feed from every event of every stream. The new generation
+    /// follows the existing one. Appends and indexing may continue during the rebuild. If the
+    /// rebuild is interrupted, [`Auditor::verify`] and [`Auditor::repair`] complete it. Calls
+    /// `progress` with the number of events that have been indexed so far.
     ///
     /// # Errors
-    /// Returns [`AuditError`].
+    /// Returns [`AuditError`] if a table fails.
     pub async fn rebuild(&self, mut progress: impl FnMut(u64)) -> Result<Indexed, AuditError> {
         self.indexer.start_new_feed().await?;
         let mut total = Indexed::default();
@@ -205,8 +207,8 @@ impl Auditor {
         Ok(total)
     }
 
-    /// Returns the span to pass to the indexer for these events. For a log segment, which may be
-    /// long, that is the last entry: the indexer reads the missing entries before it.
+    /// Returns the span to pass to the indexer for a range of events. A log segment may be long, so
+    /// its span contains only the last entry: the indexer reads the missing entries before it.
     async fn span_to_index(
         &self,
         stream: &StreamName,
@@ -225,7 +227,7 @@ impl Auditor {
         Ok(())
     }
 
-    /// Returns the number of events of every stream.
+    /// Returns the number of stored events for each stream.
     async fn count_stored_events(&self) -> Result<BTreeMap<StreamName, u64>, PortError> {
         let (mut stored, mut after) = (BTreeMap::new(), None);
         loop {
@@ -242,8 +244,8 @@ impl Auditor {
         Ok(stored)
     }
 
-    /// Adds the number of entries of every log segment. The inherited segments of a fork belong to
-    /// its source.
+    /// Adds the number of entries of every log segment to `stored`. Skips the inherited segments of
+    /// forks, since they belong to their source.
     async fn add_log_segments(
         &self,
         segments: &dyn Retention,
@@ -293,8 +295,8 @@ impl Auditor {
         }
     }
 
-    /// Finds streams with more events in the feed than in `stored`. A stream may have grown since
-    /// it was counted, so its events are counted again.
+    /// Returns the streams that have more events in the feed than in `stored`. A stream may have
+    /// grown since its events were counted, so they are counted again.
     async fn find_excess_events(
         &self,
         stored: &BTreeMap<StreamName, u64>,
@@ -305,7 +307,7 @@ impl Auditor {
             if *indexed <= stored.get(stream).copied().unwrap_or_default() {
                 continue;
             }
-            // The events of a purged spreadsheet cannot be counted.
+            // The events of a purged spreadsheet can no longer be counted.
             let Some(stored) = self.sources.count_events(stream).await? else { continue };
             if *indexed > stored {
                 let (stream, indexed) = (stream.clone(), *indexed);
@@ -329,7 +331,7 @@ impl FeedScan {
     }
 }
 
-/// Returns the streams with fewer events in the feed than in `stored`.
+/// Returns the streams that have fewer events in the feed than in `stored`.
 fn missing(
     stored: &BTreeMap<StreamName, u64>,
     indexed: &BTreeMap<StreamName, u64>,

@@ -1,4 +1,4 @@
-//! Runs the indexing state machine: performs its actions and returns the answers.
+//! Runs the indexing state machine: performs its actions and passes their results back as answers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,8 +14,8 @@ use super::reactions::Reactions;
 use super::sources::Sources;
 use crate::ports::{Clock, Entries, FeedTable, FeedWriteOutcome, PortError, Random, Streams};
 
-/// Indexes appended events. Caches the end of the feed, so that a batch of events of one stream
-/// usually costs two writes and no read.
+/// Adds appended events to the feed. Caches the end of the feed, so that a batch of events of one
+/// stream usually costs two writes and no read.
 #[derive(Clone)]
 pub struct Indexer {
     index: Arc<dyn FeedTable>,
@@ -31,10 +31,10 @@ pub struct Indexer {
 /// Error of indexing events.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
-    /// The machine refused.
+    /// The indexing state machine failed.
     #[error(transparent)]
     Indexing(#[from] IndexingFault),
-    /// The store failed.
+    /// A request to the store failed.
     #[error(transparent)]
     Store(#[from] PortError),
 }
@@ -53,7 +53,8 @@ impl IndexError {
 }
 
 impl Indexer {
-    /// Returns an indexer of these event streams, in tables of this incarnation.
+    /// Creates an indexer for these event streams. `tables_incarnation` is the current incarnation
+    /// of the tables.
     #[must_use]
     pub fn new(
         index: Arc<dyn FeedTable>,
@@ -67,23 +68,23 @@ impl Indexer {
         Self { index, sources, reactions, clock, random, tables_incarnation, policy, known }
     }
 
-    /// Also indexes the entries of logs.
+    /// Enables indexing of log entries in addition to catalog events.
     #[must_use]
     pub fn with_entries(self, entries: Arc<dyn Entries>) -> Self {
         Self { sources: self.sources.with_entries(entries), ..self }
     }
 
-    /// Sets the policy that decides when a partition ends.
+    /// Sets the policy that determines when a feed partition ends.
     #[must_use]
     pub fn with_partition_policy(self, policy: PartitionPolicy) -> Self {
         Self { policy, ..self }
     }
 
-    /// Indexes appended events, and events of the same streams before them that are missing from
-    /// the feed. Idempotent: indexed events are skipped.
+    /// Indexes appended events. Earlier events of the same streams that are missing from the feed
+    /// are indexed first. Idempotent: events that are already in the feed are skipped.
     ///
     /// # Errors
-    /// Returns [`IndexError`]; events that were indexed before the error stay in the feed.
+    /// Returns [`IndexError`]. Events that were indexed before the error stay in the feed.
     pub async fn index(&self, spans: Vec<Span>) -> Result<Indexed, IndexError> {
         let ends = self.sources.ends_before(&spans).await?;
         let spans = spans.into_iter().chain(ends).collect();
@@ -100,10 +101,11 @@ impl Indexer {
         self.run(begun).await
     }
 
-    /// Starts another feed after the existing one. Every stream must be indexed again.
+    /// Starts a new generation of the feed after the existing one. The caller must then index every
+    /// stream again.
     ///
     /// # Errors
-    /// Returns [`IndexError`].
+    /// Returns [`IndexError`] if the state machine refuses or the store fails.
     pub async fn start_new_feed(&self) -> Result<Indexed, IndexError> {
         self.run(Indexing::begin_rebuild(self.tables_incarnation, self.inputs())).await
     }

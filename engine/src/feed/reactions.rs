@@ -5,18 +5,19 @@ use cellar_catalog::feed::Span;
 
 use crate::ports::PortError;
 
-/// Updates data that is derived from events. Reactions run before the events are indexed, so every
-/// indexed event was reacted to. A reaction may run repeatedly, late, or concurrently with itself.
+/// Updates data that is derived from events. Reactions to an event run before the event is indexed,
+/// so a consumer of the feed sees their results. A reaction may run repeatedly, late, or
+/// concurrently with another run of itself.
 #[async_trait]
 pub trait Reactions: Send + Sync {
-    /// Reacts to these events.
+    /// Reacts to the events of these spans.
     ///
     /// # Errors
-    /// Returns [`PortError`]; the events are then not indexed, and delivered again.
+    /// Returns [`PortError`]. The events are then not indexed, and are delivered again later.
     async fn react(&self, spans: &[Span]) -> Result<(), PortError>;
 }
 
-/// Ignores all events.
+/// An implementation that ignores all events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NoReactions;
 

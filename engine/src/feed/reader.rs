@@ -1,4 +1,4 @@
-//! Reads the feed from a checkpoint on.
+//! Reads the feed, starting at a checkpoint.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ pub struct FeedReader {
 /// One page of the feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedPage {
-    /// Id of the feed; `None` if nothing was indexed yet.
+    /// Id of the feed; `None` if no event has been indexed yet.
     pub feed: Option<FeedId>,
-    /// Items with their places in the feed; some places are unused.
+    /// Items with their checkpoints. Some checkpoints between items may be unused.
     pub items: Vec<FeedItem>,
-    /// Checkpoint of the next page.
+    /// Checkpoint at which the next page starts.
     pub next: Checkpoint,
     /// Set if the feed has no items after this page.
     pub is_end: bool,
@@ -31,7 +31,7 @@ pub struct FeedPage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedItem {
     pub at: Checkpoint,
-    /// Time of indexing, Unix milliseconds.
+    /// Time at which the events were indexed, in Unix milliseconds.
     pub time_ms: u64,
     /// The appended events.
     pub spans: Vec<Span>,
@@ -40,7 +40,7 @@ pub struct FeedItem {
 /// Error of reading the feed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FeedError {
-    /// The checkpoint belongs to another feed.
+    /// The checkpoint was issued for another generation of the feed.
     #[error(
         "the checkpoint belongs to an earlier build of the feed; start again from the beginning"
     )]
@@ -51,37 +51,38 @@ pub enum FeedError {
     /// An item is missing.
     #[error("the feed is damaged at {at}; rebuild it with `synth feed rebuild`")]
     Damaged {
-        /// Place of the missing item.
+        /// Checkpoint of the missing item.
         at: Checkpoint,
     },
-    /// The store failed.
+    /// A request to the store failed.
     #[error(transparent)]
     Store(#[from] PortError),
 }
 
-/// Contiguous items of a partition.
+/// Consecutive items of a partition.
 struct ItemRun {
     /// Items with their offsets in the partition.
     items: Vec<(u64, Item)>,
-    /// Set if there are no items.
+    /// Set if the partition has no items from the start of the run on.
     is_end: bool,
 }
 
 impl FeedReader {
-    /// Returns a reader of the feed in tables of this incarnation.
+    /// Creates a reader. `tables_incarnation` is the current incarnation of the tables.
     #[must_use]
     pub fn new(index: Arc<dyn FeedTable>, tables_incarnation: u32) -> Self {
         Self { index, tables_incarnation }
     }
 
-    /// Returns one page from `from` on, or from the start of the feed: at most `limit` items, and
-    /// at most `MAX_FEED_PAGE_ITEMS`. If `feed` is set, returns an error for any other feed.
+    /// Returns one page of the feed, starting at `from`, or at the start of the feed if `from` is
+    /// `None`. The page contains at most `limit` items, and at most `MAX_FEED_PAGE_ITEMS`. If
+    /// `feed` is set and differs from the current feed, returns an error.
     ///
-    /// Costs one read of the list of partitions, and usually one read of the items: half a read
-    /// unit each if the items are small.
+    /// Each call costs one read of the newest partition, and usually one read of the items. Each of
+    /// these reads costs half a read unit if the items are small.
     ///
     /// # Errors
-    /// Returns [`FeedError`].
+    /// Returns [`FeedError`] if the checkpoint is invalid, the feed is damaged or the store fails.
     pub async fn page(
         &self,
         from: Option<Checkpoint>,
@@ -111,7 +112,7 @@ impl FeedReader {
         Ok(page)
     }
 
-    /// Returns the page of a stack without indexed events.
+    /// Returns the page of a feed that contains no events yet.
     fn empty_page(
         &self,
         from: Option<Checkpoint>,
@@ -130,7 +131,7 @@ impl FeedReader {
         Ok(FeedPage { feed: None, items: Vec::new(), next: start, is_end: true })
     }
 
-    /// Adds items of one partition to a page, starting at the page's end.
+    /// Adds items of one partition to a page, starting at the page's `next` checkpoint.
     async fn read_items(
         &self,
         page: &mut FeedPage,
@@ -157,8 +158,8 @@ impl FeedReader {
         Ok(())
     }
 
-    /// Reads contiguous items of a partition. Reads again with strong consistency if items seem to
-    /// be missing.
+    /// Reads consecutive items of a partition. If items appear to be missing, repeats the read with
+    /// strong consistency.
     async fn read_run(
         &self,
         from: Checkpoint,
@@ -173,7 +174,8 @@ impl FeedReader {
         }
     }
 
-    /// Reads contiguous items and the place before them, which proves that the checkpoint exists.
+    /// Reads consecutive items, and the item before them. The preceding item proves that the
+    /// checkpoint exists.
     async fn try_read_run(
         &self,
         from: Checkpoint,
@@ -200,7 +202,7 @@ impl FeedReader {
         items.drain(..usize::try_from(preceding).unwrap_or_default().min(items.len()));
         let is_end = items.is_empty();
         if is_end && !is_newest {
-            // Every partition but the newest ends with an end item.
+            // Every partition except the newest ends with an end item.
             return Err(FeedError::Damaged { at: from });
         }
         Ok(ItemRun { items, is_end })
@@ -221,7 +223,7 @@ fn check_checkpoint(
     if from.partition() < current.first_partition {
         return Err(FeedError::AnotherFeed);
     }
-    // The partition after the newest may not have been created yet.
+    // The checkpoint may be the start of the next partition, which may not have been created yet.
     let is_next = from.partition() == newest.saturating_add(1) && from.offset() == 0;
     if from.partition() <= newest || is_next { Ok(()) } else { Err(FeedError::Beyond) }
 }

@@ -1,4 +1,4 @@
-//! Sources of the feed: the event streams of the catalog, and optionally the logs of spreadsheets.
+//! Sources of the feed: the event streams of the catalog and, optionally, the logs of spreadsheets.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use cellar_log::entry::Entry;
 use crate::ports::{Clock, Entries, PortError, Random, Streams};
 use crate::streams::StreamStore;
 
-/// Event streams, and optionally logs, where each segment counts as a stream.
+/// Event streams and, optionally, logs. Each log segment counts as a stream.
 #[derive(Clone)]
 pub(super) struct Sources {
     streams: StreamStore,
@@ -29,14 +29,14 @@ impl Sources {
         Self { streams: StreamStore::new(streams, clock, random), entries: None }
     }
 
-    /// Adds the logs of spreadsheets.
+    /// Adds the logs of spreadsheets to the sources.
     pub(super) fn with_entries(self, entries: Arc<dyn Entries>) -> Self {
         Self { entries: Some(entries), ..self }
     }
 
-    /// Returns the events of a stream with indexes from `from` (inclusive) to `to` (exclusive). Of
-    /// a log segment, it may return only the first of them. Returns `None` if the stream does not
-    /// have the events.
+    /// Returns the events of a stream with indexes from `from` (inclusive) to `to` (exclusive). For
+    /// a log segment, the result may contain only the first part of the range. Returns `None` if
+    /// the stream does not contain the events.
     pub(super) async fn span(
         &self,
         stream: &StreamName,
@@ -52,7 +52,8 @@ impl Sources {
         }
     }
 
-    /// Returns the number of events of a stream; `None` if it is unknown, for example after a trim.
+    /// Returns the number of events of a stream. Returns `None` if the number is unknown, for
+    /// example because the entries were trimmed.
     pub(super) async fn count_events(&self, stream: &StreamName) -> Result<Option<u64>, PortError> {
         match (segment_of_stream(stream), &self.entries) {
             (Some((log, segment)), Some(entries)) => {
@@ -67,16 +68,18 @@ impl Sources {
         }
     }
 
-    /// Returns the End Segments that precede the first entries in `spans`. Both were written in one
-    /// transaction, but the End Segment and the entries before it may arrive later, in another
-    /// shard of the change stream.
+    /// Returns a span for the End Segment before each first entry of a segment in `spans`. An End
+    /// Segment and the next segment's first entry are written in one transaction, but the change
+    /// stream may deliver the End Segment and the entries before it later, since they are in
+    /// another shard.
     pub(super) async fn ends_before(&self, spans: &[Span]) -> Result<Vec<Span>, PortError> {
         let Some(entries) = &self.entries else { return Ok(Vec::new()) };
         let mut ends = Vec::new();
         for span in spans.iter().filter(|span| span.first == 0) {
             let Some((log, segment)) = segment_of_stream(&span.stream) else { continue };
             let Some(segment) = segment.checked_sub(1) else { continue };
-            // A fork finds no entries in an inherited segment, which belongs to its source.
+            // A fork stores no entries of an inherited segment, since the segment belongs to its
+            // source.
             if let Some(end) = entries.last(log, segment, true).await? {
                 ends.push(entries_span(log, end.position, vec![EntryKind::of(&end.content)])?);
             }
@@ -85,7 +88,7 @@ impl Sources {
     }
 }
 
-/// Returns the entries of a segment from `from` on that one page contains. Trimmed entries are
+/// Returns the entries of a segment, starting at `from`, that fit on one page. Trimmed entries are
 /// returned with the kind `Offloaded`.
 async fn span_of_entries(
     entries: &dyn Entries,
@@ -110,8 +113,8 @@ async fn span_of_entries(
     Ok(Some(entries_span(log, begin, kinds)?))
 }
 
-/// Returns a span for entries that are missing from the table, or `None` if their segment was not
-/// trimmed.
+/// Returns a span for entries that are missing from the table. Returns `None` if their segment was
+/// not trimmed.
 async fn span_of_trimmed(
     entries: &dyn Entries,
     (log, segment): (LogId, u32),

@@ -9,8 +9,8 @@ use super::reader::FeedPage;
 use crate::catalog::CatalogStore;
 use crate::streams::StreamError;
 
-/// Converts a page to a reply. If `catalog` is set, the reply includes the contents of catalog
-/// events, up to half the maximum reply size.
+/// Converts a page to an API response. If `catalog` is set, the response includes the contents of
+/// catalog events, which may use up to half of the maximum response size.
 ///
 /// # Errors
 /// Returns [`StreamError`] if the events cannot be read.
@@ -37,7 +37,8 @@ pub async fn feed_reply(
     Ok(FeedReply { generation: feed, items, checkpoint: page.next.number(), at_end: page.is_end })
 }
 
-/// Returns the contents of a span's catalog events, or `None` if they exceed `remaining_bytes`.
+/// Returns the contents of the catalog events in a span. Returns `None` if they are longer than
+/// `remaining_bytes`.
 async fn event_views(
     catalog: &CatalogStore,
     span: &Span,

@@ -1,9 +1,10 @@
-//! Deletes snapshot objects that no log of a family needs. An operator may run it at any time and
-//! any number of times, concurrently with all other work.
+//! Deletes snapshot objects that no log of a family needs. An operator may run the collector at any
+//! time and repeatedly, while all other work continues.
 //!
-//! The collector follows all references from the roots and imports of the family's logs, and
-//! deletes old objects that it has not reached; [`GarbageSweep`] decides. It reads all of these
-//! logs, and each of their objects once. If anything cannot be read, nothing is deleted.
+//! The collector follows all references from the roots and imports of the family's logs. It deletes
+//! objects that it has not reached, unless they are too young; [`GarbageSweep`] makes this
+//! decision. Each log of the family and each of their objects is read once. If anything cannot be
+//! read, nothing is deleted.
 
 mod referenced;
 #[cfg(test)]
@@ -28,18 +29,14 @@ use crate::ports::{
 use crate::retry::retried;
 use crate::snapshots::{ObjectFault, ObjectStore};
 
-/// The ports of a garbage collector.
 #[derive(Clone)]
 pub struct GarbagePorts {
-    /// Log service.
     pub logs: Arc<Logs>,
-    /// PendingSnapshots table, if the deployment has one.
+    /// The PendingSnapshots table; `None` if the deployment has no such table.
     pub pending: Option<Arc<dyn PendingSnapshots>>,
-    /// Bucket.
     pub blobs: Arc<dyn Blobs>,
-    /// Object versions of the bucket.
+    /// The object versions in the bucket.
     pub versions: Arc<dyn BlobVersions>,
-    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -49,48 +46,37 @@ pub struct GarbageCollector {
     store: ObjectStore,
 }
 
-/// The amount of deleted garbage.
+/// Number and size of the deleted objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CollectedGarbage {
-    /// Number of objects. All versions of an object count as one.
+    /// Number of objects. All versions of an object count as one object.
     pub objects: u64,
-    /// Total length of all deleted versions in bytes.
+    /// Total length in bytes of all deleted versions.
     pub bytes: u64,
 }
 
-/// A failure of a collection. Repeating the collection is safe.
+/// Reason why a collection failed. It is safe to repeat the collection.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GarbageError {
-    /// A table or the bucket failed.
+    /// A request to a table or the bucket failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
     /// A log cannot be read.
     #[error("nothing was deleted, because the log of {log} cannot be read: {why}")]
-    Log {
-        /// Id of the log.
-        log: LogId,
-        /// Reason.
-        why: LogError,
-    },
+    Log { log: LogId, why: LogError },
     /// A referenced object cannot be read.
     #[error("nothing was deleted, because a referenced object cannot be read: {0}")]
     Object(#[from] ObjectFault),
     /// A referenced object is damaged.
     #[error("nothing was deleted, because an object of {log} is damaged: {why}")]
-    Damaged {
-        /// Id of the log.
-        log: LogId,
-        /// Reason.
-        why: UnreadableReferences,
-    },
-    /// A snapshot was started long ago and is not finished, so its objects could be mistaken for
-    /// garbage.
+    Damaged { log: LogId, why: UnreadableReferences },
+    /// A snapshot was started long ago and is still unfinished, so its objects could be mistaken
+    /// for garbage.
     #[error(
         "nothing was deleted, because the snapshot {at} of {log} was started more than a day ago and \
          is not finished: find the cause with `synth reprocess --spreadsheet {log}`"
     )]
     UnderWay {
-        /// Id of the log.
         log: LogId,
         /// Position of the snapshot.
         at: Position,
@@ -105,19 +91,20 @@ impl GarbageCollector {
         Self { ports, store }
     }
 
-    /// Deletes the objects of `family` that none of the `needed` logs refers to. `needed` must
-    /// contain all logs of the family whose snapshots are needed, except forks that are created
-    /// concurrently.
+    /// Deletes the objects of `family` that no log in `needed` references. `needed` must contain
+    /// every log of the family whose snapshots are needed. Forks that are created during the
+    /// collection may be missing.
     ///
     /// # Errors
-    /// [`GarbageError`] if a read or deletion fails. Unless a deletion has failed, nothing was
+    /// Returns [`GarbageError`] if a read or deletion fails. If no deletion has failed, nothing was
     /// deleted.
     pub async fn collect(
         &self,
         family: LogId,
         needed: &[Needed],
     ) -> Result<CollectedGarbage, GarbageError> {
-        // Objects that are written from now on are not old enough to be deleted.
+        // Take the time before reading references, since objects that are written later must not be
+        // deleted.
         let now_s = self.ports.clock.now_ms() / 1_000;
         for Needed { log, .. } in needed.iter().filter(|needed| !needed.is_due) {
             self.check_pending(*log, now_s).await?;
@@ -127,7 +114,7 @@ impl GarbageCollector {
         self.sweep(family, GarbageSweep::new(family, referenced, now_s)).await
     }
 
-    /// Fails if a pending snapshot of the log is overdue.
+    /// Returns an error if a pending snapshot of the log is overdue.
     async fn check_pending(&self, log: LogId, now_s: u64) -> Result<(), GarbageError> {
         let Some(pending) = &self.ports.pending else { return Ok(()) };
         let end = SnapshotJob { log, position: Position::LAST };
@@ -182,7 +169,7 @@ impl GarbageCollector {
         self.retried(|| self.ports.versions.delete_version(&key, &version)).await
     }
 
-    /// Retries temporary failures for a while. All calls are idempotent.
+    /// Runs an idempotent request. Repeats it for a while after temporary failures.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,

@@ -1,4 +1,5 @@
-//! Finds the objects of a family that its logs need: all objects reachable from roots and imports.
+//! Finds the objects that the logs of a family need: all objects that are reachable from roots and
+//! imports.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -18,7 +19,7 @@ use crate::logs::{EntryCursor, LogError};
 use crate::ports::PortError;
 use crate::snapshots::ObjectFault;
 
-/// The references in a log's own entries, without inherited entries.
+/// The references in the entries that belong to a log itself, not in inherited entries.
 struct OwnReferences {
     /// Position of the last entry.
     last: Position,
@@ -39,15 +40,15 @@ fn log_error(log: LogId, why: LogError) -> GarbageError {
     }
 }
 
-/// An object that refers to others. The kind is part of the identity, because equal bytes have one
-/// name and may be a text in one place and a tile in another.
+/// An object that references other objects. The kind is part of the identity: objects with equal
+/// bytes have the same name, but the bytes may be a text in one place and a tile in another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Node {
     Index(ChunkHash),
     Tile(ChunkHash),
 }
 
-/// The objects found so far.
+/// The objects that have been found so far.
 #[derive(Default)]
 struct FoundObjects {
     referenced: ReferencedObjects,
@@ -55,7 +56,7 @@ struct FoundObjects {
 }
 
 impl GarbageCollector {
-    /// Returns all objects that these logs need.
+    /// Returns all objects that the given logs need.
     pub(super) async fn find_referenced(
         &self,
         family: LogId,
@@ -74,15 +75,15 @@ impl GarbageCollector {
         Ok(found.referenced)
     }
 
-    /// Returns the references of a log's own entries; inherited entries belong to its source.
-    /// Entries that a stale read misses were written a moment ago, and so were all objects that
-    /// only they refer to.
+    /// Returns the references in the entries that belong to a log itself. Inherited entries belong
+    /// to the log's source. If a stale read misses entries, they were just written, and so were all
+    /// objects that only they reference.
     async fn own_references(&self, log: LogId) -> Result<OwnReferences, GarbageError> {
         let logs = &self.ports.logs;
         let first = logs.first_own(log).await.map_err(|why| log_error(log, why))?;
         let mut own = self.entry_references(log, first).await?;
-        // The first entry of a trimmed segment stays in the table, perhaps with another root than
-        // in the offloaded copy of the segment.
+        // The table still contains the first entry of a trimmed segment. Its root may differ from
+        // the root in the offloaded copy of the segment.
         for segment in first.segment()..=own.last.segment() {
             let Ok(first_entry) = Position::new(segment, 0) else { break };
             own.roots
@@ -91,8 +92,8 @@ impl GarbageCollector {
         Ok(own)
     }
 
-    /// Returns the references of the entries from a position on. Each entry is read from the table
-    /// or from an offloaded segment.
+    /// Returns the references in the entries from `first` on. Each entry is read from the table or
+    /// from the offloaded copy of its segment.
     async fn entry_references(
         &self,
         log: LogId,
@@ -141,7 +142,7 @@ impl GarbageCollector {
         self.follow_references(family, references, found).await
     }
 
-    /// Adds the referenced objects and all objects reachable from them.
+    /// Adds the referenced objects and all objects that are reachable from them.
     async fn follow_references(
         &self,
         family: LogId,
@@ -168,7 +169,7 @@ impl GarbageCollector {
         references.map_err(|why| GarbageError::Damaged { log: family, why })
     }
 
-    /// Reads an object, retrying temporary failures.
+    /// Reads an object. Retries temporary failures.
     async fn read<T, F>(&self, read: impl Fn() -> F) -> Result<T, GarbageError>
     where
         F: Future<Output = Result<T, ObjectFault>>,
@@ -190,8 +191,8 @@ impl Node {
 }
 
 impl FoundObjects {
-    /// Adds the referenced objects. Returns those that may refer to others and were not visited
-    /// yet.
+    /// Adds the referenced objects. Returns the new objects among them that may reference other
+    /// objects.
     fn add(&mut self, references: References) -> Vec<Node> {
         let References { index, tiles, leaves } = references;
         for leaf in leaves {

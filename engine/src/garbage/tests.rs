@@ -1,4 +1,4 @@
-//! Tests of which objects of a family are collected and which stay.
+//! Tests of which objects of a family are collected and which are kept.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -56,8 +56,8 @@ async fn snapshot(ports: &Arc<FaultyPorts>, log: LogId, segment: u32) {
     work(&ports.workers(), ports).await;
 }
 
-/// Creates a log with long texts and imports, one of them newer than the last snapshot. Optionally
-/// creates a fork with its own imports and texts, some of them equal to the log's.
+/// Creates a log with long texts and imports. One of the imports is newer than the last snapshot.
+/// Optionally creates a fork with its own imports and texts, some of which equal those of the log.
 async fn world(is_forked: bool) -> Arc<FaultyPorts> {
     let ports = edited(4).await;
     let logs = ports.logs();
@@ -104,7 +104,7 @@ async fn only_objects_that_only_the_fork_used_are_collected() {
     let (alone, forked) = (world(false).await, world(true).await);
     let before = (alone.blobs.contents().len(), forked.blobs.contents().len());
     assert!(before.1 > before.0 + 20, "{before:?}");
-    // As long as both logs are needed, only intermediate roots of snapshots are garbage.
+    // While both logs are needed, only intermediate roots of snapshots are garbage.
     let both = collect(&forked, &[log(), fork()]).await.unwrap();
     assert!(both.objects < 10, "{both:?}");
     assert_eq!(collect(&forked, &[log(), fork()]).await.unwrap(), CollectedGarbage::default());
@@ -129,8 +129,8 @@ async fn the_root_of_a_trimmed_segments_first_entry_stays() {
     for segment in planned.iter().filter(|planned| planned.segment.log == log()) {
         offloader.execute(segment).await.unwrap();
     }
-    // As if the snapshot had been rebuilt with another root between offloading and trimming its
-    // segment.
+    // Simulates that the snapshot was rebuilt with another root after its segment was offloaded and
+    // before it was trimmed.
     let logs = ports.logs();
     let offloaded = logs.root_at(log(), at(1, 0)).await.unwrap();
     let other = logs.root_at(fork(), at(3, 0)).await.unwrap().unwrap();
@@ -146,7 +146,7 @@ async fn the_root_of_a_trimmed_segments_first_entry_stays() {
     assert_eq!(collect(&ports, &[log()]).await.unwrap(), CollectedGarbage::default());
 }
 
-/// A store in which every listing is followed by a rewrite of all objects.
+/// A store that rewrites all objects after each listing.
 struct Rewritten(Arc<FaultyPorts>);
 
 #[async_trait]
@@ -218,7 +218,7 @@ async fn nothing_is_deleted_if_a_needed_object_cannot_be_read() {
     assert!(refused > 20, "{refused}");
 }
 
-/// Uploads missing objects as a client would, and has the import checked.
+/// Uploads missing objects as a client would, and requests the check of the import.
 async fn upload(ports: &Arc<FaultyPorts>, sheet: &Sheet) -> Result<(), LogError> {
     for object in sheet.objects() {
         let key = staged_chunk_key(log(), CLIENT, object.chunk.hash);
@@ -230,11 +230,11 @@ async fn upload(ports: &Arc<FaultyPorts>, sheet: &Sheet) -> Result<(), LogError>
     Ok(())
 }
 
-/// Writes the fork's objects to the log: an import, and the objects of a worker.
+/// Writes the fork's objects to the log, as an import and as objects of a worker.
 async fn write_again(ports: &Arc<FaultyPorts>) {
     let (logs, sheet) = (ports.logs(), Sheet::new(4, 5, DEEP));
     while let Err(error) = upload(ports, &sheet).await {
-        // The object existed and was deleted meanwhile, so it is uploaded.
+        // The object existed but was deleted in the meantime, so it is uploaded again.
         assert!(matches!(error, LogError::Import(ImportFault::Missing { .. })), "{error}");
     }
     let import = edits(log(), 5, 3, at(1, 1), vec![sheet.operation()]);

@@ -175,7 +175,7 @@ pub(super) fn contiguous(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
     last_before_gap.and_then(|last| entries.get(..=last)).unwrap_or(entries)
 }
 
-/// Returns whether an entry is so recent that its segment cannot have been trimmed.
+/// Returns whether an entry is recent enough that its segment cannot have been trimmed yet.
 pub(super) fn is_fresh(tail: &Entry, now_ms: u64) -> bool {
     now_ms / 1_000 < tail.created_s.saturating_add(CACHED_ENTRY_AGE_S)
 }

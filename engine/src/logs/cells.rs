@@ -51,9 +51,7 @@ pub struct CellsRead {
     pub position: Position,
     /// Incarnation of the tables at `position`.
     pub incarnation: u32,
-    /// Number of the sheet.
     pub sheet: SheetId,
-    /// Name of the sheet.
     pub name: String,
     /// The used range of the sheet.
     pub extent: Extent,

@@ -14,7 +14,6 @@ use crate::ports::{CreateOutcome, PortError};
 pub struct Created {
     /// First position of the log.
     pub head: Position,
-    /// The log's incarnation.
     pub incarnation: u32,
     /// Set if the log already existed.
     pub existed: bool,

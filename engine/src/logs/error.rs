@@ -56,7 +56,7 @@ pub enum LogError {
     /// An object of a snapshot is missing or damaged.
     #[error(transparent)]
     Snapshot(crate::snapshots::ObjectFault),
-    /// The store failed.
+    /// A request to the store failed.
     #[error("the store failed: {0}")]
     Store(PortError),
 }

@@ -18,7 +18,6 @@ pub struct NewFork {
     /// Id of the fork, derived by [`LogId::derive_fork`]. A repeated request has the same id and
     /// thus finds the existing fork.
     pub log: LogId,
-    /// The log to fork.
     pub source: LogId,
     /// Last position that the fork shares with the source; `None` for the newest position.
     pub at: Option<Position>,
@@ -35,7 +34,6 @@ pub struct Forked {
     pub position: Position,
     /// Position of the first entry that belongs to the fork itself.
     pub head: Position,
-    /// Incarnation of the fork.
     pub incarnation: u32,
     /// Set if the fork already existed.
     pub existed: bool,
@@ -52,10 +50,7 @@ pub enum ForkFault {
     TooDeep,
     /// The requested position is one that no later entry can follow.
     #[error("no log can continue after {at}; fork an earlier position")]
-    Full {
-        /// The requested position.
-        at: Position,
-    },
+    Full { at: Position },
     /// The nonce was already used for another fork.
     #[error("the nonce was already used for a fork at {position}; use a new nonce")]
     OtherPosition {
@@ -112,7 +107,8 @@ impl Logs {
     ) -> Result<Forked, LogError> {
         let (mut attempt, incarnation) = (0, header.incarnation);
         loop {
-            // A later time gives another number, in case another fork uses the same number.
+            // The fork's number is derived from the time, so a later time gives each attempt a
+            // different number.
             let now_ms = self.clock.now_ms().saturating_add(u64::from(attempt));
             let records = build_records(new, lineage, header.clone(), now_ms)?;
             let error = match self.segments.fork(&records).await {

@@ -29,7 +29,7 @@ const CELL_BYTES: usize = 32;
 pub struct LostCell {
     pub sheet: SheetId,
     pub sheet_name: String,
-    /// Row and column.
+    /// Row and column of the cell.
     pub place: CellName,
     /// Beginning of the text.
     pub preview: String,
@@ -54,7 +54,6 @@ pub struct LostCells {
 /// Result of replacing lost cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplacedCells {
-    /// The replaced cells.
     pub cells: Vec<LostCell>,
     /// Set if more lost cells remain for the next call.
     pub more: bool,

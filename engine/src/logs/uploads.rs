@@ -18,11 +18,9 @@ use crate::sha256::sha256;
 /// A request to append an uploaded object as an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {
-    /// Id of the upload.
     pub upload: Uuid,
     /// Length of the object in bytes.
     pub bytes: u64,
-    /// SHA-256 of the object.
     pub sha256: [u8; 32],
     /// Client that authored the mutations.
     pub client: ClientKey,

@@ -11,7 +11,7 @@ use cellar_log::forward_read::{ForwardRead, ReadStep};
 use super::append::contiguous;
 use super::{LogError, Logs};
 
-/// Why a walk ended.
+/// Reason why a walk ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WalkEnd {
     /// The walk reached the end of the log.

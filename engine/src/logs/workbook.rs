@@ -21,7 +21,7 @@ pub struct WorkbookRead {
     pub incarnation: u32,
 }
 
-/// A replay in progress.
+/// A replay of a log that is in progress.
 #[derive(Debug)]
 pub(super) struct Replay {
     pub(super) workbook: Workbook,

@@ -16,8 +16,8 @@ use crate::ports::{
     ListedVersion, NewBlob, PortError, PresignedRequest, UploadGrant, VersionMarker, VersionPage,
 };
 
-/// An in-memory object store. [`MemoryBlobs::send`] answers requests with its presigned URLs, which
-/// are not web addresses.
+/// An in-memory object store. Its presigned URLs are not web addresses: pass the requests to
+/// [`MemoryBlobs::send`].
 pub struct MemoryBlobs {
     clock: Arc<dyn Clock>,
     state: Mutex<State>,
@@ -27,7 +27,7 @@ pub struct MemoryBlobs {
 struct State {
     objects: BTreeMap<String, Object>,
     grants: Grants,
-    /// Version of the object that was written last.
+    /// Version id of the newest write.
     version: u64,
 }
 
@@ -40,7 +40,7 @@ impl State {
 
 #[derive(Clone)]
 struct Object {
-    /// Version of the object. Only the newest version is kept.
+    /// Version id of the object. Older versions are not kept.
     version: u64,
     head: BlobHead,
     bytes: Bytes,
@@ -48,13 +48,14 @@ struct Object {
 }
 
 impl MemoryBlobs {
-    /// Returns an empty store. `clock` sets the times of writes and the expiry of URLs.
+    /// Creates an empty store. `clock` supplies the times of writes and the time for checking
+    /// whether a URL has expired.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, state: Mutex::default() }
     }
 
-    /// Answers a request with a presigned URL, as S3 would.
+    /// Responds to a presigned request like S3.
     #[must_use]
     pub fn send(&self, request: &UrlRequest) -> UrlReply {
         let now_s = self.now_s();
@@ -90,7 +91,7 @@ impl MemoryBlobs {
         Self { clock, state: Mutex::new(state) }
     }
 
-    /// Returns the content of each object, and whether the object is pending.
+    /// Returns the content of each object, and whether the object has the pending tag.
     #[cfg(test)]
     pub(crate) fn contents(&self) -> BTreeMap<String, (Bytes, bool)> {
         let object = |(key, object): (&String, &Object)| {
@@ -108,8 +109,8 @@ impl MemoryBlobs {
     }
 }
 
-/// Builds the stored object, or returns an error if the content is too long or does not match its
-/// checksum.
+/// Builds the stored form of an object. Returns an error if the content is too long or does not
+/// match its checksum.
 fn check_and_build(new: NewBlob, now_s: u64) -> Result<Object, PortError> {
     let length = new.bytes.len() as u64;
     if length > MAX_BLOB_BYTES {

@@ -6,20 +6,19 @@ use async_trait::async_trait;
 
 use crate::ports::Clock;
 
-/// A clock that advances only when a test advances it or a task sleeps.
+/// A clock whose time advances only when a test advances it or a task sleeps.
 #[derive(Debug)]
 pub struct ManualClock {
     now_ms: AtomicU64,
 }
 
 impl ManualClock {
-    /// Returns a clock at this time, in Unix milliseconds.
+    /// Creates a clock that shows this time, in Unix milliseconds.
     #[must_use]
     pub fn at(now_ms: u64) -> Self {
         Self { now_ms: AtomicU64::new(now_ms) }
     }
 
-    /// Advances the clock.
     pub fn advance_ms(&self, by_ms: u64) {
         self.now_ms.fetch_add(by_ms, Ordering::SeqCst);
     }
@@ -33,7 +32,7 @@ impl Clock for ManualClock {
 
     async fn sleep_ms(&self, delay_ms: u64) {
         self.advance_ms(delay_ms);
-        // Let other tasks run, as a real sleep would.
+        // Let other tasks run, as they would during a real sleep.
         tokio::task::yield_now().await;
     }
 }

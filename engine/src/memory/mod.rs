@@ -1,4 +1,5 @@
-//! In-memory ports with the guarantees of the real services, for tests and the local stack.
+//! In-memory ports that give the same guarantees as the real services, for tests and the local
+//! stack.
 
 mod blobs;
 mod clock;

@@ -1,4 +1,4 @@
-//! Presigned requests of the in-memory object store, which records its grants.
+//! Presigned requests of the in-memory object store. The store records a grant for each URL.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use crate::ports::{
     check_valid_s,
 };
 
-/// Prefix of headers that the store interprets, so that they must be signed.
+/// Prefix of headers that the store interprets. A request may contain such a header only if it is
+/// signed.
 const SIGNED_PREFIX: &str = "x-amz-";
 
 /// The grants of all presigned URLs.
@@ -72,7 +73,7 @@ impl Grants {
         PresignedRequest { method: method.to_owned(), url, headers: vec![], expires_s }
     }
 
-    /// Returns the grant of a request, if the request is exactly what was granted.
+    /// Returns the grant of a request, if the request matches the grant exactly.
     pub(super) fn find(&self, request: &UrlRequest, now_s: u64) -> Option<&Grant> {
         let grant = self.by_url.get(&request.url)?;
         let presigned = grant.presigned();
@@ -109,7 +110,7 @@ impl Grant {
         }
     }
 
-    /// Returns the object of an upload grant, without content.
+    /// Returns the object that an upload grant describes, without its content.
     pub(super) fn upload(&self) -> Option<NewBlob> {
         let Self::Upload { grant, .. } = self else { return None };
         Some(NewBlob {

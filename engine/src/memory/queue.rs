@@ -32,7 +32,7 @@ struct Message {
 }
 
 impl MemoryQueue {
-    /// Returns an empty queue without a dead-letter queue.
+    /// Creates an empty queue without a dead-letter queue.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>, rules: QueueRules) -> Self {
         Self { clock, rules, dead_letters: None, state: Mutex::default() }
@@ -45,7 +45,7 @@ impl MemoryQueue {
         self
     }
 
-    /// Returns an independent copy of the queue, without its dead-letter queue.
+    /// Returns an independent copy of the queue. The copy has no dead-letter queue.
     #[cfg(test)]
     pub(crate) fn copied(&self, clock: Arc<dyn Clock>) -> Self {
         let (rules, state) = (self.rules, Mutex::new(self.lock().clone()));
@@ -82,7 +82,7 @@ impl MemoryQueue {
         state.messages.insert(id, message);
     }
 
-    /// Removes and returns the visible messages that were received too often.
+    /// Removes and returns the visible messages that have reached the maximum receive count.
     fn take_exhausted(&self, state: &mut State, now_ms: u64) -> Vec<Message> {
         let Some(max) = self.rules.max_receive_count.filter(|_| self.dead_letters.is_some()) else {
             return Vec::new();
@@ -94,7 +94,7 @@ impl MemoryQueue {
     }
 }
 
-/// Formats a receipt as `id.count`, so that each receive of a message has another receipt.
+/// Formats a receipt as `id.count`, so that each receive of a message has a different receipt.
 fn receipt(id: u64, receive_count: u32) -> Receipt {
     Receipt(format!("{id}.{receive_count}"))
 }

@@ -1,4 +1,4 @@
-//! In-memory EventStream table, with the records and conditions of the DynamoDB table.
+//! In-memory EventStream table. It uses the same records and conditions as the DynamoDB table.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use cellar_catalog::stream::{Etag, EventBatch, StreamName, Tip, Update};
 
 use crate::ports::{AllStreams, PortError, StreamOutcome, StreamPage, StreamScanKey, Streams};
 
-/// Few, so that callers must follow the pages.
+/// A small page size, so that callers must request several pages.
 const BATCHES_PER_PAGE: usize = 2;
 
 type Items = BTreeMap<(StreamName, u64), Item>;
@@ -35,7 +35,8 @@ impl MemoryStreams {
         Self { items: Mutex::new(self.lock().clone()) }
     }
 
-    /// Returns the items sorted by key: the index of the first event, and the data of the events.
+    /// Returns all items, sorted by key. Each item consists of the index of its first event and the
+    /// data of its events.
     #[cfg(test)]
     pub(crate) fn contents(&self) -> Vec<(u64, Vec<Vec<u8>>)> {
         let said = |events: &[cellar_catalog::stream::StreamEvent]| {
@@ -55,8 +56,8 @@ fn tip_of(items: &Items, name: &StreamName) -> Result<Option<Arc<Tip>>, RecordEr
     item.map(|item| decode_tip(item).map(Arc::new)).transpose()
 }
 
-/// Writes the tip and the event batch if the stored tip has the expected etag (`None`: no tip) and
-/// the batch does not exist.
+/// Writes the tip and the event batch if the stored tip has the expected etag and the event batch
+/// does not exist. An expected etag of `None` means that no tip may exist.
 fn write(
     items: &mut Items,
     batch: Option<&EventBatch>,
@@ -112,7 +113,7 @@ impl Streams for MemoryStreams {
     }
 }
 
-/// Few, so that callers must follow the pages.
+/// A small page size, so that callers must request several pages.
 const PAGE_STREAMS: usize = 3;
 
 #[async_trait]

@@ -1,6 +1,7 @@
-//! In-memory Entry and Segment tables, with the records and conditions of the DynamoDB tables.
+//! In-memory Entry and Segment tables. They use the same records and conditions as the DynamoDB
+//! tables.
 //!
-//! Records are encoded as for DynamoDB, so that a record that DynamoDB would reject is rejected
+//! Records are encoded like in DynamoDB, so that a record that DynamoDB would reject is rejected
 //! here as well.
 
 use std::collections::BTreeMap;
@@ -47,7 +48,7 @@ impl MemoryTables {
         Self { tables: Mutex::new(self.lock().clone()) }
     }
 
-    /// Returns all entries, segments and listed forks.
+    /// Returns all entries, segments and fork records.
     #[cfg(test)]
     pub(crate) fn contents(&self) -> (Vec<Entry>, Vec<Segment>, Vec<ListedFork>) {
         let tables = self.lock();
@@ -60,7 +61,7 @@ impl MemoryTables {
 }
 
 impl MemoryTables {
-    /// Writes all records, if none of them exists.
+    /// Writes all records if none of them exists. Otherwise writes nothing.
     fn transact(
         &self,
         segments: &[&Segment],
@@ -109,7 +110,7 @@ impl MemoryTables {
 #[async_trait]
 impl Retention for MemoryTables {
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
-        /// Few, so that callers must follow the pages.
+        /// A small page size, so that callers must request several pages.
         const PAGE_SEGMENTS: usize = 3;
         let tables = self.lock();
         let key = |(log, num): &(LogId, u32)| ScanKey {

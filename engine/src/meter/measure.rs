@@ -1,4 +1,4 @@
-//! Measures the consumption of one request among concurrent ones.
+//! Measures the consumption of a single request while other requests run concurrently.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cellar_api::cost::Cost;
 
 tokio::task_local! {
-    /// The innermost measurement of the running task; unset outside of [`measure`].
+    /// The innermost measurement of the current task; unset outside of [`measure`].
     static SCOPE: Arc<MeasureScope>;
 }
 
-/// A running measurement, which may be nested in another.
+/// An active measurement. It may be nested in another measurement.
 struct MeasureScope {
     cost: Mutex<Cost>,
     parent: Option<Arc<MeasureScope>>,
@@ -22,8 +22,8 @@ impl MeasureScope {
     }
 }
 
-/// Adds a cost to all active measurements immediately, so that the cost of a future that is dropped
-/// later is included.
+/// Adds a cost to all active measurements immediately, so that the cost is included even if the
+/// future is dropped later.
 pub(super) fn add(cost: Cost) {
     let mut scope = MeasureScope::current();
     while let Some(active) = scope {
@@ -32,13 +32,14 @@ pub(super) fn add(cost: Cost) {
     }
 }
 
-/// Runs a future and returns what its own requests to the ports consumed, regardless of which
-/// [`Meter`](super::Meter) counts them and of concurrent futures. Nested measurements count for
-/// both.
+/// Runs a future, and returns its output and the consumption of its own requests to the ports.
+/// Requests of concurrent futures are not included, and it does not matter which
+/// [`Meter`](super::Meter) counts the requests. The requests of a nested measurement count for both
+/// measurements.
 ///
-/// If a part of the future is dropped, for example by a timeout, its consumption until then is
-/// included. A request without a response is not counted, since its consumption is unknown. Spawned
-/// tasks are not counted unless they are wrapped in [`carried`].
+/// If a part of the future is dropped, for example by a timeout, its consumption up to that point
+/// is included. A request without a response is not counted, since its consumption is unknown.
+/// Spawned tasks are counted only if they are wrapped in [`carried`].
 pub async fn measure<F: Future>(future: F) -> (F::Output, Cost) {
     let scope = Arc::new(MeasureScope { cost: Mutex::default(), parent: MeasureScope::current() });
     let output = SCOPE.scope(Arc::clone(&scope), future).await;
@@ -46,9 +47,9 @@ pub async fn measure<F: Future>(future: F) -> (F::Output, Cost) {
     (output, cost)
 }
 
-/// Returns a future whose consumption counts for the current measurement, for
-/// `tokio::spawn(carried(…))`. Consumption after the end of the measurement is not part of any
-/// request's cost.
+/// Returns a future whose consumption counts for the current measurement even if it runs in another
+/// task, for use as `tokio::spawn(carried(…))`. Consumption after the end of the measurement is not
+/// counted for any request.
 pub fn carried<F: Future>(future: F) -> impl Future<Output = F::Output> {
     let scope = MeasureScope::current();
     async move {
@@ -66,7 +67,7 @@ mod tests {
     use super::super::Meter;
     use super::*;
 
-    /// Sends requests to a port, and yields to other tasks before each request.
+    /// Sends requests to a port. Yields to other tasks before each request.
     async fn calls(meter: &Meter, count: u64) {
         for _ in 0..count {
             tokio::task::yield_now().await;
@@ -143,7 +144,7 @@ mod tests {
         })
         .await;
         assert_eq!(units(cost), (2, 2, 2));
-        // Outside of a measurement, `carried` has no effect.
+        // `carried` has no effect outside of a measurement.
         carried(task(1)).await;
         assert_eq!(units(meter.take()), (8, 8, 8));
     }

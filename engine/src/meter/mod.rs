@@ -1,7 +1,8 @@
-//! Measures what requests to the ports consume.
+//! Measures the consumption of requests to the ports.
 //!
 //! Each adapter counts its requests with the [`Meter`] of its process. [`measure`] returns the
-//! consumption of a single API request among concurrent ones, without help from the adapters.
+//! consumption of a single API request, even if other requests run concurrently. Adapters need no
+//! additional code for this.
 
 mod measure;
 
@@ -14,25 +15,25 @@ use cellar_api::cost::Cost;
 /// Kind of a request to the object store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectRequest {
-    /// PUT or LIST.
+    /// A PUT or LIST request.
     Put,
-    /// GET or HEAD.
+    /// A GET or HEAD request.
     Get,
-    /// Writes or removes tags.
+    /// A request that writes or removes tags.
     Tag,
-    /// DELETE.
+    /// A DELETE request.
     Delete,
 }
 
-/// Sums up the consumption of requests. Shared by the adapters of one process.
+/// Sums the consumption of requests. The adapters of a process share one meter.
 #[derive(Debug, Default)]
 pub struct Meter {
     consumed: Mutex<Cost>,
 }
 
 impl Meter {
-    /// Counts a request to a table. Fractions of half a read unit and of a write unit are rounded
-    /// up.
+    /// Counts a request to a table. Read units are rounded up to a multiple of one half, and write
+    /// units are rounded up to an integer.
     pub fn count(&self, read_units: f64, write_units: f64) {
         self.add(Cost {
             read_half_units: rounded_up(read_units * 2.0),
@@ -53,7 +54,7 @@ impl Meter {
         });
     }
 
-    /// Adds received bytes of objects, whose number is known only after the transfer.
+    /// Adds the received bytes of an object. Their number is known only after the transfer.
     pub fn add_object_bytes_received(&self, bytes: u64) {
         self.add(Cost { object_bytes_received: bytes, ..Cost::default() });
     }
@@ -63,7 +64,7 @@ impl Meter {
         self.add(Cost { queue_requests: 1, ..Cost::default() });
     }
 
-    /// Returns the consumption since the last call.
+    /// Returns the consumption since the last call, and resets the counters.
     #[must_use]
     pub fn take(&self) -> Cost {
         std::mem::take(&mut *self.consumed.lock().unwrap_or_else(PoisonError::into_inner))
@@ -75,7 +76,8 @@ impl Meter {
     }
 }
 
-/// Rounds a number of units from a service up to an integer; NaN and negative numbers become 0.
+/// Rounds a number of units that a service reported up to an integer. NaN and negative numbers
+/// become 0.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

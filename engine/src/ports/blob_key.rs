@@ -22,10 +22,7 @@ pub enum BlobKeyError {
         "`{key}` is not a valid object key; use segments of letters, digits, `-`, `_`, `=` and `.`, \
          separated by `/`"
     )]
-    Malformed {
-        /// The invalid key.
-        key: String,
-    },
+    Malformed { key: String },
 }
 
 impl BlobKey {
@@ -44,7 +41,7 @@ impl BlobKey {
         Ok(Self(key))
     }
 
-    /// The key as text.
+    /// Returns the key as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -10,7 +10,7 @@ use super::PortError;
 pub struct Received {
     /// Id of the message. It stays the same if the message is received again.
     pub id: String,
-    /// The body as sent.
+    /// Body of the message, as it was sent.
     pub body: String,
     /// Handle with which this receiver deletes or hides the message.
     pub receipt: Receipt,

@@ -39,7 +39,7 @@ pub use webhook::{DeliveryRejected, WebhookProgresses, WebhookSender};
 
 use cellar_base::record::RecordError;
 
-/// Error of a port.
+/// Error of a request to a port.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct PortError {

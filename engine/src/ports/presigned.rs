@@ -7,18 +7,16 @@ use super::{BlobKey, PortError, Sha256};
 /// Permission to upload one object without credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UploadGrant {
-    /// Key of the object.
     pub key: BlobKey,
     /// Required length of the object in bytes.
     pub length: u64,
-    /// SHA-256 of the object.
     pub sha256: Sha256,
     /// Required media type. If `None`, the media type is not signed and the uploader may choose it.
     pub content_type: Option<String>,
     /// Required content encoding, for example `zstd`. If `None`, the content encoding is not
     /// signed.
     pub content_encoding: Option<String>,
-    /// Validity in seconds.
+    /// Duration of validity in seconds.
     pub valid_s: u64,
 }
 
@@ -31,7 +29,7 @@ pub struct PresignedRequest {
     /// Headers that the sender must send unchanged, sorted by their lower-case names. `host` is not
     /// included, since an HTTP client derives it from the URL.
     pub headers: Vec<(String, String)>,
-    /// Expiry, Unix seconds.
+    /// Time of expiry in Unix seconds.
     pub expires_s: u64,
 }
 

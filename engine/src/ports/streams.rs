@@ -75,7 +75,6 @@ pub struct StreamPage {
 /// Place in a scan of the EventStream table: the key of the last scanned item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamScanKey {
-    /// Name of the stream.
     pub stream: String,
     /// Index of the item.
     pub index: u64,

@@ -1,9 +1,10 @@
-//! Purges spreadsheets whose time to be undeleted has passed. An operator may
-//! run it at any time and any number of times, concurrently with all other work.
+//! Purges deleted spreadsheets that can no longer be undeleted. An operator may run a purge at any
+//! time and repeatedly, while all other work continues.
 //!
-//! The catalog first marks the spreadsheet as purged, which makes it unrecoverable. Then all its
-//! data is deleted. The segment record by which a purge finds the spreadsheet is deleted last, so
-//! that an interrupted purge can be continued.
+//! First, the spreadsheet is marked as purged in the catalog, which makes it unrecoverable. Then
+//! all its data is deleted. A purge finds spreadsheets by their segment records. A spreadsheet's
+//! last segment record is therefore deleted after all its other data, so that an interrupted purge
+//! can be continued.
 
 mod objects;
 #[cfg(test)]
@@ -35,26 +36,21 @@ use crate::ports::{
 use crate::retry::retried;
 use crate::streams::StreamError;
 
-/// Page size when listing forks.
+/// Maximum number of forks on a page when listing forks.
 const FORKS_PAGE: u32 = 100;
 
-/// The ports of a purger.
 pub struct PurgePorts {
-    /// Entry table.
     pub entries: Arc<dyn Entries>,
-    /// Segment table.
     pub segments: Arc<dyn Segments>,
-    /// Deletions in both tables that only operators may perform.
+    /// Deletions in the Entry and Segment tables. Only operators have the permissions.
     pub retention: Arc<dyn Retention>,
-    /// PendingSnapshots table, if the deployment has one.
+    /// The PendingSnapshots table; `None` if the deployment has no such table.
     pub pending: Option<Arc<dyn PendingSnapshots>>,
-    /// Bucket.
     pub blobs: Arc<dyn Blobs>,
-    /// Object versions of the bucket.
+    /// The object versions in the bucket.
     pub versions: Arc<dyn BlobVersions>,
-    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Random numbers for retry delays.
+    /// Random numbers for the jitter of retry delays.
     pub random: Arc<dyn Random>,
 }
 
@@ -66,51 +62,43 @@ pub struct Purger {
     operator: Person,
 }
 
-/// A deleted spreadsheet and the plan for it.
+/// A deleted spreadsheet and its purge plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedPurge {
-    /// Id of the spreadsheet.
     pub log: LogId,
-    /// Name of the spreadsheet.
     pub name: String,
-    /// Time of the deletion or purge, in Unix seconds.
+    /// Time at which the spreadsheet was deleted or purged, in Unix seconds.
     pub since_s: u64,
-    /// Whether to purge or keep the spreadsheet.
+    /// Whether the spreadsheet is to be purged or kept.
     pub plan: DeletedPlan,
 }
 
-/// The amount of data that a purge deleted.
+/// Amount of data that a purge deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PurgedData {
-    /// Number of log entries.
+    /// Number of deleted log entries.
     pub entries: u64,
-    /// Number of objects in the bucket.
+    /// Number of deleted objects in the bucket.
     pub objects: u64,
-    /// Total length of the objects in bytes.
+    /// Total length of the deleted objects in bytes.
     pub object_bytes: u64,
 }
 
-/// A failure of a purge. Repeating the purge is safe and continues it.
+/// Reason why a purge failed. It is safe to repeat the purge; the repetition continues it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PurgeError {
-    /// A table or the bucket failed.
+    /// A request to a table or the bucket failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
-    /// The catalog failed.
+    /// A request to the catalog failed.
     #[error("the catalog cannot be read or written: {0}")]
     Catalog(#[from] StreamError),
-    /// The spreadsheet is not deleted, or was undeleted.
+    /// The spreadsheet was not deleted, or it was undeleted.
     #[error("{log} was not purged: {rejection}")]
-    Refused {
-        /// Id of the spreadsheet.
-        log: LogId,
-        /// Reason.
-        rejection: Rejection,
-    },
-    /// A fork of the spreadsheet exists.
+    Refused { log: LogId, rejection: Rejection },
+    /// The spreadsheet still has a fork.
     #[error("{log} was not purged, because its fork {fork} still exists")]
     Forked {
-        /// Id of the spreadsheet.
         log: LogId,
         /// Id of the fork.
         fork: LogId,
@@ -120,7 +108,6 @@ pub enum PurgeError {
     Garbage {
         /// Id of the fork.
         log: LogId,
-        /// Reason.
         why: GarbageError,
     },
 }
@@ -142,7 +129,7 @@ impl Purger {
         Self { ports, catalog, collector, operator }
     }
 
-    /// Retries temporary failures for a while. All calls are idempotent.
+    /// Runs an idempotent request. Repeats it for a while after temporary failures.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -150,11 +137,11 @@ impl Purger {
         retried(self.ports.clock.as_ref(), call).await
     }
 
-    /// Returns every deleted spreadsheet with the plan for it. Forks come before their sources.
-    /// Costs one scan of the Segment table, and half a read unit per spreadsheet.
+    /// Returns every deleted spreadsheet with its purge plan. Forks precede their sources. Costs
+    /// one scan of the Segment table, and half a read unit per spreadsheet.
     ///
     /// # Errors
-    /// [`PurgeError::Store`] or [`PurgeError::Catalog`].
+    /// Returns [`PurgeError::Store`] or [`PurgeError::Catalog`] if a request fails.
     pub async fn survey(&self) -> Result<Vec<PlannedPurge>, PurgeError> {
         let logs = self.list_logs().await?;
         let listings = self.read_listings(logs.keys().copied()).await?;
@@ -184,7 +171,7 @@ impl Purger {
         listings.try_filter_map(async |listing| Ok(listing)).try_collect().await
     }
 
-    /// Returns all logs of the tables, with the lineage of forks.
+    /// Returns all logs in the tables. For forks, the lineage is included.
     async fn list_logs(&self) -> Result<BTreeMap<LogId, Option<Lineage>>, PurgeError> {
         let (mut logs, mut after) = (BTreeMap::new(), None);
         loop {
@@ -203,14 +190,14 @@ impl Purger {
     /// Purges a spreadsheet whose plan is to purge it.
     ///
     /// # Errors
-    /// [`PurgeError`]. Data that is left can be deleted by purging again.
+    /// Returns [`PurgeError`]. Repeating the purge deletes the remaining data.
     pub async fn purge(&self, log: LogId) -> Result<PurgedData, PurgeError> {
         self.check_not_forked(log).await?;
         self.mark_purged(log).await?;
         self.delete_pending(log).await?;
         let mut purged = self.delete_objects(log).await?;
-        // Deletes the newest segment first, so that an interrupted purge finds the newest remaining
-        // segment.
+        // Read the newest segment first and delete segments in descending order, so that an
+        // interrupted purge finds the newest remaining segment.
         while let Some(newest) = self.newest_segment(log).await? {
             purged.entries += self.delete_entries(log, newest.num).await?;
             if newest.num == 0 {
@@ -236,7 +223,7 @@ impl Purger {
             Err(CatalogError::Stream(error)) => Err(error.into()),
         }
     }
-    /// Deletes the snapshot objects that only this fork of the family needed.
+    /// Deletes the snapshot objects that no log of the family except this fork needed.
     async fn delete_snapshots(
         &self,
         log: LogId,
@@ -247,7 +234,8 @@ impl Purger {
         let listings = self.read_listings(logs.keys().copied()).await?;
         let needed = needed(&residents(&logs, &listings), self.now_s());
         if needed.is_empty() {
-            // The purge of the origin, the last log of the family, deletes all snapshots.
+            // All snapshots of the family are deleted when its origin is purged, which is the last
+            // log of the family.
             return Ok(CollectedGarbage::default());
         }
         let collected = self.collector.collect(family, &needed).await;
@@ -259,7 +247,7 @@ impl Purger {
         Ok(newest.into_iter().next())
     }
 
-    /// Fails if a fork of the log exists.
+    /// Returns an error if the log has a fork.
     async fn check_not_forked(&self, log: LogId) -> Result<(), PurgeError> {
         for (_, fork) in self.list_forks(log).await? {
             if self.newest_segment(fork).await?.is_some() {
@@ -269,7 +257,7 @@ impl Purger {
         Ok(())
     }
 
-    /// Returns the listed forks of a log, with their list numbers.
+    /// Returns the fork records of a log, each with its number in the list of forks.
     async fn list_forks(&self, log: LogId) -> Result<BTreeSet<(u64, LogId)>, PortError> {
         let (mut forks, mut after) = (BTreeSet::new(), None);
         loop {
@@ -308,8 +296,8 @@ impl Purger {
         }
     }
 
-    /// Deletes the log's list of forks, which are all purged, and the log's own item in its
-    /// source's list.
+    /// Deletes the log's list of forks, all of which are purged already, and the log's own record
+    /// in its source's list.
     async fn delete_fork_list_items(&self, first: &Segment) -> Result<(), PortError> {
         let log = first.log;
         for (number, _) in self.list_forks(log).await? {
@@ -324,7 +312,7 @@ impl Purger {
     }
 }
 
-/// Combines the logs with their statuses in the catalog.
+/// Combines each log with its status in the catalog.
 fn residents(
     logs: &BTreeMap<LogId, Option<Lineage>>,
     listings: &BTreeMap<LogId, Arc<Listing>>,

@@ -1,4 +1,4 @@
-//! Tests of purging with failing in-memory ports.
+//! Tests of purges over in-memory ports that fail.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +38,8 @@ fn other() -> LogId {
 }
 
 fn catalog(ports: &Arc<FaultyPorts>) -> CatalogStore {
-    // Writers are identified by a random number, which must differ between processes.
+    // A random number identifies a writer, so each process needs a different sequence of random
+    // numbers.
     let (streams, random) = (Arc::clone(ports) as _, Arc::new(SystemRandom));
     CatalogStore::new(streams, Arc::clone(&ports.clock) as _, random)
 }
@@ -81,8 +82,9 @@ async fn snapshot(ports: &Arc<FaultyPorts>, job: SnapshotJob) {
     work(&ports.workers(), ports).await;
 }
 
-/// Creates a log of three segments, the first of them offloaded, with snapshots, an upload and an
-/// abandoned worker; a fork with the same; and another log with the same. All are in the catalog.
+/// Creates a log, a fork of it and an unrelated log, and adds them to the catalog. Each has three
+/// segments, the first of which is offloaded, as well as snapshots, an upload and an abandoned
+/// worker.
 async fn world() -> Arc<FaultyPorts> {
     let ports = edited(4).await;
     let logs = ports.logs();
@@ -126,8 +128,8 @@ async fn world() -> Arc<FaultyPorts> {
     ports
 }
 
-/// Builds two snapshots of the fork, the second with a long text. Returns the objects that only
-/// these snapshots use, named as in [`everything`].
+/// Builds two snapshots of the fork. The second one contains a long text. Returns the objects that
+/// only these snapshots use, in the notation of [`everything`].
 async fn snapshots_of_fork(ports: &Arc<FaultyPorts>) -> BTreeSet<String> {
     let (before, logs) = (ports.blobs.contents(), ports.logs());
     snapshot(ports, SnapshotJob { log: fork(), position: at(2, 0) }).await;
@@ -141,7 +143,7 @@ async fn snapshots_of_fork(ports: &Arc<FaultyPorts>) -> BTreeSet<String> {
     made.map(|key| format!("object {key}")).collect()
 }
 
-/// Lists everything that belongs to the logs, as texts.
+/// Returns a textual list of all data of the logs.
 fn everything(ports: &FaultyPorts, of: &[LogId]) -> BTreeMap<String, String> {
     let (entries, segments, forks) = ports.tables.contents();
     let entries = entries.into_iter().filter(|entry: &Entry| of.contains(&entry.log));
@@ -165,8 +167,8 @@ async fn plans(ports: &Arc<FaultyPorts>) -> Vec<(LogId, DeletedPlan)> {
     planned.into_iter().map(|planned| (planned.log, planned.plan)).collect()
 }
 
-/// Deletes some of the log and its fork, long enough ago to be purged. Also returns the objects
-/// that only the fork's snapshots use.
+/// Deletes the log, the fork or both, long enough ago that they can be purged. Also returns the
+/// objects that only the fork's snapshots use.
 async fn deleted(logs: &[LogId]) -> (Arc<FaultyPorts>, BTreeSet<String>) {
     let ports = world().await;
     let of_fork = snapshots_of_fork(&ports).await;
@@ -183,7 +185,7 @@ async fn mend(ports: &Arc<FaultyPorts>) {
     ports.pending.delete(SnapshotJob { log: log(), position: at(2, 0) }, None).await.unwrap();
 }
 
-/// Purges everything that is due, forks first.
+/// Purges every spreadsheet that is due, forks first.
 async fn purge(ports: &Arc<FaultyPorts>) -> Result<Vec<PurgedData>, PurgeError> {
     let purger = purger(ports);
     let mut removed = Vec::new();
@@ -248,7 +250,7 @@ async fn a_purged_fork_leaves_its_source_readable() {
 async fn recently_written_objects_stay() {
     let (ports, _) = deleted(&[fork()]).await;
     mend(&ports).await;
-    // Like `synth reprocess --rebuild`.
+    // Does the same as `synth reprocess --rebuild`.
     for (key, (bytes, _)) in ports.blobs.contents() {
         let key = BlobKey::new(key).unwrap();
         let sha256 = sha256(&bytes);
@@ -295,7 +297,8 @@ async fn data_created_by_a_late_request_is_purged_again() {
     assert_eq!(everything(&ports, &[log()]), BTreeMap::new());
 }
 
-/// Asserts that nothing was deleted before the catalog says so, and nothing of other logs.
+/// Asserts that no data was deleted before the catalog marked the spreadsheet as purged, and that
+/// no data of other logs was deleted.
 async fn assert_between(
     ports: &Arc<FaultyPorts>,
     (before, of_fork): (&FaultyPorts, &BTreeSet<String>),
@@ -311,7 +314,7 @@ async fn assert_between(
         }
         let of_log = |ports: &FaultyPorts| {
             let mut all = everything(ports, &[log]);
-            // Snapshots of the fork are under the log's prefix.
+            // The snapshots of the fork are stored under the log's prefix.
             let is_kept = |key: &String| log == fork() || !of_fork.contains(key);
             all.retain(|key, _| !key.starts_with("listed") && is_kept(key));
             all
@@ -321,7 +324,8 @@ async fn assert_between(
     ports.faults.resume();
 }
 
-/// Purges the logs with each fault at each request, then again until nothing fails.
+/// Purges the logs with each fault at each request, and then repeats the purge without faults until
+/// it succeeds.
 async fn purge_with_each_fault(logs: &[LogId]) {
     let (before, of_fork) = deleted(logs).await;
     mend(&before).await;

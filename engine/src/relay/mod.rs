@@ -30,7 +30,7 @@ pub enum RelayFailure {
     /// A request to the queue or the bucket failed.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// The external body of an entry does not exist, so its data is lost.
+    /// The object of an entry's external body does not exist, so its data is lost.
     #[error(
         "the external body `{key}` is missing, but an entry references it; restore an older version \
          of the object"

@@ -115,7 +115,7 @@ async fn a_temporary_failure_stops_the_batch() {
     assert_eq!(jobs.sent.lock().unwrap().len(), 1);
     assert_eq!(*jobs.tries.lock().unwrap(), 2, "the third was not tried");
     *jobs.left.lock().unwrap() = 9;
-    assert_eq!(relay.relay_batch(&batch[1..]).await, None, "and later it goes on from there");
+    assert_eq!(relay.relay_batch(&batch[1..]).await, None, "and resumes later from there");
     assert_eq!(jobs.sent.lock().unwrap().len(), 3);
 }
 

@@ -1,20 +1,21 @@
 //! Finds snapshots and external bodies that the relay or workers have lost, and repairs them. An
-//! operator may run it at any time and any number of times, concurrently with appends and workers.
+//! operator may run it at any time and repeatedly, while appends and workers continue.
 //!
 //! A survey reads the tables of a log and reports each [`Finding`]. A repair sends the job of a
-//! snapshot again, or removes the pending tag of a body. A repair builds nothing itself: the worker
-//! that receives the message decides what to do, so a superfluous message is dropped.
+//! snapshot again, or removes the pending tag of an external body. The repair itself builds
+//! nothing: the worker that receives the job decides whether work is needed, and drops a
+//! superfluous job.
 //!
-//! - A Snapshot entry without a root is built if it is after the last finished snapshot of its segment. An
-//! earlier Snapshot entry without a root is skipped: a worker would drop its job, and reads do not
-//! need it, because every read starts from a finished snapshot and folds the entries after it. A
-//! rebuild builds the snapshots of all entries.
-//! - The first entry of a log needs no snapshot, because it contains nothing.
-//! - A pending record without a write for `ABANDONED_S` gets another message, even if its entry has a
-//!   root, because the record blocks all later snapshots.
+//! - A Snapshot entry without a root is built if it is after the last finished snapshot of its
+//!   segment. An earlier Snapshot entry without a root is skipped: a worker would drop its job, and
+//!   reads do not need it, because every read starts from a finished snapshot and folds the entries
+//!   after it. A rebuild builds the snapshots of all Snapshot entries.
+//! - The first entry of a log needs no snapshot, because the state at that entry is empty.
+//! - If a pending record was not written for `ABANDONED_S` seconds, its job is sent again, even if
+//!   its entry has a root. Otherwise the record would block all later snapshots.
 //!
-//! A rebuild ([`Reprocess::plan_rebuild`]) builds every snapshot of one log from its entries, even
-//! if all objects under the bucket's `sheets/` are lost.
+//! A rebuild ([`Reprocess::plan_rebuild`]) builds every snapshot of one log from its entries. It
+//! succeeds even if all objects under the bucket's `sheets/` prefix are lost.
 
 mod rebuild;
 mod repair;
@@ -35,43 +36,34 @@ pub use repair::RepairOutcome;
 use crate::ports::{Blobs, Clock, Entries, Jobs, PendingSnapshots, PortError, Retention, Segments};
 use crate::retry::retried;
 
-/// The ports of reprocessing.
 #[derive(Clone)]
 pub struct ReprocessPorts {
-    /// Entry table.
     pub entries: Arc<dyn Entries>,
-    /// Segment table.
     pub segments: Arc<dyn Segments>,
     /// Lists the segments of all logs.
     pub retention: Arc<dyn Retention>,
-    /// PendingSnapshots table.
     pub pending: Arc<dyn PendingSnapshots>,
-    /// Bucket.
     pub blobs: Arc<dyn Blobs>,
-    /// Queue of snapshot jobs.
     pub jobs: Arc<dyn Jobs>,
-    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
-/// The range of a survey.
+/// The logs and entries that a survey covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scope {
     /// A single log; `None` for all logs.
     pub log: Option<LogId>,
-    /// Surveys entries created at or after this time; Unix seconds, by the clocks of their writers.
-    /// Pending records are surveyed regardless of their age.
+    /// Earliest creation time of the entries to survey, in Unix seconds according to their writers'
+    /// clocks. Pending records are surveyed regardless of their age.
     pub since_s: u64,
 }
 
-/// Counts of the entries and other data that a survey read.
+/// Numbers of entries and other records that a survey read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SurveyCounts {
-    /// Number of logs.
     pub logs: u64,
     /// Number of segments whose entries were read.
     pub segments: u64,
-    /// Number of entries.
     pub entries: u64,
     /// Number of Snapshot entries.
     pub snapshots: u64,
@@ -84,9 +76,7 @@ pub struct SurveyCounts {
 /// A fault or a notable state that a survey found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Id of the log.
     pub log: LogId,
-    /// Position of the entry.
     pub at: Position,
     /// Kind of fault or state.
     pub kind: FindingKind,
@@ -95,41 +85,40 @@ pub struct Finding {
 /// The kinds of findings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FindingKind {
-    /// A Snapshot entry without a root that must be built.
+    /// A Snapshot entry without a root whose snapshot must be built.
     NotBuilt,
-    /// A Snapshot entry without a root before a finished snapshot; reads do not need it.
+    /// A Snapshot entry without a root before a finished snapshot. Reads do not need its snapshot.
     Skipped,
-    /// A Snapshot entry without a root that its segment records as finished. The log cannot be
-    /// loaded until a rebuild. Workers never leave this state; tables restored to different times
-    /// may have it.
+    /// A Snapshot entry without a root, although the segment's record states that its snapshot is
+    /// finished. The log cannot be loaded until its snapshots are rebuilt. Workers never cause this
+    /// state, but it can occur if tables are restored to different points in time.
     RootMissing,
-    /// A trimmed Snapshot entry without a root; its root can no longer be set.
+    /// A Snapshot entry in a trimmed segment that has no root. Its root can no longer be set.
     Offloaded,
     /// A snapshot that a worker is building.
     InProgress {
         /// Seconds since the last write of its pending record.
         silent_s: u64,
     },
-    /// A snapshot that was started, but whose worker has stopped.
+    /// A snapshot that a worker started and then abandoned.
     Abandoned {
         /// Seconds since the last write of its pending record.
         silent_s: u64,
     },
-    /// An external body that still has its pending tag, so that the bucket would expire it.
+    /// An external body that still has its pending tag. Without a repair, the bucket would delete
+    /// it.
     BodyPending {
         /// S3 key of the body.
         key: String,
     },
-    /// An external body that is deleted. Only noncurrent versions in the bucket may still have it.
+    /// An external body whose object was deleted. It can be recovered only from a noncurrent
+    /// version in the bucket.
     BodyLost {
         /// S3 key of the body.
         key: String,
     },
-    /// The rest of the segment from this entry cannot be read.
-    Unreadable {
-        /// Reason.
-        why: String,
-    },
+    /// The entries from this position to the end of the segment cannot be read.
+    Unreadable { why: String },
 }
 
 impl FindingKind {
@@ -139,7 +128,7 @@ impl FindingKind {
         matches!(self, Self::NotBuilt | Self::Abandoned { .. } | Self::BodyPending { .. })
     }
 
-    /// Returns whether data is lost that [`Reprocess::repair`] cannot recover.
+    /// Returns whether the finding is a loss of data that [`Reprocess::repair`] cannot recover.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         matches!(self, Self::RootMissing | Self::BodyLost { .. } | Self::Unreadable { .. })
@@ -163,7 +152,7 @@ impl Reprocess {
         self.ports.clock.now_ms() / 1_000
     }
 
-    /// Retries temporary failures for a while. All calls are idempotent.
+    /// Runs an idempotent request. Repeats it for a while after temporary failures.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -171,8 +160,8 @@ impl Reprocess {
         retried(self.ports.clock.as_ref(), call).await
     }
 
-    /// Returns all segments of a log that contain its own entries, in ascending order. Inherited
-    /// entries of a fork are surveyed with the source.
+    /// Returns all segments that contain entries of the log itself, in ascending order. Inherited
+    /// entries of a fork are surveyed with its source.
     async fn segments_of(&self, log: LogId) -> Result<Vec<Segment>, PortError> {
         let ports = &self.ports;
         let newest = self.retried(|| ports.segments.newest(log, 1, true)).await?;

@@ -1,14 +1,15 @@
-//! Rebuilds every snapshot of a log from its first entry.
+//! Rebuilds every snapshot of a log, starting at the log's first entry.
 //!
-//! Each Snapshot entry in the table gets a pending record that requests the rebuild, oldest first.
-//! From then on, the worker of that snapshot, and every worker of a later snapshot, waits for its
-//! turn based on the records alone. The first snapshot is built from the log's entries, each later
-//! one from the previous snapshot. A rebuild has no other state, so a crash leaves some snapshots
-//! unchanged and the others to be rebuilt.
+//! A rebuild writes a pending record for each Snapshot entry in the table, oldest first. Each
+//! record requests the rebuild of its snapshot. Because workers read these records first, the
+//! worker of a snapshot waits until all earlier snapshots are rebuilt. The first snapshot is built
+//! from the log's entries, and each later snapshot from the previous one. Pending records are the
+//! only state of a rebuild. After a crash, some snapshots are unchanged and the others are still
+//! going to be rebuilt.
 //!
-//! Two messages suffice: a worker that finishes wakes the next snapshot. The message of the last
-//! snapshot is redelivered until it is that snapshot's turn, and wakes any snapshot whose message
-//! was lost.
+//! Two messages are sufficient: a worker that finishes a snapshot sends the job of the next one.
+//! The message of the last snapshot is delivered repeatedly until all earlier snapshots are
+//! finished. If the message of a snapshot was lost, this message causes it to be sent again.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_READ_ATTEMPTS;
@@ -31,56 +32,50 @@ pub struct SnapshotToRebuild {
     pub at: Position,
     /// Key of the current root; `None` if the snapshot was never built.
     pub root: Option<String>,
-    /// If an earlier rebuild of the snapshot is active: seconds since the last write of its record.
+    /// Seconds since the last write of the pending record, if an earlier rebuild of this snapshot
+    /// is still active.
     pub active_silent_s: Option<u64>,
 }
 
-/// The plan to rebuild a log.
+/// The plan for rebuilding a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RebuildPlan {
-    /// Id of the log.
     pub log: LogId,
-    /// Counts of the entries and other data that were read.
+    /// Numbers of entries and other records that were read.
     pub counts: SurveyCounts,
-    /// The snapshots to rebuild, oldest first.
+    /// Snapshots to rebuild, oldest first.
     pub snapshots: Vec<SnapshotToRebuild>,
-    /// Snapshot entries with a root in offloaded segments, where the root cannot be replaced. Reads
-    /// at positions before the first rebuilt snapshot may lack objects.
+    /// Number of Snapshot entries with a root in offloaded segments. Their roots cannot be
+    /// replaced, so objects may be missing for reads at positions before the first rebuilt
+    /// snapshot.
     pub offloaded: Vec<Position>,
 }
 
-/// A log cannot be rebuilt. Nothing was changed.
+/// Reason why a log cannot be rebuilt. No data was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebuildRefusal {
     /// The log does not exist.
     #[error("spreadsheet {log} does not exist")]
-    NoLog {
-        /// Id of the log.
-        log: LogId,
-    },
+    NoLog { log: LogId },
     /// The log is incomplete or unreadable.
     #[error("the log of {log} cannot be read from position {at} on: {why}")]
     Unreadable {
-        /// Id of the log.
         log: LogId,
         /// Position of the first unreadable entry.
         at: Position,
-        /// Reason.
         why: String,
     },
-    /// An external body is deleted.
+    /// The object of an external body was deleted.
     #[error(
         "the external body {key} of entry {at} of {log} is deleted: restore its previous version"
     )]
     BodyLost {
-        /// Id of the log.
         log: LogId,
-        /// Position of the entry.
         at: Position,
         /// S3 key of the body.
         key: String,
     },
-    /// A port failed.
+    /// A request to a port failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
 }
@@ -88,17 +83,17 @@ pub enum RebuildRefusal {
 /// The result of starting the rebuild of one snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RebuildStart {
-    /// The pending record of the rebuild was written.
+    /// The pending record was written.
     Started,
     /// An earlier rebuild of the snapshot is active and continues.
     InProgress,
 }
 
 impl Reprocess {
-    /// Reads a whole log and plans its rebuild. Fails unless the log is complete.
+    /// Reads a whole log and plans its rebuild.
     ///
     /// # Errors
-    /// [`RebuildRefusal`] if the log cannot be rebuilt.
+    /// Returns [`RebuildRefusal`] if the log is incomplete or cannot be read.
     pub async fn plan_rebuild(&self, log: LogId) -> Result<RebuildPlan, RebuildRefusal> {
         let segments = self.segments_of(log).await?;
         if segments.is_empty() {
@@ -111,7 +106,7 @@ impl Reprocess {
         Ok(plan)
     }
 
-    /// Adds the Snapshot entries at or after a position to the plan.
+    /// Adds the Snapshot entries from this position on to the plan.
     async fn extend_plan(
         &self,
         plan: &mut RebuildPlan,
@@ -163,13 +158,13 @@ impl Reprocess {
     }
 
     /// Starts a rebuild: writes the pending records, oldest first, and sends the jobs. Calls
-    /// `report` with each snapshot. Snapshots that were appended after planning are rebuilt too,
-    /// because their workers may have started from lost objects.
+    /// `report` for each snapshot. Snapshots that were appended after the planning are also
+    /// rebuilt, because their workers may have started from lost objects.
     ///
     /// # Errors
-    /// [`RebuildRefusal`] if the rebuild could not be started completely; repeat it. Snapshots
-    /// whose records were written are rebuilt as soon as a repetition, or any reprocessing, sends
-    /// their jobs.
+    /// Returns [`RebuildRefusal`] if not all records were written or not all jobs were sent. The
+    /// call should then be repeated. Snapshots whose records were written are rebuilt when a later
+    /// call, or any reprocessing, sends their jobs.
     pub async fn start_rebuild(
         &self,
         plan: &RebuildPlan,
@@ -206,8 +201,8 @@ impl Reprocess {
         Ok(())
     }
 
-    /// Writes the pending record of one snapshot, unless an earlier rebuild of it is active. `base`
-    /// is the previous snapshot, which the rebuild is based on.
+    /// Writes the pending record of one snapshot, unless an earlier rebuild of the snapshot is
+    /// active. `base` is the previous snapshot, on which the rebuild is based.
     async fn write_record(
         &self,
         log: LogId,

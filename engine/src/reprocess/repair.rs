@@ -11,11 +11,11 @@ use crate::ports::{BlobKey, KeepOutcome, PortError};
 /// The result of a repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RepairOutcome {
-    /// The job of the snapshot was sent.
+    /// The job of the snapshot was sent to the queue.
     Sent,
-    /// The pending tag of the body was removed.
+    /// The pending tag of the external body was removed.
     Kept,
-    /// The body is deleted.
+    /// The object of the external body was deleted.
     Lost,
     /// The finding needs no repair, or cannot be repaired.
     Nothing,
@@ -25,7 +25,7 @@ impl Reprocess {
     /// Repairs a finding if possible.
     ///
     /// # Errors
-    /// [`PortError`] if a port failed. Repairing again is safe.
+    /// Returns [`PortError`] if a port fails. It is safe to repeat the repair.
     pub async fn repair(&self, finding: &Finding) -> Result<RepairOutcome, PortError> {
         match &finding.kind {
             FindingKind::NotBuilt | FindingKind::Abandoned { .. } => {
@@ -54,11 +54,11 @@ impl Reprocess {
         self.retried(|| self.ports.jobs.send(&body)).await
     }
 
-    /// Removes finished jobs from the front of `sent`, the queue of sent jobs. The jobs of a log
-    /// are in ascending order.
+    /// Removes finished jobs from the front of the queue `sent`. The jobs of a log must be in
+    /// ascending order.
     ///
     /// # Errors
-    /// [`PortError`] if a table failed.
+    /// Returns [`PortError`] if a table fails.
     pub async fn drop_finished(&self, sent: &mut VecDeque<SnapshotJob>) -> Result<(), PortError> {
         while let Some(job) = sent.front().copied() {
             let pending = self.retried(|| self.ports.pending.first_up_to(job)).await?;

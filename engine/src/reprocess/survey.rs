@@ -14,17 +14,17 @@ use super::walk::{PageRead, SegmentReader};
 use super::{Finding, FindingKind, Reprocess, Scope, SurveyCounts};
 use crate::ports::{BlobKey, PortError};
 
-/// The state of a pending record that matters for a survey.
+/// The parts of a pending record that matter for a survey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PendingState {
     /// Seconds since the last write of the record.
     pub(super) silent_s: u64,
-    /// Whether the record belongs to a rebuild.
+    /// Set if the record belongs to a rebuild.
     pub(super) is_rebuild: bool,
 }
 
 impl PendingState {
-    /// Returns whether a worker has written the record recently.
+    /// Returns whether a worker wrote the record recently.
     pub(super) fn is_alive(self) -> bool {
         self.silent_s < ABANDONED_S
     }
@@ -36,11 +36,12 @@ impl PendingState {
 }
 
 impl Reprocess {
-    /// Surveys everything in the scope. Calls `report` with each finding as it is found, log by
-    /// log: first pending records, then entries by position.
+    /// Surveys all logs in the scope, one log at a time. Calls `report` for each finding
+    /// immediately: first for pending records, then for entries in ascending order.
     ///
     /// # Errors
-    /// [`PortError`] if a port failed. Unreadable data is not an error but a finding.
+    /// Returns [`PortError`] if a port fails. Unreadable data is reported as a finding and not as
+    /// an error.
     pub async fn survey(
         &self,
         scope: Scope,
@@ -91,12 +92,12 @@ impl Reprocess {
             report(Finding { log, at: *at, kind });
         }
         for (index, segment) in segments.iter().enumerate() {
-            // Inherited segments of a fork are surveyed with the source.
+            // The inherited segments of a fork are surveyed with its source.
             if segment.lineage.is_some() {
                 continue;
             }
             let next = segments.get(index.saturating_add(1));
-            // A segment ended when the next segment was created.
+            // A segment is closed when the next segment is created.
             if next.is_none_or(|next| next.created_s >= scope.since_s) {
                 counts.segments += 1;
                 let survey = SegmentSurvey { segment, since_s: scope.since_s, pending: &pending };
@@ -146,7 +147,7 @@ impl Reprocess {
         }
     }
 
-    /// Returns the fault of an external body, if it has one.
+    /// Returns the finding for an external body, or `None` if the body is intact.
     pub(super) async fn check_body_object(
         &self,
         object: &str,

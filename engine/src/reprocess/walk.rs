@@ -1,5 +1,5 @@
-//! Reads the entries of a segment page by page, from the table or from the offloaded copy of a
-//! trimmed segment.
+//! Reads the entries of a segment one page at a time. A page comes from the table or, for a trimmed
+//! segment, from its offloaded copy.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use super::Reprocess;
 use crate::logs::{OffloadedRead, read_offloaded};
 use crate::ports::PortError;
 
-/// A page of contiguous entries in ascending order.
+/// A page of consecutive entries in ascending order.
 pub(super) struct EntryPage {
     pub(super) entries: Vec<Arc<Entry>>,
-    /// Whether the entries come from the offloaded copy.
+    /// Set if the entries were read from the offloaded copy.
     pub(super) is_offloaded: bool,
 }
 
 /// The result of reading a page.
 pub(super) enum PageRead {
     Page(EntryPage),
-    /// The segment cannot be read from this position on.
+    /// The entries from this position to the end of the segment cannot be read.
     Unreadable {
         at: Position,
         why: String,
@@ -33,14 +33,14 @@ pub(super) enum PageRead {
 pub(super) struct SegmentReader<'a> {
     reprocess: &'a Reprocess,
     segment: &'a Segment,
-    /// Whether the segment is the newest of its log, which has no End Segment yet.
+    /// Set if the segment is the newest of its log. Only the newest segment has no End Segment.
     is_newest: bool,
-    /// Position of the next page; `None` at the end.
+    /// Position at which the next page starts; `None` at the end of the segment.
     next: Option<Position>,
 }
 
 impl<'a> SegmentReader<'a> {
-    /// Reads the entries of a segment at or after a position.
+    /// Creates a reader that starts at a position of a segment.
     pub(super) fn new(
         reprocess: &'a Reprocess,
         segment: &'a Segment,
@@ -50,14 +50,14 @@ impl<'a> SegmentReader<'a> {
         Self { reprocess, segment, is_newest, next: Some(from) }
     }
 
-    /// Reads the next page.
     pub(super) async fn read_page(&mut self) -> Result<PageRead, PortError> {
         let Some(from) = self.next.take() else { return Ok(PageRead::End) };
         let (ports, log) = (&self.reprocess.ports, self.segment.log);
         let page = match self.reprocess.retried(|| ports.entries.page(log, from, true)).await {
             Ok(page) => page,
             Err(error) if error.temporary => return Err(error),
-            // An unreadable record must not prevent surveying other logs.
+            // Report the unreadable record as a finding, so that the survey of other logs
+            // continues.
             Err(error) => return Ok(unreadable(from, error.to_string())),
         };
         let is_trimmed = page.entries.first().is_some_and(|first| first.is_trimmed());
@@ -82,9 +82,9 @@ impl<'a> SegmentReader<'a> {
         }
     }
 
-    /// Reads the rest of a segment from its offloaded copy, because the table has only the first
-    /// `contiguous` of `entries` without a gap. Without a copy, returns these entries first and
-    /// `Unreadable` next.
+    /// Reads the rest of a segment from its offloaded copy. The table contains only the first
+    /// `contiguous` of `entries` without a gap. If the segment has no copy, these entries are
+    /// returned first, and the next call returns `Unreadable`.
     async fn read_offloaded_copy(
         &mut self,
         from: Position,
@@ -121,7 +121,7 @@ fn unreadable(at: Position, why: String) -> PageRead {
     PageRead::Unreadable { at, why }
 }
 
-/// Returns how many of the entries have consecutive positions starting at `from`.
+/// Returns the number of leading entries whose positions are consecutive and start at `from`.
 fn count_contiguous(from: Position, entries: &[Arc<Entry>]) -> usize {
     let expected = std::iter::successors(Some(from), |at| at.next_in_segment());
     entries.iter().zip(expected).take_while(|(entry, at)| entry.position == *at).count()

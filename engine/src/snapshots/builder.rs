@@ -1,14 +1,14 @@
-//! The interface between workers and the builder of a snapshot's contents.
+//! Interface between the snapshot workers and the builder that creates a snapshot's contents.
 
 use async_trait::async_trait;
 use cellar_base::position::Position;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-/// The result of one piece of work.
+/// Result of one piece of the work on a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildStep {
-    /// More work is left. The new progress has at most `MAX_PROGRESS_BYTES` and differs from the
-    /// previous progress.
+    /// More work is left. The new progress is at most `MAX_PROGRESS_BYTES` long and differs from
+    /// the previous progress.
     Progress(Vec<u8>),
     /// An earlier Snapshot entry has no snapshot yet and must be built first.
     EarlierSnapshot(Position),
@@ -23,20 +23,20 @@ pub enum BuildStep {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct BuildError {
-    /// Whether a retry may help.
+    /// Set if a retry may succeed.
     pub temporary: bool,
     /// Description of the failure, for operators.
     pub message: String,
 }
 
-/// Builds the contents of snapshots in pieces.
+/// Builds the contents of snapshots in bounded pieces of work.
 #[async_trait]
 pub trait SnapshotBuilder: Send + Sync {
-    /// Performs one bounded piece of the work on a snapshot, much shorter than `LEASE_S`, and
-    /// returns the new progress. `progress` is empty at first. Any worker may repeat any piece,
-    /// also concurrently with another worker; the result is the same.
+    /// Performs one bounded piece of the work on a snapshot and returns the new progress. A piece
+    /// takes much less time than `LEASE_S`. `progress` is empty before the first piece. Any worker
+    /// may repeat any piece, even concurrently with another worker, and gets the same result.
     ///
     /// # Errors
-    /// [`BuildError`] if the piece failed. It is retried later with the same progress.
+    /// Returns [`BuildError`] if the piece failed. It is then retried later with the same progress.
     async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, BuildError>;
 }

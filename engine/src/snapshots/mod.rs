@@ -1,4 +1,4 @@
-//! Drives snapshot workers: performs the actions of the worker's state machine for one message.
+//! Runs the state machine of snapshot workers: performs its actions for one message.
 
 mod builder;
 mod levels;
@@ -27,20 +27,14 @@ use crate::ports::{
     Clock, Entries, Jobs, PendingSnapshots, PortError, Random, Receipt, Segments, WriteOutcome,
 };
 
-/// The ports of snapshot workers.
 #[derive(Clone)]
 pub struct SnapshotPorts {
-    /// Entry table.
     pub entries: Arc<dyn Entries>,
-    /// Segment table.
     pub segments: Arc<dyn Segments>,
-    /// PendingSnapshots table.
     pub pending: Arc<dyn PendingSnapshots>,
-    /// Queue of snapshot jobs.
     pub jobs: Arc<dyn Jobs>,
-    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Random numbers for retry delays.
+    /// Random numbers for the jitter of retry delays.
     pub random: Arc<dyn Random>,
 }
 
@@ -58,22 +52,22 @@ impl Snapshots {
         Self { ports, builder }
     }
 
-    /// Returns whether the tables are reachable.
+    /// Returns whether the Entry table responds.
     pub async fn reachable(&self) -> bool {
         self.ports.entries.reachable().await
     }
 
-    /// Handles a received message in a function invocation that ends at `deadline_ms` (Unix
-    /// milliseconds). Hides the message according to the outcome. After [`SnapshotOutcome::Done`]
-    /// and [`SnapshotOutcome::Drop`], the caller must delete the message.
+    /// Handles a received message. The function invocation ends at `deadline_ms` (Unix
+    /// milliseconds). Hides the message for a time that depends on the outcome. If the outcome is
+    /// [`SnapshotOutcome::Done`] or [`SnapshotOutcome::Drop`], the caller must delete the message.
     pub async fn handle(
         &self,
         job: SnapshotJob,
         receipt: &Receipt,
         deadline_ms: u64,
     ) -> SnapshotOutcome {
-        // The queue's own visibility timeout lasts several invocations, which is too long if this
-        // invocation dies.
+        // Shorten the queue's own visibility timeout. It is as long as several invocations, so a
+        // retry would be delayed for too long if this invocation died.
         self.hide(receipt, WORK_VISIBILITY_S).await;
         let (mut worker, mut action) = Worker::begin(job, deadline_ms);
         let mut piece_count = 0_u64;
@@ -147,7 +141,8 @@ impl Snapshots {
         }
     }
 
-    /// Replaces a record that has this increment. Only the model checker omits the increment.
+    /// Replaces the stored record if its increment equals `increment`. Only the model checker
+    /// passes `None`.
     async fn replace(&self, record: &PendingSnapshot, increment: Option<u64>) -> SnapshotEvent {
         match increment {
             Some(increment) => {
@@ -175,8 +170,8 @@ impl Snapshots {
         self.call_with_retries(job, || self.ports.jobs.send(&body), |()| SnapshotEvent::Done).await
     }
 
-    /// Performs an idempotent call. Retries temporary failures; makes at most `MAX_READ_ATTEMPTS`
-    /// attempts (I6).
+    /// Performs an idempotent call. Repeats it after a temporary failure, up to `MAX_READ_ATTEMPTS`
+    /// attempts in total (I6).
     async fn call_with_retries<T, F>(
         &self,
         job: SnapshotJob,
@@ -213,8 +208,8 @@ impl Snapshots {
         }
     }
 
-    /// Hides a message for this many seconds. A failure is only logged: the message is then
-    /// delivered again earlier or later than intended.
+    /// Hides a message for this number of seconds. A failure is only logged. It causes the message
+    /// to be delivered again earlier or later than intended.
     pub async fn hide(&self, receipt: &Receipt, hidden_s: u32) {
         match self.ports.jobs.change_visibility(receipt, hidden_s).await {
             Ok(true) => {}
@@ -224,7 +219,7 @@ impl Snapshots {
     }
 }
 
-/// Returns the event for the result of replacing a root.
+/// Converts the result of replacing a root to an event.
 fn root_replacement_event(
     job: SnapshotJob,
     current_root: Option<String>,

@@ -1,4 +1,5 @@
-//! An in-memory cache of snapshot objects. Objects never change, so entries never become stale.
+//! An in-memory cache of snapshot objects. The objects are immutable, so cached objects never
+//! become stale.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +9,8 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_CACHED_OBJECT_BYTES;
 use cellar_snapshot::level::ChunkHash;
 
-/// Cache of recently read objects in stored form. Evicts the oldest entries first.
+/// A cache of recently read objects in their stored form. If the cache is full, the oldest objects
+/// are evicted first.
 #[derive(Default)]
 pub(crate) struct ObjectCache {
     entries: Mutex<CacheEntries>,

@@ -18,12 +18,12 @@ use crate::meter::carried;
 use crate::ports::{BlobKey, Blobs, GetOutcome, NewBlob, PortError};
 use crate::sha256::sha256;
 
-/// Media type of chunks and roots after decompression.
+/// Media type of chunks and roots before compression.
 pub(crate) const CONTENT_TYPE: &str = "application/vnd.cellar.chunk";
 /// Content encoding of chunks and roots.
 pub(crate) const CONTENT_ENCODING: &str = "zstd";
 
-/// A snapshot object that cannot be read or written.
+/// Reason why a snapshot object cannot be read or written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectFault {
     /// The object does not exist.
@@ -36,7 +36,7 @@ pub enum ObjectFault {
         /// S3 key of the object.
         key: String,
     },
-    /// The object is not valid, or its bytes do not match its name.
+    /// The object is invalid, or its bytes do not match its name.
     #[error(
         "snapshot object {key} is damaged ({why}); the log still has all data: run `{}` to rebuild \
          the snapshots (for a fork, use the fork's id)",
@@ -45,16 +45,15 @@ pub enum ObjectFault {
     Damaged {
         /// S3 key of the object.
         key: String,
-        /// Reason.
         why: String,
     },
-    /// The bucket failed.
+    /// A request to the bucket failed.
     #[error("the store failed: {0}")]
     Store(PortError),
 }
 
 impl ObjectFault {
-    /// Returns the object and its fault, without the advice to rebuild.
+    /// Describes the object and its fault, without the hint to rebuild.
     #[must_use]
     pub(crate) fn summary(&self) -> String {
         match self {
@@ -69,7 +68,7 @@ impl ObjectFault {
 #[derive(Clone)]
 pub(crate) struct ObjectStore {
     blobs: Arc<dyn Blobs>,
-    /// Cache of objects, used by readers. Workers have no cache because they read each object once.
+    /// Cache of read objects. Workers have no cache, because they read each object only once.
     cache: Option<Arc<ObjectCache>>,
 }
 
@@ -83,7 +82,7 @@ impl ObjectStore {
         Self { blobs, cache: Some(Arc::default()) }
     }
 
-    /// Stores a chunk even if it exists, because that renews the object's age.
+    /// Stores a chunk even if it already exists, because a new write resets the object's age.
     pub(crate) async fn put_chunk(
         &self,
         log: LogId,
@@ -118,8 +117,7 @@ impl ObjectStore {
         Root::unpack(parsed.hash, &stored).map_err(|error| damaged(error.to_string()))
     }
 
-    /// Returns the stored bytes of a chunk. The bytes are verified only if they come from the
-    /// cache.
+    /// Returns the stored bytes of a chunk. Only bytes from the cache are already verified.
     pub(crate) async fn chunk(&self, log: LogId, hash: ChunkHash) -> Result<Bytes, ObjectFault> {
         if let Some(stored) = self.cache.as_deref().and_then(|cache| cache.get(log, hash)) {
             return Ok(stored);
@@ -127,15 +125,15 @@ impl ObjectStore {
         get_object(self.blobs.as_ref(), &chunk_key(log, hash), MAX_STORED_CHUNK_BYTES).await
     }
 
-    /// Caches the stored bytes of a chunk. The caller must have verified the bytes, because the
-    /// cache serves all readers of the process.
+    /// Caches the stored bytes of a chunk. The caller must have verified the bytes, because all
+    /// readers of the process use the cache.
     fn cache_verified(&self, log: LogId, hash: ChunkHash, stored: &Bytes) {
         if let Some(cache) = &self.cache {
             cache.insert(log, hash, stored);
         }
     }
 
-    /// Reads and verifies a text that is stored as an object of its own.
+    /// Reads and verifies a text that is stored as a separate object.
     pub(crate) async fn text(&self, log: LogId, hash: ChunkHash) -> Result<String, ObjectFault> {
         let damaged = |why: String| ObjectFault::Damaged { key: chunk_key(log, hash), why };
         let stored = self.chunk(log, hash).await?;
@@ -169,8 +167,8 @@ impl ObjectStore {
         Ok(())
     }
 
-    /// Calls `compute` until it needs no more objects, and loads the missing objects after each
-    /// call.
+    /// Calls `compute` repeatedly until it returns a result. After each call, loads the objects
+    /// that it reported as missing.
     pub(crate) async fn ready<T>(
         &self,
         log: LogId,
@@ -186,7 +184,7 @@ impl ObjectStore {
     }
 }
 
-/// Returns a request to store a chunk or root permanently.
+/// Returns a request to store a chunk or root that does not expire.
 pub(crate) fn new_object(key: BlobKey, stored: Bytes) -> NewBlob {
     NewBlob {
         key,
@@ -198,14 +196,14 @@ pub(crate) fn new_object(key: BlobKey, stored: Bytes) -> NewBlob {
     }
 }
 
-/// Returns the command that rebuilds the snapshots that use the object with this key.
+/// Returns the command that rebuilds the snapshots to which the object with this key belongs.
 fn rebuild_command(key: &str) -> String {
-    // The second part of the key is the id of the log.
+    // The second segment of the key is the id of the log.
     let log = key.split('/').nth(1).filter(|log| log.parse::<LogId>().is_ok());
     format!("synth reprocess --rebuild --spreadsheet {}", log.unwrap_or("ID"))
 }
 
-/// Converts an error in a snapshot of `log` that does not belong to a single object.
+/// Converts an error about a snapshot of `log` that does not concern a single object.
 pub(crate) fn snapshot_fault(log: LogId, error: &SnapshotError) -> ObjectFault {
     ObjectFault::Damaged { key: format!("sheets/{log}"), why: error.to_string() }
 }
@@ -270,7 +268,7 @@ mod tests {
         for object in [&text, &tile] {
             store.put_chunk(log(), object.chunk.hash, object.stored.clone()).await.unwrap();
         }
-        // Damaged bytes were not cached; verified bytes are.
+        // Damaged bytes must not be cached, but verified bytes must be.
         for _ in 0..2 {
             assert_eq!(store.text(log(), text.chunk.hash).await.unwrap(), "a text");
             read(tile.chunk).await.unwrap();

@@ -1,4 +1,4 @@
-//! Crash tests of workers: each request fails before it is performed, fails after it, or never
+//! Crash tests of workers. Each request fails before it takes effect, fails afterwards, or never
 //! returns.
 
 mod rebuild;
@@ -19,16 +19,16 @@ use crate::ports::{CreateOutcome, PutOutcome};
 
 const FAULTS: [Fault; 4] = [Fault::Refused, Fault::ReplyLost, Fault::DiesBefore, Fault::DiesAfter];
 
-/// Faulty ports and a faulty builder.
+/// Ports and a builder that inject faults.
 struct World {
     ports: Arc<FaultyPorts>,
     clock: Arc<ManualClock>,
     steps: AtomicU32,
-    /// The jobs and progress lengths that the builder received.
+    /// The jobs that the builder received, and the lengths of their progress.
     seen: Mutex<Vec<(SnapshotJob, usize)>>,
 }
 
-/// Number of times that the builder of a snapshot returns progress.
+/// Number of times that the builder returns progress before it finishes a snapshot.
 const PROGRESS_WRITES: usize = 2;
 const STEP_MS: u64 = 5_000;
 
@@ -73,7 +73,7 @@ fn root(job: &SnapshotJob) -> String {
 }
 
 impl World {
-    /// Creates a log with Snapshot entries 0 and 1 and these faults.
+    /// Creates a log with the Snapshot entries 0 and 1, over ports that inject these faults.
     async fn new(planned: Vec<(usize, Fault)>) -> Arc<Self> {
         let clock = Arc::new(ManualClock::at(1_795_246_133_000));
         let tables = MemoryTables::default();
@@ -98,10 +98,10 @@ impl World {
         })
     }
 
-    /// Invokes a function with the next visible message, as Lambda does; returns `None` if no
+    /// Invokes a function with the next visible message, as Lambda would. Returns `None` if no
     /// message is visible.
     async fn call(self: &Arc<Self>, function_ms: u64) -> Option<Option<SnapshotOutcome>> {
-        // The queue's own visibility timeout is six times the function timeout.
+        // The queue's own visibility timeout is six times the function's timeout.
         let message = self.ports.queue.receive(1, 6 * 300).await.unwrap().pop()?;
         let job = SnapshotJob::decode(&message.body).unwrap();
         let deadline_ms = self.clock.now_ms() + function_ms;
@@ -117,7 +117,7 @@ impl World {
         Some(outcome)
     }
 
-    /// Runs until the queue is empty. Returns the minutes that passed.
+    /// Invokes functions until the queue is empty. Returns the number of minutes that have passed.
     async fn run(self: &Arc<Self>, function_ms: u64) -> u64 {
         let began_ms = self.clock.now_ms();
         while !self.ports.queue.is_empty() {
@@ -152,8 +152,9 @@ async fn a_snapshot_needs_a_minimum_of_requests() {
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)));
     world.assert_made(&[0], "alone").await;
-    // Hide, find, read, create, read; for each of three pieces: hide (except the first) and build,
-    // and write (except the last); then root, `L`, delete, next.
+    // The first requests are: hide, find, read, create, read. Three pieces of work follow. Each
+    // needs a hide (except the first piece), a build, and a write (except the last piece). The
+    // last requests set the root, raise the last snapshot, delete the record, and find the next.
     assert_eq!(world.ports.faults.requests(), 5 + 2 + 3 + 2 + 4);
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Drop)), "a late message");
@@ -178,7 +179,8 @@ async fn an_earlier_snapshot_whose_message_is_lost_is_woken() {
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(waits)));
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)), "the earlier one");
     world.assert_made_first().await;
-    // The finished worker has woken its successor, whose own message is still hidden.
+    // The worker that finished has sent the job of the next snapshot, whose earlier message is
+    // still hidden.
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)));
     world.assert_made(&[0, 1], "both").await;
     world.run(FUNCTION_MS).await;
@@ -194,11 +196,12 @@ impl World {
 
 #[tokio::test]
 async fn a_dead_worker_is_replaced_after_its_lease_and_its_progress_is_resumed() {
-    // Hide, find, read, create, read, build, write, hide: the worker dies in the second piece.
+    // The requests are hide, find, read, create, read, build, write, hide: the worker dies in its
+    // second piece.
     let world = World::new(vec![(8, Fault::DiesBefore)]).await;
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(None));
-    // A second message of the same job waits for the rest of the dead worker's lease.
+    // A second message of the same job waits until the lease of the dead worker ends.
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     let rest_s = u32::try_from(LEASE_S - STEP_MS / 1_000).unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Wait { wait_s: rest_s })));
@@ -218,12 +221,12 @@ async fn a_permanent_failure_of_the_builder_does_not_prevent_retries() {
     world.assert_made(&[0], "tried again").await;
 }
 
-/// Both snapshots, with the later one's message first.
+/// Sends the messages of both snapshots, the later one first.
 const ONCE: [u32; 2] = [1, 0];
 /// Each message is delivered twice.
 const TWICE: [u32; 4] = [1, 0, 1, 0];
 
-/// Sends these messages and runs until both snapshots are built.
+/// Sends these messages and invokes functions until both snapshots are built.
 async fn survives(planned: Vec<(usize, Fault)>, messages: &[u32], function_ms: u64) -> usize {
     let what = format!("{planned:?}");
     let world = World::new(planned).await;

@@ -1,4 +1,4 @@
-//! Runs the append state machine: performs its actions and returns the answers.
+//! Runs the append state machine: performs its actions and passes their results back as answers.
 
 use cellar_catalog::stream::append::{
     AppendFault, AppendOutcome, StreamAppendAction, StreamAppendAnswer,
@@ -9,11 +9,12 @@ use super::{StreamError, StreamStore};
 use crate::ports::{PortError, StreamOutcome};
 
 impl StreamStore {
-    /// Appends events that were decided on a tip: once, or not at all if another append was first.
+    /// Appends events that were decided from the state at a tip. The events are appended exactly
+    /// once, or not at all if another append was first.
     ///
     /// # Errors
-    /// Returns [`StreamError::Append`] if the machine refuses, [`StreamError::Store`] if the store
-    /// fails permanently.
+    /// Returns [`StreamError::Append`] if the state machine refuses, or [`StreamError::Store`] if
+    /// the store fails permanently.
     pub async fn append(&self, proposal: &Proposal) -> Result<AppendOutcome, StreamError> {
         let (mut append, mut action) =
             Append::begin(proposal, self.policy).map_err(StreamError::Append)?;

@@ -8,7 +8,7 @@ use crate::ports::PortError;
 /// Error of an operation on an event stream.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
-    /// The append was refused or abandoned.
+    /// The append state machine refused or abandoned the append.
     #[error(transparent)]
     Append(#[from] AppendFault),
     /// The state cannot be rebuilt from the events.
@@ -17,10 +17,10 @@ pub enum StreamError {
     /// An event or a state is too long to be stored.
     #[error(transparent)]
     Payload(#[from] PayloadError),
-    /// Concurrent appends won every attempt.
+    /// Other appends were first in every attempt.
     #[error("too many concurrent writers; retry the unchanged request")]
     Contention,
-    /// The store failed.
+    /// A request to the store failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
 }
@@ -28,10 +28,10 @@ pub enum StreamError {
 /// Error of a command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransactError<R> {
-    /// The decider rejects the command, based on a strongly consistent state.
+    /// The decider rejected the command, based on a strongly consistent state.
     #[error("the command was rejected")]
     Rejected(R),
-    /// The event stream failed.
+    /// Reading or writing the event stream failed.
     #[error(transparent)]
     Stream(#[from] StreamError),
 }

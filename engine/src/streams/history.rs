@@ -1,25 +1,26 @@
-//! Reads the events of a stream, newest first.
+//! Reads the events of a stream from newest to oldest.
 
 use cellar_catalog::stream::{Dated, Decider, RebuildFault, StreamName, newest_first};
 
 use super::{StreamError, StreamStore};
 
-/// Events of one item of a stream.
+/// The events of one item of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Events<E> {
     /// Events, newest first.
     pub events: Vec<Dated<E>>,
-    /// Index before which there are older events; `None` if there are none.
+    /// Index before which the stream has older events; `None` if this item contains the oldest
+    /// events.
     pub below: Option<u64>,
 }
 
 impl StreamStore {
-    /// Returns the events of one item with an index less than `below`, newest first: events of the
-    /// tip, or of the event batch that contains `below - 1`. Costs one read, and another for an
-    /// event batch.
+    /// Returns the events of one item that have an index less than `below`, newest first. The item
+    /// is the tip, or the event batch that contains the event `below - 1`. Costs one read, plus one
+    /// read for an event batch.
     ///
     /// # Errors
-    /// Returns [`StreamError::Rebuild`] if an event is unreadable, [`StreamError::Store`] if the
+    /// Returns [`StreamError::Rebuild`] if an event is unreadable, or [`StreamError::Store`] if the
     /// store fails permanently.
     pub async fn events_back<D: Decider>(
         &self,

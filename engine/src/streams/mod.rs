@@ -22,7 +22,7 @@ use cellar_log::append::Inputs;
 
 use crate::ports::{Clock, Random, Streams};
 
-/// Event streams of one table.
+/// Reads and writes the event streams of one table.
 #[derive(Clone)]
 pub struct StreamStore {
     streams: Arc<dyn Streams>,
@@ -32,13 +32,13 @@ pub struct StreamStore {
 }
 
 impl StreamStore {
-    /// Returns a store with the default split policy.
+    /// Creates a store with the default split policy.
     #[must_use]
     pub fn new(streams: Arc<dyn Streams>, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
         Self { streams, clock, random, policy: SplitPolicy::default() }
     }
 
-    /// Sets the policy that decides when a tip splits off an event batch.
+    /// Sets the policy that determines when a tip splits off an event batch.
     #[must_use]
     pub fn with_split_policy(self, policy: SplitPolicy) -> Self {
         Self { policy, ..self }
@@ -48,7 +48,7 @@ impl StreamStore {
         Inputs { now_s: self.clock.now_ms() / 1_000, random: self.random.next() }
     }
 
-    /// Waits with exponential backoff and full jitter before a retry; `attempt` is 1 for the first
+    /// Waits before a retry, with exponential backoff and full jitter. `attempt` is 1 for the first
     /// retry.
     async fn pause(&self, attempt: u32) {
         self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;

@@ -10,8 +10,8 @@ use crate::ports::PortError;
 
 impl StreamStore {
     /// Returns the events of a stream with indexes from `from` (inclusive) to `to` (exclusive).
-    /// Returns `None` if the stream does not have all of them, or if an eventually consistent read
-    /// misses some.
+    /// Returns `None` if the stream does not contain all of them, or if an eventually consistent
+    /// read misses some.
     ///
     /// # Errors
     /// Returns [`StreamError::Store`] if the store fails permanently.
@@ -26,7 +26,7 @@ impl StreamStore {
         self.events_of(&tip, from, to, consistent).await
     }
 
-    /// Like [`StreamStore::stored_events`], but for a tip that was already read: costs a read only
+    /// Like [`StreamStore::stored_events`], but uses a tip that was already read. Costs a read only
     /// if some of the events are in event batches.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl StreamStore {
         consistent: bool,
     ) -> Result<Option<Vec<StreamEvent>>, StreamError> {
         let mut first = tip.first();
-        // Lists of events per item, newest item first.
+        // The events of each item, newest item first.
         let mut items = vec![tip.events.clone()];
         while first > from {
             let batches = self.read_batches(&tip.name, first, consistent).await?;
@@ -55,15 +55,16 @@ impl StreamStore {
         Ok(Some(asked.map(|(_, event)| event).collect()))
     }
 
-    /// The tip of a stream, read consistently.
+    /// Returns the tip of a stream. The read is strongly consistent.
     ///
     /// # Errors
-    /// Returns [`PortError`] if the store fails for good.
+    /// Returns [`PortError`] if the store fails permanently.
     pub async fn tip(&self, stream: &StreamName) -> Result<Option<Arc<Tip>>, PortError> {
         self.read_tip(stream, true).await
     }
 
-    /// The same events, by their kinds.
+    /// Like [`StreamStore::stored_events`], but returns a span, which contains the kinds of the
+    /// events.
     ///
     /// # Errors
     /// Returns the same errors as [`StreamStore::stored_events`].

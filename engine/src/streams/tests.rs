@@ -1,4 +1,4 @@
-//! The stream store over an in-memory table with faults.
+//! Tests of the stream store over an in-memory table that injects faults.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -15,9 +15,10 @@ use super::{CachedTip, StreamError, StreamStore, TransactError};
 use crate::memory::{ManualClock, MemoryStreams};
 use crate::ports::{PortError, Random, StreamOutcome, Streams};
 
-/// A list of words. A command adds a word if it is missing; an empty word is rejected.
+/// State of the test streams: a list of words. A command adds a word if the word is missing. An
+/// empty word is rejected.
 pub(crate) struct Words {
-    /// Whether the state is stored as an unfold.
+    /// Set if the state is stored as an unfold.
     pub(crate) keeps: bool,
 }
 
@@ -71,15 +72,15 @@ impl Decider for Words {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum FaultPlan {
     None,
-    /// The write succeeds, and its reply is lost.
+    /// The write succeeds, but its response is lost.
     ReplyLost,
-    /// The write is not answered, and takes effect after the next answered write.
+    /// The write gets no response, and takes effect only after the next write that gets a response.
     Late,
     Throttled,
     ReadFails,
-    /// Another process appends before the write.
+    /// Another process appends an event before the write.
     Overtaken,
-    /// The read misses existing data.
+    /// The read does not return existing data.
     Stale,
 }
 
@@ -131,7 +132,7 @@ impl Faulty {
         outcome
     }
 
-    /// Appends a word like another process.
+    /// Appends a word as another process would.
     async fn overtake(&self) {
         let number = {
             let mut others = self.others.lock().unwrap();
@@ -222,7 +223,7 @@ fn store(streams: Arc<dyn Streams>) -> StreamStore {
         .with_split_policy(policy)
 }
 
-/// Returns a store with faults, whose stream contains these words.
+/// Returns a store that injects these faults and whose stream contains these words.
 async fn fixture(words: &[&str]) -> (Arc<Faulty>, StreamStore) {
     let faulty = Arc::new(Faulty::default());
     let store = store(faulty.clone());
@@ -278,7 +279,7 @@ async fn a_cached_tip_needs_no_read() {
     assert_eq!(faulty.requests(), (0, 1));
     let state = add(&store, "b", CachedTip::Tip(first.tip)).await.unwrap();
     assert_eq!((state.join(" "), faulty.requests()), ("a b".to_owned(), (0, 2)));
-    // The third append splits the tip; the unfold makes a read of the event batch unnecessary.
+    // The third append splits the tip. The unfold makes it unnecessary to read the event batch.
     add(&store, "c", CachedTip::Unknown).await.unwrap();
     assert_eq!(faulty.requests(), (1, 3));
     assert_eq!(words(&store).await, "a b c");
@@ -289,9 +290,9 @@ async fn a_cached_tip_needs_no_read() {
 async fn reads_event_batches_without_an_unfold() {
     let (faulty, store) = fixture(&["a", "b", "c", "d", "e", "f", "g"]).await;
     assert_eq!(words(&store).await, "a b c d e f g");
-    // A tip, a page of two event batches, and a page of one.
+    // The requests read a tip, a page of two event batches, and a page of one event batch.
     assert_eq!(faulty.requests(), (3, 0));
-    // A page that is missing is read again.
+    // A missing page is read again.
     faulty.plan(&[FaultPlan::None, FaultPlan::Stale, FaultPlan::Stale]);
     assert_eq!(words(&store).await, "a b c d e f g");
     assert_eq!(faulty.requests(), (3 + 4, 0));
@@ -319,7 +320,7 @@ async fn rejects_only_on_a_current_state() {
         add(&store, "", CachedTip::Unknown).await,
         Err(TransactError::Rejected("a word has letters"))
     );
-    // A stale read that finds no stream costs a write.
+    // A stale read that finds no stream costs an additional write.
     faulty.plan(&[FaultPlan::Stale]);
     assert_eq!(add(&store, "b", CachedTip::Unknown).await.unwrap().join(" "), "a b");
 }
@@ -368,7 +369,7 @@ async fn bounds_the_attempts_of_a_command() {
 #[tokio::test]
 async fn rejects_an_oversized_event_before_the_write() {
     let (faulty, store) = fixture(&[]).await;
-    // The text is incompressible.
+    // The text is random, so that it cannot be compressed.
     let mut state = 1_u32;
     let long: String = (0..600_000)
         .map(|_| {

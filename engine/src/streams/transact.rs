@@ -1,5 +1,5 @@
-//! Executes a command: loads the state, decides, appends, and decides again if another append was
-//! first.
+//! Executes a command: loads the state, decides and appends. If another append was first, loads the
+//! state and decides again.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use cellar_catalog::stream::{
 
 use super::{StreamError, StreamStore, TransactError};
 
-/// Prior knowledge of a stream.
+/// The caller's prior knowledge of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CachedTip {
-    /// Unknown: the tip is read.
+    /// The caller knows nothing about the stream, so the tip is read.
     Unknown,
-    /// The current or an earlier tip; `None` for a new stream. No read is needed.
+    /// The current or an earlier tip, so that no read is needed; `None` for a new stream.
     Tip(Option<Arc<Tip>>),
 }
 
@@ -26,26 +26,27 @@ pub enum CachedTip {
 pub struct Transacted<D: Decider> {
     /// The state after the command.
     pub state: D::State,
-    /// The appended events; empty if there was nothing to do.
+    /// Events that the command appended; empty if there was nothing to do.
     pub events: Vec<D::Event>,
-    /// Index of the first event after the state.
+    /// Index of the first event that the state does not include.
     pub next: u64,
-    /// The newest known tip, which may contain later events; `None` if the stream does not exist.
+    /// The newest known tip; `None` if the stream does not exist. It may contain events that the
+    /// state does not include.
     pub tip: Option<Arc<Tip>>,
 }
 
 impl StreamStore {
-    /// Executes a command: decides its events on the state that directly precedes them, and appends
-    /// them exactly once. `writer` must be unique to this call. A rejection, or an empty list of
-    /// events, is returned only if it is based on a strongly consistent state.
+    /// Executes a command: decides its events from the state that immediately precedes them, and
+    /// appends them exactly once. `writer` must be unique to this call. A rejection or an empty
+    /// list of events is returned only if it is based on a strongly consistent state.
     ///
-    /// A caller that does not receive the result may repeat the command in another call only if the
-    /// decider recognizes from the state that the command was already executed.
+    /// If the caller does not receive the result, it may repeat the command with another call only
+    /// if the decider can recognize from the state that the command was already executed.
     ///
     /// # Errors
-    /// Returns [`TransactError::Rejected`] by the decider; [`TransactError::Stream`] if the store
-    /// fails, an event is unreadable or too long, or concurrent appends win `MAX_DECIDE_ATTEMPTS`
-    /// times.
+    /// - [`TransactError::Rejected`] if the decider rejects the command.
+    /// - [`TransactError::Stream`] if the store fails, an event is unreadable or too long, or
+    ///   other appends were first in `MAX_DECIDE_ATTEMPTS` attempts.
     pub async fn transact<D: Decider>(
         &self,
         decider: &D,
@@ -95,7 +96,7 @@ impl StreamStore {
         }
     }
 
-    /// Builds the append of events to a tip, with the state after them as unfold.
+    /// Builds the append of events to a tip. The state after the events is included as an unfold.
     fn build_proposal<D: Decider>(
         &self,
         decider: &D,

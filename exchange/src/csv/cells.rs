@@ -68,7 +68,7 @@ impl<R: Read> CellReader<R> {
         }
     }
 
-    /// Returns whether a column now has another type than the one with which its cells were
+    /// Returns whether a column now has a different type from the one with which its cells were
     /// created.
     fn have_types_changed(&self) -> bool {
         // The cells of columns that were unknown at the start were created as text.

@@ -124,7 +124,7 @@ impl<S: Source> CsvImport<S> {
                 Ok(Some(Piece::Block(block)))
             }
             NextCells::End(survey) if self.survey.as_ref() == Some(&survey) => Ok(None),
-            // The second pass has read other contents than the first one, so the file was changed.
+            // The two passes have read different contents, so the file was changed.
             NextCells::End(_) | NextCells::TypesChanged => Err(ReadError::Changed),
         }
     }

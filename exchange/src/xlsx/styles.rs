@@ -14,8 +14,7 @@ use crate::workbook::xml::{Xml, attribute};
 pub(super) fn read_styles<R: Read>(xml: &mut Xml<R>) -> Result<Vec<Format>, WorkbookError> {
     let mut codes: BTreeMap<u32, Format> = BTreeMap::new();
     let mut styles = Vec::new();
-    // Elements with the same names also exist outside of these two sections, so they are ignored
-    // there.
+    // Elements with the same names also exist outside of these two sections and are ignored.
     let (mut in_codes, mut in_styles) = (false, false);
     loop {
         match xml.next()? {

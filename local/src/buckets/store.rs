@@ -39,7 +39,7 @@ impl Bucket {
     /// Opens the folder, or creates it. Deletes the unfinished files of earlier processes.
     ///
     /// # Errors
-    /// [`LocalError::Damaged`] if a record cannot be read or its data file is missing.
+    /// Returns [`LocalError::Damaged`] if a record cannot be read or its data file is missing.
     pub(super) fn open(folder: PathBuf) -> Result<Self, LocalError> {
         let fault = |what, source| LocalError::File { what, path: folder.clone(), source };
         for name in [RECORDS, DATA, INCOMING] {

@@ -92,7 +92,7 @@ impl EventSources {
             } else {
                 let mapping = Mapping::read(template, names, id, &resource.properties)?;
                 let function = build_function(&mapping.function)?;
-                sources.add_stream_source(mapping, names, context, function)?;
+                sources.add_stream_source(&mapping, names, context, function)?;
             }
         }
         Ok(sources)
@@ -114,7 +114,7 @@ impl EventSources {
 
     fn add_stream_source(
         &mut self,
-        mapping: Mapping,
+        mapping: &Mapping,
         names: &Names<'_>,
         context: &SourceContext<'_>,
         function: Option<Arc<dyn EventFunction>>,
@@ -122,7 +122,7 @@ impl EventSources {
         context.roles.check_stream(&mapping.id, &mapping.function, &mapping.stream_arn)?;
         let stream = TableStream::of_table(context.database, &mapping.table)
             .map_err(|why| LocalError::Template { logical_id: mapping.id.clone(), why })?;
-        let dead_letters = context.dead_letters(names, &mapping)?;
+        let dead_letters = context.dead_letters(names, mapping)?;
         let Some(function) = function else { return Ok(()) };
         // One poller per shard, because the records of a shard are processed in order.
         for shard in stream.shards() {

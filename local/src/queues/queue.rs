@@ -41,7 +41,7 @@ impl LocalQueue {
     /// Returns the number of messages, including hidden ones.
     ///
     /// # Errors
-    /// [`PortError`] if the file cannot be read.
+    /// Returns a [`PortError`] if the file cannot be read.
     pub async fn len(&self) -> Result<u64, PortError> {
         let name = self.name.clone();
         let sql = "SELECT COUNT(*) FROM messages WHERE queue = ?1";
@@ -55,7 +55,7 @@ impl LocalQueue {
     /// Returns whether the queue has no messages.
     ///
     /// # Errors
-    /// [`PortError`] if the file cannot be read.
+    /// Returns a [`PortError`] if the file cannot be read.
     pub async fn is_empty(&self) -> Result<bool, PortError> {
         Ok(self.len().await? == 0)
     }

@@ -86,7 +86,7 @@ impl StateFolder {
     /// killed process leaves the file behind.
     ///
     /// # Errors
-    /// [`LocalError`] if the state is damaged.
+    /// Returns a [`LocalError`] if the state is damaged.
     pub fn endpoints(&self) -> Result<Option<(Endpoints, String, String)>, LocalError> {
         let Some(text) = self.read(ENDPOINTS)? else {
             return Ok(None);

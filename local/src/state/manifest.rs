@@ -28,7 +28,7 @@ impl StateFolder {
     /// Returns the name of the stack that the folder belongs to; `None` if the folder has no state.
     ///
     /// # Errors
-    /// [`LocalError`] if the state is damaged.
+    /// Returns a [`LocalError`] if the state is damaged.
     pub fn stack(&self) -> Result<Option<String>, LocalError> {
         Ok(self.manifest()?.map(|manifest| manifest.stack))
     }
@@ -36,7 +36,7 @@ impl StateFolder {
     /// Returns the random id of the local stack; `None` if the folder has no state.
     ///
     /// # Errors
-    /// [`LocalError`] if the state is damaged.
+    /// Returns a [`LocalError`] if the state is damaged.
     pub fn identity(&self) -> Result<Option<String>, LocalError> {
         Ok(self.manifest()?.map(|manifest| manifest.identity))
     }

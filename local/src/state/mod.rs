@@ -87,9 +87,9 @@ impl StateFolder {
     /// Deletes the folder and all data.
     ///
     /// # Errors
-    /// [`LocalError::AlreadyRunning`] if a process uses the folder. [`LocalError::Linked`] if the
-    /// folder or a part of it is a symbolic link, so that data is stored elsewhere. Nothing is
-    /// deleted in both cases.
+    /// Returns [`LocalError::AlreadyRunning`] if a process uses the folder. [`LocalError::Linked`]
+    /// if the folder or a part of it is a symbolic link, so that data is stored elsewhere. Nothing
+    /// is deleted in both cases.
     pub fn delete(&self) -> Result<(), LocalError> {
         self.check_links()?;
         let lock = self.lock()?;

@@ -53,7 +53,7 @@ impl StateFolder {
     /// record behind, and process ids are reused.
     ///
     /// # Errors
-    /// [`LocalError::File`] if the lock file cannot be opened or locked.
+    /// Returns [`LocalError::File`] if the lock file cannot be opened or locked.
     pub fn occupancy(&self) -> Result<Occupancy, LocalError> {
         let file = match File::open(self.path.join(LOCK)) {
             Ok(file) => file,
@@ -78,7 +78,7 @@ impl StateFolder {
     /// process id could belong to another process.
     ///
     /// # Errors
-    /// [`LocalError::File`] if the request cannot be written.
+    /// Returns [`LocalError::File`] if the request cannot be written.
     pub fn request_stop(&self) -> Result<(), LocalError> {
         self.write_bytes(STOP, b"stop\n")
     }

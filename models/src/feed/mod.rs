@@ -1,6 +1,6 @@
 //! Indexers that index events of streams, with every fault at every moment.
 //!
-//! What is modeled:
+//! The model contains:
 //! - *Indexers*, each with a few batches, run core's `Indexing`. An indexer keeps its cached view of the feed for its
 //!   next batch. A failed batch is delivered again. Batches may repeat events, reorder them, or lack some: a lost
 //!   record is in no batch, but the streams contain all events.
@@ -9,7 +9,7 @@
 //! - *Indexers that crash* at any moment: another process, without cached state, takes the batch.
 //! - *A new generation of the feed* that starts while other indexers still write the old one.
 //!
-//! What is abstracted away: streams that grow during the run, waiting times, and failed reads.
+//! The model leaves out: streams that grow during the run, waiting times, and failed reads.
 //! Limits on attempts are higher than the faults within the bounds can reach; unit tests in core
 //! cover them.
 

@@ -80,7 +80,7 @@ impl Rolling {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Trimming {
     segment_start: Position,
-    /// Number of entries deleted so far by the pending delete request.
+    /// Number of entries that the pending delete request has deleted.
     deleted: usize,
     machine: Hashed<(Trim, retention::TrimAction)>,
 }

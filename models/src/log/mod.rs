@@ -1,6 +1,6 @@
 //! Writers, rolls and trims over the two tables, with every fault at every moment.
 //!
-//! What is modeled:
+//! The model contains:
 //! - *Clients* with one or two mutations each. A client sends its unacknowledged mutations in one or more
 //!   requests, and repeats them, split differently, until they are acknowledged. The base of a mutation is
 //!   the position that its client had seen when the mutation was first sent.
@@ -10,7 +10,7 @@
 //! - *Lost requests*: the writer learns that the outcome is unknown; the put or transaction is executed at any
 //!   later moment, or never.
 //! - *Eventually consistent reads*: any prefix, a hole in the middle, and a segment as it was before its trim.
-//!   A strongly consistent read, too, may see an End Segment and not yet the next segment. Every read sees
+//!   Even a strongly consistent read may see an End Segment and not yet the next segment. Every read sees
 //!   writes that are more than a day old.
 //! - *Rolls* and *trims* follow core's machines. Each request is a step of its own, and entries are deleted one
 //!   by one; a trim may stop anywhere and begin again.
@@ -18,7 +18,7 @@
 //!   arrive (a signed request is valid for minutes), and cached tails expire (`CACHED_TAIL_AGE_MS`). A running
 //!   request keeps what it has already read.
 //!
-//! What is abstracted away: contents of mutations (no mutation moves rows or columns, so the
+//! The model leaves out: contents of mutations (no mutation moves rows or columns, so the
 //! transform is the identity), uploads, incarnations, snapshots (each segment has one from its
 //! start), waiting times and page sizes (a page is a segment). [`crate::attempts`] covers the
 //! limits on attempts.

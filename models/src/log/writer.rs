@@ -63,11 +63,11 @@ pub struct Client {
     pub mutations: u64,
     /// The base of each mutation that was sent. A base never changes.
     bases: Vec<Position>,
-    /// The newest position that the client was told.
+    /// The newest position that the client knows.
     seen: Position,
     /// Id of the last mutation that the client knows to be in the log.
     pub acknowledged: u64,
-    /// Ids of the mutations that the client was told are applied.
+    /// Ids of the mutations that a reply reported as applied.
     applied: BTreeSet<u64>,
     cached_tail: Option<Hashed<CachedTail>>,
     /// The process that runs the client's pending request.
@@ -139,7 +139,7 @@ impl Client {
         rejected
     }
 
-    /// Returns the mutations that the client was told are applied.
+    /// Returns the mutations that a reply reported as applied.
     pub fn applied(&self) -> impl Iterator<Item = MutationId> + '_ {
         self.applied.iter().map(|id| MutationId { client: self.key, id: *id })
     }

@@ -45,7 +45,7 @@ pub struct Client {
     pub acknowledged: u64,
     /// Id of the last mutation that a process knows to be in the log.
     pub known_last_id: u64,
-    /// Set once the client was told that the log does not know it, or was restored. It pushes no
+    /// Set once an answer reported that the log does not know the client, or was restored. It pushes no
     /// more.
     pub is_lost: bool,
     /// The process that runs the client's push.

@@ -1,6 +1,6 @@
 //! Two clients of a sync group that push and pull, with every fault at every moment.
 //!
-//! What is modeled:
+//! The model contains:
 //! - *Clients* with a few mutations each, which push as a Replicache client does: all unacknowledged
 //!   mutations, in order, in one push, one push at a time. The base of a mutation is the position that its
 //!   client had pulled when it was first pushed. Only a pull acknowledges mutations, with the client's last id in
@@ -21,7 +21,7 @@
 //! be rejected although it had taken effect before a restore. The spreadsheet does not change, and
 //! the client's ids continue, so the properties make an exception for forgotten clients.
 //!
-//! What is abstracted away: contents of mutations, undos and imports, rolls and trims, failed
+//! The model leaves out: contents of mutations, undos and imports, rolls and trims, failed
 //! reads, and puts of unknown outcome. [`crate::log`] models these: a running append retries the
 //! same put, and an append that ends with an unknown outcome equals an abandoned push.
 

@@ -1,6 +1,6 @@
 //! Workers on the snapshots of one log, with every fault at every moment (I8, I9, I10, I12).
 //!
-//! What is modeled:
+//! The model contains:
 //! - *Snapshots* of one log, each with a Snapshot entry, all in one segment. The builder stores progress once for
 //!   each snapshot and needs the earlier snapshots.
 //! - *Messages* that are delivered twice, early (one message to two workers), late or never.
@@ -14,7 +14,7 @@
 //!   after the other, from the roots that it has read before. Work that began before the loss is lost too, whether
 //!   or not its worker knows.
 //!
-//! What is abstracted away: contents and sizes of snapshots, and failures of the builder except for
+//! The model leaves out: contents and sizes of snapshots, and failures of the builder except for
 //! lost objects. The model names a root after the worker that made it, so that a replaced root is
 //! visible; real workers produce identical roots.
 

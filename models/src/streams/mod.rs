@@ -1,6 +1,6 @@
 //! Writers that append to one stream, with every fault at every moment.
 //!
-//! What is modeled:
+//! The model contains:
 //! - *Clients* with a few commands each, one after the other; a command produces one or more events. Each
 //!   call for a command has its own writer id. Its process decides on a tip (the current one, or an older one
 //!   that it has cached), runs core's `Append`, and after a conflict decides again on the tip that the conflict
@@ -17,7 +17,7 @@
 //! - *Event batches*: tips are limited by events, or by bytes of events and unfolds. A page has one event batch.
 //! - Writes and reads that fail permanently, and writes that are throttled.
 //!
-//! What is abstracted away: the meaning of events, waiting times, and retried reads. The only
+//! The model leaves out: the meaning of events, waiting times, and retried reads. The only
 //! eventually consistent read is the one that a call may begin with, which may return an old tip.
 //! Limits on attempts are higher than the faults within the bounds can reach; unit tests in core
 //! cover them.

@@ -98,7 +98,7 @@ pub(super) async fn list_entries(
     }))
 }
 
-/// Converts entries for the reply and adds URLs to external bodies.
+/// Converts entries for the response and adds URLs to external bodies.
 pub(super) async fn entry_views(
     state: &ApiState,
     entries: &[Arc<Entry>],

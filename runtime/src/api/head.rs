@@ -19,7 +19,7 @@ use super::state::ApiState;
 
 /// Get the newest position (for polling; supports ETag)
 ///
-/// With the `ETag` of the last reply in `If-None-Match`, an unchanged spreadsheet returns 304.
+/// With the `ETag` of the last response in `If-None-Match`, an unchanged spreadsheet returns 304.
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/head",

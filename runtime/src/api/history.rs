@@ -19,7 +19,7 @@ use super::extract::{Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Number of entries in a reply if the request has no `limit`.
+/// Number of entries in a response if the request has no `limit`.
 const DEFAULT_ENTRIES: u32 = 100;
 /// Estimated JSON size of a cell without its texts.
 const CELL_FRAME_BYTES: usize = 160;
@@ -95,13 +95,13 @@ pub(super) async fn compare_positions(
     Ok(Json(DiffReply { from, to, sheets, spans_truncated, next }))
 }
 
-/// Selects the cells of one page of a comparison and keeps the reply within its size limit.
+/// Selects the cells of one page of a comparison and keeps the response within its size limit.
 struct DiffPage {
     /// Number of cells on earlier pages.
     cells_before: u64,
     /// Number of cells counted so far, including those of earlier pages.
     cells_counted: u64,
-    /// Estimated size of the reply so far.
+    /// Estimated size of the response so far.
     bytes: usize,
     is_full: bool,
 }
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn every_page_fits_a_reply_and_only_the_first_has_spans() {
         let text = "\u{1}".repeat(64 * 1024);
-        // More sheets, spans and cells than fit into one reply.
+        // More sheets, spans and cells than fit into one response.
         let few = |number| sheet(number, 20, 0, "");
         let mut all: Vec<SheetDiff> = (0..2_000).map(few).collect();
         all.push(sheet(2_000, 40_000, 20, &text));

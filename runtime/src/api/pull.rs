@@ -77,7 +77,7 @@ fn parse_cookie(value: serde_json::Value) -> Result<Option<Cookie>, UnknownCooki
     view.map(|view| Cookie::read(&view).ok_or(UnknownCookie)).transpose()
 }
 
-/// Appends the new entries and the head to `patch`, and builds the reply.
+/// Appends the new entries and the head to `patch`, and builds the response.
 fn build_reply(news: PullDelta, mut patch: Vec<PatchOperation>) -> PullReply {
     let put = |key: String, value| PatchOperation::Put { key, value };
     patch.extend(news.entries.iter().map(|entry| {

@@ -139,7 +139,7 @@ struct SentRun<'a> {
 struct ReplyBuilder {
     results: Vec<PushedResult>,
     head: Option<Position>,
-    /// Entries that the client does not have yet, up to half of the reply's size limit.
+    /// Entries that the client does not have yet, up to half of the response's size limit.
     missing: Vec<std::sync::Arc<cellar_log::entry::Entry>>,
     missing_bytes: usize,
     /// Indices of clients whose mutation ids have a gap. Their later mutations are not appended.
@@ -173,7 +173,7 @@ impl ReplyBuilder {
         }
     }
 
-    /// Adds entries that are newer than those added before, until the reply is full.
+    /// Adds entries that are newer than those added before, until the response is full.
     fn add_missing(&mut self, entries: Vec<std::sync::Arc<cellar_log::entry::Entry>>) {
         let newest = self.missing.last().map(|entry| entry.position);
         for entry in entries.into_iter().filter(|entry| Some(entry.position) > newest) {

@@ -90,7 +90,7 @@ impl ApiState {
     /// Creates the state over DynamoDB and S3, with the system clock and without pokes.
     ///
     /// # Errors
-    /// [`SettingsError`] if a public key or an issuer is invalid.
+    /// Returns a [`SettingsError`] if a public key or an issuer is invalid.
     pub fn new(
         settings: &ApiSettings,
         dynamodb: aws_sdk_dynamodb::Client,

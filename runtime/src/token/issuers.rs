@@ -29,8 +29,8 @@ impl Issuers {
     /// `keys`.
     ///
     /// # Errors
-    /// [`SettingsError::Keys`] if a public key is invalid, [`SettingsError::Issuers`] if an issuer
-    /// is configured twice.
+    /// Returns [`SettingsError::Keys`] if a public key is invalid, [`SettingsError::Issuers`] if an
+    /// issuer is configured twice.
     pub fn new(settings: &TokenSettings, keys: &Arc<dyn KeySource>) -> Result<Self, SettingsError> {
         let mut names = HashSet::from([settings.issuer.as_str()]);
         for issuer in &settings.oidc {

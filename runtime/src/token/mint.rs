@@ -38,7 +38,7 @@ impl KeyPair {
     /// Generates a key pair. Its id is derived from the public key.
     ///
     /// # Errors
-    /// [`MintError::Generate`] if no random numbers are available.
+    /// Returns [`MintError::Generate`] if no random numbers are available.
     pub fn generate() -> Result<Self, MintError> {
         let document = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
             .map_err(|_| MintError::Generate)?;
@@ -48,7 +48,7 @@ impl KeyPair {
     /// Reads a key pair from PEM text.
     ///
     /// # Errors
-    /// [`MintError::NotAKey`] if the text is not an Ed25519 private key.
+    /// Returns [`MintError::NotAKey`] if the text is not an Ed25519 private key.
     pub fn from_pem(text: &str) -> Result<Self, MintError> {
         let parsed =
             pem::parse(text).map_err(|error| MintError::NotAKey { why: error.to_string() })?;
@@ -83,7 +83,7 @@ impl KeyPair {
     /// Signs a token with the given claims.
     ///
     /// # Errors
-    /// [`MintError::Sign`] if signing fails.
+    /// Returns [`MintError::Sign`] if signing fails.
     pub fn sign(&self, claims: &Claims) -> Result<String, MintError> {
         let header = Header { kid: Some(self.id.clone()), ..Header::new(Algorithm::EdDSA) };
         let key = EncodingKey::from_ed_der(&self.pkcs8);

@@ -30,7 +30,7 @@ impl Verifier {
     /// Creates a verifier for the keys of `settings`.
     ///
     /// # Errors
-    /// [`SettingsError::Keys`] if a key is invalid or listed twice.
+    /// Returns [`SettingsError::Keys`] if a key is invalid or listed twice.
     pub fn new(settings: &TokenSettings) -> Result<Self, SettingsError> {
         let mut keys = HashMap::new();
         for key in &settings.keys {

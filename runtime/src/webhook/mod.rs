@@ -105,7 +105,8 @@ impl WebhookHandler {
     /// read are logged and skipped.
     ///
     /// # Errors
-    /// [`WebhookError`] if not everything was delivered. Lambda then delivers the batch again.
+    /// Returns a [`WebhookError`] if not everything was delivered. Lambda then delivers the batch
+    /// again.
     pub async fn handle(&self, event: Event, deadline_ms: u64) -> Result<(), WebhookError> {
         let records = event.records.len();
         let mut range: Option<(Checkpoint, Checkpoint)> = None;

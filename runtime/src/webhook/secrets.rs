@@ -38,7 +38,7 @@ impl WebhookSecrets {
     /// Returns the secrets, newest first. Creates the first secret if none exists.
     ///
     /// # Errors
-    /// [`PortError`] if the bucket does not respond or the object cannot be parsed.
+    /// Returns a [`PortError`] if the bucket does not respond or the object cannot be parsed.
     pub async fn get(&self) -> Result<Vec<Secret>, PortError> {
         if let Some(secrets) = self.read().await? {
             return Ok(secrets);

@@ -32,7 +32,7 @@ pub(super) fn parse<'a>(text: &'a str, service: &str) -> Option<Arn<'a>> {
     is_valid.then_some(Arn { region, resource })
 }
 
-/// Returns a problem if the ARN in `field` has another region than the stack. Any region is
+/// Returns a problem if the ARN in `field` is not in the region of the stack. Any region is
 /// accepted if the stack's region is not configured.
 pub(super) fn check_region(
     field: &'static str,

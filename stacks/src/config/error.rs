@@ -211,7 +211,7 @@ pub enum ConfigProblem {
         "`alarms.topic_arn` is `{value}`: use the ARN of a standard SNS topic, such as arn:aws:sns:eu-central-1:123456789012:operators (a topic name has at most {TOPIC_NAME_CHARS_MAX} letters, digits, - and _)"
     )]
     TopicArn { value: String },
-    /// An ARN has another region than the stack.
+    /// The region of an ARN is not the region of the stack.
     #[error(
         "`{field}` is in region {region}, but the stack is in {stack_region}: both must be in the same region"
     )]

@@ -27,7 +27,7 @@ impl Alarm {
     pub const PERIOD_S: u32 = 300;
 
     /// Creates an alarm that triggers when the metric exceeds `threshold` in `periods` consecutive
-    /// periods, each [`Alarm::PERIOD_S`] long.
+    /// periods, each with a length of [`Alarm::PERIOD_S`] seconds.
     pub fn new(
         description: &str,
         metric: Metric,

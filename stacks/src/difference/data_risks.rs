@@ -129,7 +129,7 @@ fn to_number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// Returns a risk if time to live is enabled, or uses another attribute than before.
+/// Returns a risk if time to live is enabled, or uses a different attribute than before.
 fn find_expiring_items(old: &Value, new: &Value) -> Option<Risk> {
     let old_attribute = time_to_live(old);
     let new_attribute = time_to_live(new)?;
@@ -187,8 +187,8 @@ fn enabled_rules(bucket: &Value) -> Vec<&Value> {
     rules.filter(|rule| rule.get("Status").is_none_or(|status| status != "Disabled")).collect()
 }
 
-/// Returns the kinds of deletion that a rule performs, each with the value of its field. The value is
-/// `None` if it is not a number.
+/// Returns the kinds of deletion that a rule performs, each with the value of its field. The value
+/// is `None` if it is not a number.
 fn deletions(rule: &Value) -> Vec<(&'static str, Option<f64>)> {
     const FIELDS: [(&str, &[&str]); 5] = [
         ("current", &["ExpirationInDays"]),

@@ -147,7 +147,7 @@ impl Template {
         yaml::to_document(&self.to_value())
     }
 
-    /// Returns the template as a JSON value. Its entries may be in another order than those of
+    /// Returns the template as a JSON value. Its entries may be ordered differently from those of
     /// [`Template::to_json`].
     pub fn to_value(&self) -> Value {
         let mut document = json!({

@@ -106,7 +106,7 @@ impl Aws {
     /// Returns whether the bucket contains an object with this key.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn has_artifact(&self, bucket: &str, key: &str) -> Result<bool, AwsError> {
         let head = self.s3.head_object().bucket(bucket).key(key);
         match head.expected_bucket_owner(&self.account).send().await {
@@ -128,7 +128,7 @@ impl Aws {
     /// Uploads an object unless the bucket already contains an object with the same key and length.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn upload(
         &self,
         bucket: &str,
@@ -146,7 +146,7 @@ impl Aws {
     /// Uploads an object and overwrites any existing object with the same key.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn put_artifact(
         &self,
         bucket: &str,

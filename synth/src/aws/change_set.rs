@@ -16,7 +16,7 @@ use tokio::time::sleep;
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Interval at which the status of a change set is read.
+/// Polling interval while a change set is being created.
 const POLL: Duration = Duration::from_millis(700);
 /// Status of a stack that was never deployed and only has change sets.
 const ONLY_CHANGE_SETS: &str = "REVIEW_IN_PROGRESS";
@@ -37,7 +37,7 @@ pub(crate) struct WantedStack {
     pub(crate) template_url: String,
     /// Names and values of the parameters.
     pub(crate) parameters: Vec<(String, String)>,
-    /// Keys and values of the tags, which apply to all resources.
+    /// Keys and values of the stack's tags, which CloudFormation copies to all resources.
     pub(crate) tags: Vec<(String, String)>,
     /// Whether to use express mode, in which a deployment ends before its resources are stable.
     pub(crate) express: bool,
@@ -95,7 +95,6 @@ pub(crate) enum Replacement {
 /// A change of one resource that CloudFormation predicts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Change {
-    /// The action.
     pub(crate) action: PlannedAction,
     /// Logical id of the resource.
     pub(crate) logical_id: String,
@@ -174,7 +173,7 @@ impl Aws {
     /// If `is_new` is set, also deletes the stack, unless the stack has other change sets.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn discard_change_set(
         &self,
         id: &str,
@@ -244,7 +243,7 @@ impl Aws {
     /// executed or when its stack changes.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn can_be_executed(&self, id: &str) -> Result<bool, AwsError> {
         let described = self.cloudformation.describe_change_set().change_set_name(id).send().await;
         match described {

@@ -17,7 +17,7 @@ impl Aws {
     /// Returns the size of a table in bytes. DynamoDB updates this value every few hours.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn table_bytes(&self, table: &str) -> Result<u64, AwsError> {
         let described = self.dynamodb.describe_table().table_name(table).send().await;
         let described =
@@ -30,7 +30,7 @@ impl Aws {
     /// exist or is already being deleted.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn delete_table(&self, table: &str) -> Result<(), AwsError> {
         let update = self.dynamodb.update_table().table_name(table);
         match update.deletion_protection_enabled(false).send().await {

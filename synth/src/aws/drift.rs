@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Interval at which the status of a drift detection is read.
+/// Polling interval while a drift detection runs.
 const POLL: Duration = Duration::from_millis(700);
 /// Timeout of a drift detection, which is slow because AWS reads each resource from its service.
 const TIMEOUT: Duration = Duration::from_secs(900);
@@ -61,7 +61,7 @@ impl Aws {
     /// Runs drift detection on a stack and waits for the result.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn detect_drift(&self, stack_id: &str) -> Result<DriftReport, AwsError> {
         let started = self.cloudformation.detect_stack_drift().stack_name(stack_id).send().await;
         let started = started.map_err(|error| AwsError::from_sdk(DETECT_DRIFT, &error))?;

@@ -28,7 +28,6 @@ pub(crate) enum AwsError {
         )
     )]
     NoCredentials {
-        /// The operation.
         operation: &'static str,
         /// Error of the credentials provider.
         cause: String,
@@ -44,9 +43,8 @@ pub(crate) enum AwsError {
         )
     )]
     UnknownCredentials {
-        /// The operation.
         operation: &'static str,
-        /// Message of AWS.
+        /// Error message returned by AWS.
         message: String,
     },
     /// The credentials have expired.
@@ -59,10 +57,7 @@ pub(crate) enum AwsError {
              command again"
         )
     )]
-    Expired {
-        /// The operation.
-        operation: &'static str,
-    },
+    Expired { operation: &'static str },
     /// The AWS identity lacks a permission.
     #[error("cannot {operation}: {message}")]
     #[diagnostic(
@@ -73,7 +68,6 @@ pub(crate) enum AwsError {
         )
     )]
     Denied {
-        /// The operation.
         operation: &'static str,
         /// Message from AWS, which includes the denied action.
         message: String,
@@ -85,9 +79,8 @@ pub(crate) enum AwsError {
         help("check the network, then run the same command again")
     )]
     Unreachable {
-        /// The operation.
         operation: &'static str,
-        /// The innermost cause.
+        /// Message of the innermost cause.
         cause: String,
     },
     /// AWS could not be reached by the first request of a command. The address may be wrong.
@@ -102,7 +95,7 @@ pub(crate) enum AwsError {
     UnreachablePlace {
         /// Description of the address, such as "in region eu-west-1" or "at http://127.0.0.1:1".
         place: String,
-        /// The innermost cause.
+        /// Message of the innermost cause.
         cause: String,
     },
     /// The artifact bucket belongs to another account.
@@ -171,41 +164,35 @@ pub(crate) enum AwsError {
         )
     )]
     StackBusy {
-        /// The operation.
         operation: &'static str,
-        /// Message of AWS.
+        /// Error message returned by AWS.
         message: String,
     },
     /// AWS rejected the request for another reason.
     #[error("cannot {operation}: {code}: {message}")]
     #[diagnostic(code(synth::aws::refused), help("fix the cause, then run the same command again"))]
     Refused {
-        /// The operation.
         operation: &'static str,
-        /// Error code of AWS.
+        /// Error code returned by AWS.
         code: String,
-        /// Message of AWS.
+        /// Error message returned by AWS.
         message: String,
     },
     /// A paginated response has too many pages.
-    #[error("cannot {operation}: the reply has more than {pages} pages")]
+    #[error("cannot {operation}: the response has more than {pages} pages")]
     #[diagnostic(
         code(synth::aws::endless),
         help("run the same command again, with a shorter period if it has --since")
     )]
     TooManyPages {
-        /// The operation.
         operation: &'static str,
         /// Maximum number of pages that are read.
         pages: usize,
     },
     /// A response lacks a required part.
-    #[error("the reply of AWS lacks {missing}")]
+    #[error("the response of AWS lacks {missing}")]
     #[diagnostic(code(synth::aws::reply), help("run the same command again"))]
-    Reply {
-        /// The missing part.
-        missing: &'static str,
-    },
+    Reply { missing: &'static str },
 }
 
 /// Error codes for a missing permission.

@@ -71,7 +71,7 @@ impl Aws {
     /// Returns `false` if reading stopped after [`PAGES_MAX`] pages although there are more.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn log_events(
         &self,
         query: &LogQuery,

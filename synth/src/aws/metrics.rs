@@ -91,9 +91,9 @@ struct AlarmsRequest<'a> {
 #[serde(rename_all = "PascalCase")]
 struct DataRequest {
     metric_data_queries: Vec<Value>,
-    /// Unix seconds.
+    /// Time in Unix seconds.
     start_time: u64,
-    /// Unix seconds.
+    /// Time in Unix seconds.
     end_time: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_token: Option<String>,
@@ -103,7 +103,7 @@ impl Aws {
     /// Returns the alarms in `names` that are in the alarm state.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn active_alarms(
         &self,
         names: &[String],
@@ -128,7 +128,7 @@ impl Aws {
     /// A period without measurements has no value.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn metrics(
         &self,
         queries: &[MetricQuery],

@@ -1,4 +1,4 @@
-//! Queues of a stack.
+//! Reads the queues of a stack.
 
 use aws_sdk_sqs::types::QueueAttributeName;
 
@@ -9,7 +9,7 @@ impl Aws {
     /// Returns the approximate number of messages in a queue.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn message_count(&self, queue_url: &str) -> Result<u64, AwsError> {
         let attribute = QueueAttributeName::ApproximateNumberOfMessages;
         let request = self.sqs.get_queue_attributes().queue_url(queue_url);

@@ -26,9 +26,9 @@ const ATTEMPTS: u32 = 5;
 const PAUSE_MS: u64 = 400;
 /// Backoff between the attempts of a request.
 const PAUSES: Backoff = Backoff { base_ms: PAUSE_MS, max_ms: PAUSE_MS << ATTEMPTS };
-/// Timeout of a connection.
+/// Timeout for establishing a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Timeout of an attempt.
+/// Timeout of one attempt of a request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum length of a response body, in bytes. A page of log lines has at most 10 MB.
 const REPLY_BYTES_MAX: usize = 32 * 1_024 * 1_024;
@@ -229,7 +229,7 @@ fn body_failure(operation: &'static str, fault: &BodyFault) -> AttemptFailure {
         BodyFault::TooLarge => AttemptFailure::Final(AwsError::Refused {
             operation,
             code: "too large".to_owned(),
-            message: format!("the reply has more than {REPLY_BYTES_MAX} bytes"),
+            message: format!("the response has more than {REPLY_BYTES_MAX} bytes"),
         }),
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct StackState {
     pub(crate) id: String,
     /// Status in CloudFormation.
     pub(crate) status: String,
-    /// Reason of the status.
+    /// Status reason given by CloudFormation.
     pub(crate) reason: Option<String>,
     /// Time of the last change of the stack, or of its creation, in Unix milliseconds.
     pub(crate) changed_ms: Option<u64>,
@@ -36,9 +36,9 @@ pub(crate) struct StackState {
 /// A resource of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Resource {
-    /// Logical id.
+    /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Type, `AWS::…`.
+    /// Type of the resource, `AWS::…`.
     #[serde(rename = "type")]
     pub(crate) resource_type: String,
     /// Physical id of the resource. Set once the resource has been created.
@@ -60,7 +60,7 @@ pub(crate) struct DeploymentEvent {
     pub(crate) resource_type: String,
     /// Status of the resource in CloudFormation.
     pub(crate) status: String,
-    /// Reason of the status.
+    /// Status reason given by CloudFormation.
     pub(crate) reason: Option<String>,
 }
 
@@ -69,7 +69,7 @@ impl Aws {
     /// stack can still be read by its ARN.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn stack(&self, name: &str) -> Result<Option<StackState>, AwsError> {
         let described = self.cloudformation.describe_stacks().stack_name(name).send().await;
         let described = match described {
@@ -105,7 +105,7 @@ impl Aws {
     /// Returns the template of the last deployment, exactly as it was uploaded.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn template(&self, stack_id: &str) -> Result<String, AwsError> {
         let request = self.cloudformation.get_template().stack_name(stack_id);
         let template = request.template_stage(TemplateStage::Original).send().await;
@@ -117,7 +117,7 @@ impl Aws {
     /// Returns the resources of a stack.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn resources(&self, stack_id: &str) -> Result<Vec<Resource>, AwsError> {
         let mut pages =
             self.cloudformation.list_stack_resources().stack_name(stack_id).into_paginator().send();
@@ -134,7 +134,7 @@ impl Aws {
     /// `is_known` returns true are omitted.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn events(
         &self,
         stack_id: &str,
@@ -166,7 +166,7 @@ impl Aws {
     /// Starts the deletion of a stack. Resources with the deletion policy `Retain` are kept.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn delete_stack(&self, stack_id: &str, token: &str) -> Result<(), AwsError> {
         let request = self.cloudformation.delete_stack().stack_name(stack_id);
         let request = request.client_request_token(token).deletion_mode(DeletionMode::Standard);

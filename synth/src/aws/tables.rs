@@ -15,7 +15,7 @@ const TABLE_EXISTS: &str = "TableAlreadyExistsException";
 /// The range of times to which a table can be restored, in Unix seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RestorableRange {
-    /// Earliest time.
+    /// Earliest time to which the table can be restored.
     pub(crate) from_s: u64,
     /// Latest time, which is a few minutes before the present.
     pub(crate) to_s: u64,
@@ -39,7 +39,7 @@ impl Aws {
     /// recovery is disabled for the table.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn restorable_range(
         &self,
         table: &str,
@@ -60,7 +60,7 @@ impl Aws {
     /// Returns the description of a table. Returns `None` if the table does not exist.
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn describe_table(
         &self,
         table: &str,
@@ -87,7 +87,7 @@ impl Aws {
     /// [`Self::describe_table`].
     ///
     /// # Errors
-    /// [`AwsError`].
+    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn restore_table(
         &self,
         source: &str,

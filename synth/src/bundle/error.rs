@@ -9,7 +9,7 @@ use miette::Diagnostic;
 use super::elf::ElfFault;
 use super::host::{Host, target_triple};
 
-/// Why a bundle cannot be built or read.
+/// Reasons why a bundle cannot be built or read.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(crate) enum BundleError {
     /// The sources of this program were moved or deleted.
@@ -79,7 +79,6 @@ pub(crate) enum BundleError {
         help("pass a zip that `synth bundle` wrote, or a `bootstrap` binary")
     )]
     Read {
-        /// The file.
         path: PathBuf,
         /// Error of the operating system.
         cause: std::io::Error,
@@ -91,9 +90,8 @@ pub(crate) enum BundleError {
         help("a bundle is a zip with one file, `bootstrap`; `synth bundle` writes it")
     )]
     Zip {
-        /// The file.
         path: PathBuf,
-        /// Fault of the zip.
+        /// Description of the fault in the zip.
         why: String,
     },
     /// The binary cannot be packed into a zip file.
@@ -112,7 +110,7 @@ pub(crate) enum BundleError {
         /// Size of the file in bytes, or the number of bytes that were read before the limit was
         /// exceeded.
         bytes: u64,
-        /// Largest size in bytes.
+        /// Maximum size in bytes.
         limit: u64,
     },
     /// Lambda cannot run the binary.
@@ -121,9 +119,8 @@ pub(crate) enum BundleError {
     Unfit {
         /// Name of the binary.
         name: String,
-        /// Why Lambda cannot run the binary.
+        /// Reason why Lambda cannot run the binary.
         fault: Box<ElfFault>,
-        /// The remedy.
         help: String,
     },
 }

@@ -22,16 +22,16 @@ pub(crate) struct Output {
     progress: ProgressMode,
 }
 
-/// How progress is printed to stderr.
+/// Output mode for progress on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProgressMode {
-    /// Lines and spinners that are updated in place.
+    /// Prints lines and spinners, and updates them in place.
     Live,
-    /// One line per step.
+    /// Prints one line per step.
     Plain,
-    /// One JSON object per step.
+    /// Prints one JSON object per step.
     Json,
-    /// Only JSON objects for resource events.
+    /// Prints only resource events, as JSON objects.
     Quiet,
 }
 
@@ -44,8 +44,8 @@ pub(crate) struct ProgressStep {
 }
 
 impl Output {
-    /// Creates an output that prints results as JSON if `json` is set. The progress of other
-    /// commands is updated in place if stderr is a terminal.
+    /// Creates an output. If `json` is set, results are printed as JSON. Otherwise, progress is
+    /// updated in place if stderr is a terminal.
     pub(crate) fn new(json: bool) -> Self {
         let progress = if json {
             ProgressMode::Quiet

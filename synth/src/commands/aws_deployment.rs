@@ -1,4 +1,5 @@
-//! A deployment to AWS: credentials, key pair, template, and the upload of bundle and template.
+//! Prepares a deployment to AWS: checks credentials, creates the key pair, synthesizes the
+//! template, and uploads bundle and template.
 
 use std::collections::BTreeMap;
 
@@ -20,18 +21,17 @@ use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 
-/// Tag with the name of the stage.
+/// Key of the tag whose value is the name of the stage.
 const STAGE_TAG: &str = "cellar:stage";
 
-/// A deployment to AWS in preparation.
+/// A deployment to AWS that is being prepared or carried out.
 pub(super) struct AwsDeployment<'a> {
-    /// The project.
     pub(super) project: Project,
-    /// Clients for the target.
+    /// Clients for the AWS account and region of the deployment.
     pub(super) aws: Aws,
     /// Options of the deployment.
     pub(super) arguments: &'a AwsArguments,
-    /// Output of the command.
+    /// Printer for progress and results.
     pub(super) output: &'a Output,
     /// The new template.
     pub(super) template: DeployedTemplate,
@@ -41,9 +41,9 @@ pub(super) struct AwsDeployment<'a> {
 pub(super) struct DeployedTemplate {
     /// The template as JSON.
     pub(super) text: String,
-    /// The template for comparisons.
+    /// The template in parsed form, for comparisons.
     pub(super) document: Document,
-    /// Source location of each resource's definition, by logical id.
+    /// Source code location where each resource is defined, by logical id.
     pub(super) sources: BTreeMap<String, Place>,
 }
 
@@ -56,18 +56,19 @@ impl DeployedTemplate {
         Self { text: template.to_json(), document: template.into(), sources }
     }
 
-    /// Returns the hexadecimal BLAKE3 hash of a template's text.
+    /// Returns the BLAKE3 hash of a template's text, in hexadecimal.
     pub(super) fn hash(text: &str) -> String {
         blake3::hash(text.as_bytes()).to_hex().to_string()
     }
 }
 
 impl<'a> AwsDeployment<'a> {
-    /// Checks credentials and stack, creates the signing key pair if no key is configured, and
-    /// synthesizes the template.
+    /// Prepares a deployment: checks the credentials and the existing stack, creates the signing
+    /// key pair if no key is configured, and synthesizes the template.
     ///
     /// # Errors
-    /// [`SynthError::ForeignStack`] if a stack with the name exists and does not belong to Cellar.
+    /// Returns [`SynthError::ForeignStack`] if the existing stack with the configured name does not
+    /// belong to Cellar.
     pub(super) async fn prepare(
         config: ConfigSelection<'_>,
         mut project: Project,
@@ -81,22 +82,22 @@ impl<'a> AwsDeployment<'a> {
         if project.config.tokens.keys.is_empty() {
             let key = ensure_operator_key(&project)?;
             output.note(&key.text(&project));
-            // Reads the configuration again, because it contains the key now.
+            // The configuration is read again, because it now contains the new key.
             project = Project::find(config)?;
         }
         let step = output.step("Synthesize the template");
         let template = DeployedTemplate::new(&synthesize(&project.config)?);
         step.succeed(&kilobytes(template.text.len()));
         let deployment = Self { project, aws, arguments, output, template };
-        // Checks the owner before anything is uploaded.
+        // The owner of the stack is checked before anything is uploaded.
         deployment.own_stack(&deployment.project.config.stack).await?;
         Ok(deployment)
     }
 
-    /// Returns the stack; `None` if it does not exist.
+    /// Returns the existing stack. Returns `None` if the stack does not exist.
     ///
     /// # Errors
-    /// [`SynthError::ForeignStack`] if the stack does not belong to Cellar.
+    /// Returns [`SynthError::ForeignStack`] if the stack does not belong to Cellar.
     pub(super) async fn own_stack(&self, stack: &str) -> Result<Option<StackState>, SynthError> {
         let state = self.aws.stack(stack).await?;
         match &state {
@@ -107,7 +108,7 @@ impl<'a> AwsDeployment<'a> {
         }
     }
 
-    /// Returns the follower, which reports the events of the stack.
+    /// Returns a follower that reports the events of the stack during an operation.
     pub(super) fn follower(&self) -> Follower<'_> {
         Follower {
             aws: &self.aws,
@@ -118,7 +119,8 @@ impl<'a> AwsDeployment<'a> {
         }
     }
 
-    /// Uploads the bundle and the template, and returns the wanted state of the stack.
+    /// Uploads the bundle and the template. Returns the wanted state of the stack, which refers to
+    /// both.
     pub(super) async fn upload(&self) -> Result<WantedStack, SynthError> {
         let architecture = self.project.config.architecture_or(Host::this().architecture());
         let prebuilt = self.arguments.bundle.as_deref();
@@ -146,7 +148,8 @@ impl<'a> AwsDeployment<'a> {
         })
     }
 
-    /// Creates the artifact bucket if it does not exist, and restores its settings if they were changed.
+    /// Creates the artifact bucket if it does not exist. Restores settings of an existing bucket
+    /// that were changed.
     async fn ensure_bucket(&self, bucket: &str) -> Result<(), SynthError> {
         let step = self.output.step("Check the artifact bucket");
         let found = Box::pin(self.aws.ensure_artifact_bucket(bucket)).await;
@@ -177,7 +180,7 @@ impl<'a> AwsDeployment<'a> {
         tags
     }
 
-    /// Uploads the bundle, unless a bundle of the same binary exists, and returns its key.
+    /// Uploads the bundle and returns its key. An existing bundle with the same binary is reused.
     async fn upload_bundle(
         &self,
         binary: CheckedBinary,
@@ -198,7 +201,7 @@ impl<'a> AwsDeployment<'a> {
     }
 }
 
-/// Uploads a template under the name of its hash, and returns its URL.
+/// Uploads a template under a name that contains its hash, and returns the URL of the template.
 pub(super) async fn upload_template(
     aws: &Aws,
     output: &Output,

@@ -1,4 +1,4 @@
-//! `synth bundle`: builds and checks the zip that Lambda runs.
+//! `synth bundle`: builds, checks and writes the zip that Lambda runs.
 
 use std::path::{Path, PathBuf};
 
@@ -17,16 +17,16 @@ struct Report<'a> {
     written: &'a Path,
     name: &'a str,
     architecture: Architecture,
-    /// Size of the zip.
+    /// Size of the zip in bytes.
     bytes: usize,
     binary_bytes: usize,
     /// Hash of the binary.
     blake3: &'a str,
-    /// Lowest GLIBC version that can run the binary; absent if it is linked statically.
+    /// Lowest GLIBC version with which the binary runs. Absent if the binary is statically linked.
     glibc: Option<String>,
 }
 
-/// Builds, checks and writes the bundle.
+/// Builds a bundle, checks it, and writes it to a file.
 pub(crate) fn run(
     config: ConfigSelection<'_>,
     arguments: &BundleArguments,
@@ -48,7 +48,8 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Returns the output path. `option` is a file, or a folder for a file with the bundle's name.
+/// Returns the output path. `option` is either a file, or a folder in which the file gets the name
+/// of the bundle.
 fn output_path(option: Option<&Path>, name: &str) -> PathBuf {
     match option {
         Some(path) if path.is_dir() => path.join(name),

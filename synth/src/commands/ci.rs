@@ -1,4 +1,4 @@
-//! `synth ci init`: writes GitHub Actions workflows that post diffs and deploy.
+//! `synth ci init`: writes GitHub Actions workflows that comment diffs on pull requests and deploy.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,17 +13,18 @@ use crate::error::SynthError;
 use crate::output_file::write_output;
 use crate::project::{CONFIG_FILE, ConfigSelection, Project};
 
-/// File names and templates of the workflows.
+/// File names and Handlebars templates of the workflows.
 const WORKFLOWS: [(&str, &str); 2] = [
     ("cellar-diff", include_str!("../../../templates/ci/cellar-diff.yml.hbs")),
     ("cellar-deploy", include_str!("../../../templates/ci/cellar-deploy.yml.hbs")),
 ];
 /// Folder of the workflows in the repository.
 const FOLDER: &str = ".github/workflows";
-/// GitHub environment of the deploy job; it can require an approval.
+/// GitHub environment of the deploy job. The environment can be configured to require an approval.
 const ENVIRONMENT: &str = "production";
 
-/// Variables of the templates. Strings that may need quoting are quoted YAML scalars.
+/// Variables of the workflow templates. Strings that may need quoting are stored as quoted YAML
+/// scalars.
 #[derive(Serialize)]
 struct WorkflowView {
     diff_name: String,
@@ -56,7 +57,8 @@ fn init(project: &Project, arguments: &CiInitArguments, output: &Output) -> Resu
         print_files(&files, output);
         return Ok(());
     }
-    // Checks all files first, so that either all or none are written.
+    // All files are checked before the first one is written, so that either all or none are
+    // written.
     if let Some((path, _)) = files.iter().find(|(path, _)| path.exists() && !arguments.force) {
         return Err(SynthError::Exists { path: path.clone() });
     }
@@ -87,7 +89,8 @@ fn print_files(files: &[(PathBuf, String)], output: &Output) {
     output.print_result(&json!({ "files": values }), &texts.join("\n"));
 }
 
-/// Renders the workflows and returns their paths and texts. `root` is the folder of the repository.
+/// Renders the workflows and returns their paths and contents. `root` is the root folder of the
+/// repository.
 fn render_workflows(
     project: &Project,
     root: &Path,
@@ -122,13 +125,14 @@ fn render_workflows(
         .collect()
 }
 
-/// Quotes a text as a YAML scalar (a JSON string is also a YAML scalar). Breaks up `${{`, which GitHub would
-/// evaluate.
+/// Quotes a text as a YAML scalar. JSON strings are used because they are valid YAML. `${{` is
+/// broken up, because GitHub would evaluate it as the start of an expression.
 fn yaml_scalar(text: &str) -> String {
     Value::from(text.replace("${{", "$ {{")).to_string()
 }
 
-/// Returns the root of the git repository; `folder` if it is in no repository.
+/// Returns the root folder of the git repository that contains `folder`. Returns `folder` if it is
+/// in no repository.
 fn repository_root(folder: &Path) -> PathBuf {
     let root = folder.ancestors().find(|folder| folder.join(".git").exists());
     root.unwrap_or(folder).to_owned()
@@ -207,7 +211,8 @@ mod tests {
 
     #[test]
     fn no_script_contains_an_expression() {
-        // An expression may insert text of an attacker, such as the title of a pull request.
+        // An expression may insert text that an attacker controls, such as the title of a pull
+        // request.
         for (path, text) in render("books", "cellar.yaml") {
             let value: Value = serde_yaml::from_str(&text).unwrap();
             for job in value["jobs"].as_object().unwrap().values() {

@@ -4,16 +4,17 @@ use std::io::{IsTerminal as _, Write as _};
 
 use crate::error::SynthError;
 
-/// Asks `question` on the terminal and waits for the answer `yes`.
+/// Shows `question` on the terminal and waits until the user answers. Only the answer `yes`
+/// confirms.
 ///
 /// # Errors
-/// [`SynthError::Unconfirmed`] if stdin is not a terminal, or for any other answer.
+/// Returns [`SynthError::Unconfirmed`] if stdin is not a terminal, or if the answer is not `yes`.
 pub(super) async fn confirm(action: &'static str, question: &str) -> Result<(), SynthError> {
     if !std::io::stdin().is_terminal() {
         return Err(SynthError::Unconfirmed { action });
     }
     let _ = write!(std::io::stderr(), "{question} Type yes: ");
-    // Reads on another thread, so that Ctrl-C is handled meanwhile.
+    // The answer is read on another thread, so that Ctrl-C can be handled during the wait.
     let reader = tokio::task::spawn_blocking(|| {
         let mut answer = String::new();
         std::io::stdin().read_line(&mut answer).map(|_| answer)

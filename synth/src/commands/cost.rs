@@ -17,33 +17,34 @@ use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 
-/// Seconds of an hour.
+/// Number of seconds in an hour.
 const HOUR_S: u64 = 3_600;
-/// Shortest period for which bucket sizes are read, in seconds: S3 measures them once a day and reports them
-/// a day later.
+/// Minimum period in seconds for which bucket sizes are read. S3 measures bucket sizes once a day
+/// and reports them a day later.
 const BUCKET_SIZE_PERIOD_S: u64 = 3 * 86_400;
 
-/// The result of the command.
+/// Result of `synth cost`.
 #[derive(Debug, Serialize)]
 struct CostReport {
     stack: String,
-    /// `estimate` or `measured`.
+    /// Basis of the amounts: `estimate` or `measured`.
     basis: &'static str,
-    /// Length of the period in hours.
+    /// Length of the billed period, in hours.
     period_hours: u128,
     #[serde(flatten)]
     bill: Bill,
     assumptions: Vec<String>,
 }
 
-/// Measured usage of a stack, with its queries.
+/// The measured usage of a stack, and the queries that measured it.
 struct Measurement {
     queries: Vec<UsageQuery>,
     usage: MeasuredUsage,
     facts: StackFacts,
 }
 
-/// Prints the estimated cost, or with `--since` the cost of the measured usage.
+/// Prints the estimated cost of the stack. With `--since`, prints the cost computed from measured
+/// usage.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &CostArguments,
@@ -111,15 +112,16 @@ async fn print_measured(
     Ok(())
 }
 
-/// Reads the usage of the stack's resources from CloudWatch and DynamoDB.
+/// Measures the usage of the stack's resources with CloudWatch and DynamoDB.
 async fn measure(stack: &ObservedStack, since: Duration) -> Result<Measurement, AwsError> {
     let template = stack.aws.template(&stack.state.id).await?;
-    // A template that is not JSON was not deployed by `synth`; it yields no facts.
+    // `synth` deploys only JSON templates. A template in another format yields no facts about the
+    // stack.
     let template: Value = serde_json::from_str(&template).unwrap_or_default();
     let facts = StackFacts::from_template(&template);
     let queries = resource_queries(stack);
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    // CloudWatch rounds times to whole hours.
+    // The period is rounded to whole hours, because CloudWatch does the same.
     let end_s = now_s.next_multiple_of(HOUR_S);
     let hours = since.as_secs().div_ceil(HOUR_S);
     let start_s = end_s.saturating_sub(hours.saturating_mul(HOUR_S));

@@ -1,4 +1,4 @@
-//! Direct access to the data of a stack, on this machine or in AWS.
+//! Direct access to a stack's tables, bucket and queue, on this machine or in AWS.
 
 use std::sync::Arc;
 
@@ -24,26 +24,26 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::{FeedTables, LocalFunctions, LocalServices, SnapshotServices};
 use crate::project::{ConfigSelection, Project};
 
-/// The tables, the bucket and the queue of a stack.
+/// The tables, bucket and queue of a stack.
 pub(super) struct StackData {
     /// The Entry table and the Segment table.
     pub(super) tables: Arc<DynamoTables>,
-    /// The bucket.
     pub(super) blobs: Arc<S3Blobs>,
-    /// The table and the queue of snapshots; `None` if a local stack of an earlier version has none.
+    /// The table and the queue of snapshots; `None` if the local stack runs an earlier version that
+    /// has no snapshots.
     pub(super) snapshots: Option<SnapshotServices>,
-    /// URL of the stack if its functions keep running after this command; `None` for a local stack that
-    /// was started for this command.
+    /// URL of the stack if its functions keep running after this command. `None` if the local stack
+    /// was started only for this command.
     pub(super) running_url: Option<String>,
     feed_scope: FeedScope,
-    /// `None` if the stack was deployed by a version without a feed.
+    /// The tables of the feed; `None` if the stack was deployed by a version without a feed.
     feed: Option<FeedTables>,
     local: Option<LocalServices>,
 }
 
 impl StackData {
-    /// Opens the data of a stack. A local stack that is not running is started, with its functions as
-    /// `functions` says.
+    /// Opens the data of a stack. If a local stack is not running, it is started, and `functions`
+    /// determines whether its functions run.
     pub(super) async fn open(
         config: ConfigSelection<'_>,
         place: &WhereArguments,
@@ -101,10 +101,11 @@ impl StackData {
         })
     }
 
-    /// Returns the auditor, which compares the feed with the event streams and repairs the feed.
+    /// Returns the auditor, which compares the feed with the event streams and repairs it.
     ///
     /// # Errors
-    /// [`MaintenanceError::NoFeedTable`] if the stack was deployed by a version without a feed.
+    /// Returns [`MaintenanceError::NoFeedTable`] if the stack was deployed by a version without a
+    /// feed.
     pub(super) fn auditor(&self) -> Result<Auditor, SynthError> {
         let FeedTables { streams, feed, incarnation } = self.feed()?;
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
@@ -122,15 +123,16 @@ impl StackData {
         Ok(auditor.with_entries(Arc::clone(&self.tables) as _, logs))
     }
 
-    /// Returns the EventStream table, the Feed table and their incarnation.
+    /// Returns the EventStream table and the Feed table, with their incarnation.
     ///
     /// # Errors
-    /// [`MaintenanceError::NoFeedTable`] if the stack was deployed by a version without a feed.
+    /// Returns [`MaintenanceError::NoFeedTable`] if the stack was deployed by a version without a
+    /// feed.
     pub(super) fn feed(&self) -> Result<&FeedTables, SynthError> {
         self.feed.as_ref().ok_or_else(|| MaintenanceError::NoFeedTable.into())
     }
 
-    /// Stops the local stack if it was started by [`Self::open`].
+    /// Stops the local stack if [`Self::open`] started it.
     pub(super) async fn close(self) {
         if let Some(local) = self.local {
             local.close().await;

@@ -1,4 +1,4 @@
-//! `synth deploy`: runs the stack on this machine, or deploys it to AWS (see `deploy_aws`).
+//! `synth deploy`: runs the stack on this machine, or deploys it to AWS with `deploy_aws`.
 
 use std::fs;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::smoke::{self, Target};
 use crate::synthesis::synthesize;
 use crate::tokens::{mint_for_operator, read_or_create_key};
 
-/// A deployment on this machine in progress.
+/// A deployment on this machine that is in progress.
 struct LocalDeployment<'a> {
     project: Project,
-    /// Key pair that signs tokens for the stack.
+    /// Key pair that signs tokens for the local stack.
     key_pair: KeyPair,
     /// The template as JSON.
     template: String,
@@ -27,14 +27,14 @@ struct LocalDeployment<'a> {
     output: &'a Output,
 }
 
-/// How the deployed stack runs.
+/// Process in which the deployed local stack runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RunMode {
-    /// In this process.
+    /// The stack runs in this process.
     Foreground,
-    /// In a background process.
+    /// The stack runs in a background process.
     Background,
-    /// In a process that was started earlier.
+    /// The stack runs in a process that was started earlier.
     AlreadyRunning,
 }
 
@@ -65,12 +65,12 @@ pub(crate) async fn run(
 }
 
 impl LocalDeployment<'_> {
-    /// Returns the running stack if it has the name, template and port of this deployment; `None` if no
-    /// stack is running.
+    /// Returns the running local stack, which must have the name, template and port of this
+    /// deployment. Returns `None` if no local stack is running.
     ///
     /// # Errors
-    /// [`SynthError::OtherLocalStack`] if the running stack has other settings, [`SynthError::Busy`] if
-    /// another process is starting or stopping a stack.
+    /// Returns [`SynthError::OtherLocalStack`] if the running stack has other settings. Returns
+    /// [`SynthError::Busy`] if another process is starting or stopping a stack.
     fn matching_running_stack(&self) -> Result<Option<Running>, SynthError> {
         let folder = self.project.local_state();
         let running = match folder.occupancy()? {
@@ -121,7 +121,7 @@ impl LocalDeployment<'_> {
         Ok(())
     }
 
-    /// Runs the smoke test, saves the profile, and prints the summary.
+    /// Finishes a deployment: runs the smoke test, saves the profile, and prints the summary.
     async fn finish(&self, url: &str, mode: RunMode) -> Result<(), SynthError> {
         let config = &self.project.config;
         let (token, expires_s) = mint_for_operator(&self.key_pair, config)?;

@@ -1,4 +1,5 @@
-//! `synth deploy` to AWS: upload, change set, confirmation, execution, smoke test.
+//! Deployment to AWS by `synth deploy`: uploads, creates a change set, asks for confirmation,
+//! executes, and runs the smoke test.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -19,10 +20,10 @@ use crate::project::{ConfigSelection, Project};
 use crate::smoke::{self, Target};
 use crate::tokens::{mint_for_operator, operator_key};
 
-/// Time for a new function URL to become reachable.
+/// Maximum time until a new function URL is reachable.
 const URL_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Deploys the stack to AWS, or to an emulator of AWS.
+/// Deploys the stack to AWS or to an AWS emulator.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &DeployArguments,
@@ -50,8 +51,8 @@ async fn deploy<'a>(
 }
 
 impl AwsDeployment<'_> {
-    /// Creates or updates the stack after confirmation, and returns its new state. If there are no changes, the
-    /// stack stays as it is.
+    /// Creates or updates the stack after confirmation, and returns its new state. If there are no
+    /// changes, the stack is left unchanged.
     async fn change_stack(
         &self,
         yes: bool,
@@ -70,13 +71,14 @@ impl AwsDeployment<'_> {
         phase.set(DeploymentPhase::Changing);
         let result = self.follower().execute(&change_set.id, &change_set.stack_id).await;
         if let Err(SynthError::Aws(_)) = &result {
-            // The execution did not start. An error of the deletion is ignored: the first error is the cause.
+            // The execution did not start, so the change set is deleted. An error of the deletion
+            // is ignored, because the first error is the cause.
             let _ = self.discard(&preview).await;
         }
         result
     }
 
-    /// Executes the change set of a saved plan, and returns the new state of the stack.
+    /// Executes the change set of a saved plan and returns the new state of the stack.
     async fn apply_plan(
         &self,
         path: &Path,
@@ -89,8 +91,8 @@ impl AwsDeployment<'_> {
         self.follower().execute(&plan.change_set, &plan.stack_id).await
     }
 
-    /// Runs the smoke test, saves the profile, and prints the summary. Without the operator's private
-    /// key, there is no token, and the smoke test is skipped.
+    /// Finishes a deployment: runs the smoke test, saves the profile, and prints the summary. If
+    /// the operator's private key is missing, no token can be signed and the smoke test is skipped.
     async fn finish(&self, state: &StackState, run_smoke_test: bool) -> Result<(), SynthError> {
         let Some(url) = state.outputs.get(OUTPUT_API_URL) else {
             return Err(SynthError::NoOutput { output: OUTPUT_API_URL });

@@ -1,4 +1,4 @@
-//! `synth destroy`: stops the local stack, or deletes the stack in AWS (see `destroy_aws`).
+//! `synth destroy`: stops the local stack, or deletes the stack in AWS with `destroy_aws`.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ pub(crate) async fn run(
         return destroy_aws::run(config, arguments, output).await;
     }
     let folder = Project::find_folder(config)?.local_state();
-    // Shows the real path: a parent folder may be a symbolic link.
+    // The resolved path is shown, because a parent folder may be a symbolic link.
     let canonical = folder.path().canonicalize();
     let data = canonical.as_deref().unwrap_or(folder.path());
     if arguments.delete_data && !arguments.yes {
@@ -29,7 +29,7 @@ pub(crate) async fn run(
     let stopped = stop(&folder).await?;
     let deleted = arguments.delete_data && data.exists();
     if deleted {
-        // Takes the lock of the folder first, so that no other process can use the folder.
+        // The folder is locked before it is deleted, so that no other process can use it.
         folder.delete()?;
     }
     let mut text = match &stopped {

@@ -1,4 +1,4 @@
-//! `synth destroy` of a stack in AWS.
+//! Deletion of a stack in AWS by `synth destroy`.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::deployment::{DeploymentPhase, is_cellar_stack};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
-/// Deletes the stack. Deletes its tables and its bucket only with `--delete-data`.
+/// Deletes the stack. The tables and the bucket are deleted only with `--delete-data`.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &DestroyArguments,
@@ -56,7 +56,8 @@ async fn destroy(
         confirm("deleting the stack", &question).await?;
     }
     phase.set(DeploymentPhase::Deleting);
-    // The data is deleted first: the stack's outputs name it, so that an interrupted deletion can resume.
+    // The data is deleted before the stack. The names of tables and bucket are in the stack's
+    // outputs, so an interrupted deletion can be resumed.
     if arguments.delete_data {
         delete_data(&aws, &state, output).await?;
     }
@@ -78,12 +79,12 @@ async fn destroy(
     Ok(())
 }
 
-/// Returns the names of all outputs that name a table.
+/// Returns the names of all stack outputs that contain the name of a table.
 fn table_outputs() -> impl Iterator<Item = &'static str> {
     OUTPUT_TABLES.into_iter().chain([OUTPUT_FEED_TABLE])
 }
 
-/// Returns the physical names of the tables and the bucket.
+/// Returns the physical names of the stack's tables and bucket.
 fn data_names(state: &StackState) -> Vec<String> {
     let outputs = table_outputs().chain([OUTPUT_BUCKET]);
     outputs.filter_map(|output| state.outputs.get(output).cloned()).collect()

@@ -11,11 +11,11 @@ use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 use crate::tokens::read_key;
 
-/// Prints the difference and returns whether there is one.
+/// Prints the difference to the new template and returns whether there is one.
 ///
 /// # Errors
-/// [`SynthError::TooSevere`] after the difference was printed, if a change has the severity of
-/// `--fail-on` or a higher one.
+/// Returns [`SynthError::TooSevere`] if a change has at least the severity of `--fail-on`. The
+/// difference is printed before.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &DiffArguments,
@@ -35,10 +35,10 @@ pub(crate) async fn run(
     Ok(!difference.is_empty())
 }
 
-/// Compares the highest severity of the changes with `--fail-on`.
+/// Checks the highest severity of the changes against `--fail-on`.
 ///
 /// # Errors
-/// [`SynthError::TooSevere`] if `severity` is that of `--fail-on` or higher.
+/// Returns [`SynthError::TooSevere`] if `severity` is equal to `fail_on` or higher.
 pub(super) fn check_severity(
     severity: Severity,
     fail_on: Option<FailOn>,
@@ -51,7 +51,7 @@ pub(super) fn check_severity(
     }
 }
 
-/// Reads the template that the options select. The default is the template deployed in AWS.
+/// Reads the old template, which the options select. The default is the template deployed in AWS.
 async fn old_template(
     project: &mut Project,
     arguments: &DiffArguments,
@@ -72,8 +72,8 @@ async fn old_template(
     Ok(old)
 }
 
-/// Changes the configuration as `synth deploy --local` does: adds the local key, and uses the first
-/// incarnation.
+/// Changes the configuration in the same way as `synth deploy --local`: adds the local signing key
+/// and sets the first incarnation.
 fn prepare_local_comparison(project: &mut Project) -> Result<(), SynthError> {
     project.use_local_incarnation();
     match read_key(&project.local_key()) {
@@ -84,8 +84,8 @@ fn prepare_local_comparison(project: &mut Project) -> Result<(), SynthError> {
     Ok(())
 }
 
-/// Reads the template deployed in AWS. Also returns its text; `None` if the stack does not exist or only has
-/// change sets.
+/// Reads the template deployed in AWS and returns it in parsed form and as text. The text is `None`
+/// if the stack does not exist or only has change sets.
 pub(super) async fn deployed_template(
     aws: &Aws,
     stack: &str,

@@ -10,7 +10,7 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Runs a subcommand of `feed` and returns whether the feed differs from the event streams.
+/// Runs a subcommand of `synth feed`. Returns whether the feed differs from the event streams.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     command: &FeedCommand,
@@ -34,7 +34,8 @@ pub(crate) async fn run(
     }
 }
 
-/// Opens the data of the stack, runs `action` with its auditor, and closes the data.
+/// Opens the data of the stack, passes its feed auditor to `action`, and closes the data
+/// afterwards.
 async fn with_auditor(
     config: ConfigSelection<'_>,
     place: &WhereArguments,
@@ -84,7 +85,7 @@ async fn compare(auditor: &Auditor, output: &Output) -> Result<Audit, SynthError
     Ok(audit?)
 }
 
-/// Prints the report and returns whether there are differences.
+/// Prints the report and returns whether the feed differs from the event streams.
 fn print_report(report: &Report, output: &Output) -> bool {
     output.print_result(report, &report.text());
     report.has_differences()

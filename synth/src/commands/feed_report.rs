@@ -6,19 +6,19 @@ use cellar_base::count::count;
 use cellar_engine::feed::{Audit, Finding};
 use serde::Serialize;
 
-/// Largest number of findings in the text. The JSON contains all.
+/// Maximum number of findings in the text report. The JSON report contains all findings.
 const MAX_SHOWN_FINDINGS: usize = 20;
 
-/// The repair before the comparison.
+/// A repair or rebuild of the feed that preceded the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct FeedRepair {
-    /// Whether missing events were added; otherwise the feed was rebuilt.
+    /// Set if missing events were added. Unset if the feed was rebuilt.
     pub(super) repaired: bool,
     /// Number of events that were written to the feed.
     pub(super) events: u64,
 }
 
-/// The report, as printed with `--json`.
+/// The report that `synth feed` prints with `--json`.
 #[derive(Serialize)]
 pub(super) struct Report {
     feed: Option<String>,
@@ -82,7 +82,7 @@ impl Row {
 }
 
 impl Report {
-    /// Builds the report of a comparison, and of the repair before it.
+    /// Builds the report from a comparison and from the repair that preceded it, if any.
     pub(super) fn new(audit: &Audit, repair: Option<FeedRepair>) -> Self {
         Self {
             feed: audit.feed.map(|feed| feed.to_string()),
@@ -103,7 +103,7 @@ impl Report {
     /// Returns the report as text.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         if let Some(FeedRepair { repaired, events }) = self.repair {
             let events = count(events, "event", "events");
             let _ = if repaired {

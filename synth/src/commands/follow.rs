@@ -1,4 +1,5 @@
-//! Follows an operation on a stack: reports its events and waits until it has ended.
+//! Follows an operation on a stack in AWS: reports the stack's events and waits until the operation
+//! has ended.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -15,37 +16,39 @@ use crate::deployment::{
 };
 use crate::error::SynthError;
 
-/// Interval at which the events are read.
+/// Interval at which a stack's events are read.
 const POLL: Duration = Duration::from_secs(2);
-/// Largest number of consecutive failed reads. The operation continues in AWS meanwhile.
+/// Maximum number of consecutive failed reads. The operation continues in AWS even if reading its
+/// progress fails.
 const MAX_FAILED_READS: u32 = 30;
 
-/// Follows operations on a stack.
+/// Reports and awaits operations on a stack.
 #[derive(Clone, Copy)]
 pub(super) struct Follower<'a> {
     /// Clients for the stack's account and region.
     pub(super) aws: &'a Aws,
-    /// Output of the command.
+    /// Printer for progress and results.
     pub(super) output: &'a Output,
     /// Name of the stack.
     pub(super) stack: &'a str,
-    /// The command that is running, without `synth`; running it again resumes the operation.
+    /// Name of the command that is running, without `synth`. Running it again resumes the
+    /// operation.
     pub(super) command: &'static str,
-    /// Source location of each resource's definition, by logical id.
+    /// Source code location where each resource is defined, by logical id.
     pub(super) sources: &'a BTreeMap<String, Place>,
 }
 
 /// Condition under which [`Follower::wait_until`] returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WaitUntil {
-    /// The operation has ended; the cleanup may still be in progress.
+    /// The operation has ended. The cleanup of CloudFormation may still be in progress.
     Ended,
-    /// The next operation can start: the cleanup has ended.
+    /// The operation and its cleanup have ended, so that the next operation can start.
     Idle,
 }
 
 impl Follower<'_> {
-    /// Executes a change set and waits until it has ended.
+    /// Executes a change set and waits until the execution has ended.
     pub(super) async fn execute(
         &self,
         change_set: &str,
@@ -63,7 +66,7 @@ impl Follower<'_> {
         self.run_operation(&state.id, start, OperationResult::Deleted).await.map(drop)
     }
 
-    /// Waits until an operation of another process has ended, with any result.
+    /// Waits until an operation started by another process has ended. Any result is accepted.
     pub(super) async fn wait(&self, state: &StackState) -> Result<(), SynthError> {
         let events = self.aws.events(&state.id, |_| false).await?;
         let mut progress = DeploymentProgress::in_progress(&events);
@@ -73,8 +76,8 @@ impl Follower<'_> {
     /// Starts an operation and waits until it has ended.
     ///
     /// # Errors
-    /// [`SynthError::DeployFailed`] if the result is not `expected`, [`SynthError::ConnectionLost`] if
-    /// AWS cannot be reached meanwhile.
+    /// Returns [`SynthError::DeployFailed`] if the result is not `expected`. Returns
+    /// [`SynthError::ConnectionLost`] if AWS becomes unreachable during the wait.
     async fn run_operation(
         &self,
         stack_id: &str,
@@ -85,7 +88,7 @@ impl Follower<'_> {
         let mut progress = DeploymentProgress::starting_after(&earlier_events);
         match start.await {
             Ok(()) => {}
-            // The operation may have started although the reply was lost.
+            // The operation may have started even though the response was lost.
             Err(cause @ AwsError::Unreachable { .. }) => return Err(self.connection_lost(cause)),
             Err(error) => return Err(error.into()),
         }
@@ -96,7 +99,7 @@ impl Follower<'_> {
         Ok(state)
     }
 
-    /// Reports events until the operation has ended.
+    /// Reports events until the operation has reached the state that `until` requires.
     async fn wait_until(
         &self,
         stack_id: &str,
@@ -112,7 +115,8 @@ impl Follower<'_> {
                     failed_reads = 0;
                     let is_busy = stack_condition(Some(&state.status)) == StackCondition::Busy;
                     let can_stop = until == WaitUntil::Ended || !is_busy;
-                    // Until the first event, the status is that of the previous operation.
+                    // Until the first event arrives, the stack still has the status of the previous
+                    // operation.
                     if let Some(result) = operation_result(&state.status)
                         && progress.has_started()
                         && can_stop
@@ -130,14 +134,15 @@ impl Follower<'_> {
         }
     }
 
-    /// Prints new events and returns the state of the stack.
+    /// Prints the new events and returns the state of the stack.
     async fn report_events(
         &self,
         stack_id: &str,
         progress: &mut DeploymentProgress,
         list: &mut ResourceList,
     ) -> Result<StackState, AwsError> {
-        // The state is read first, so that the events include all events up to the state.
+        // The state is read before the events, so that the events are at least as recent as the
+        // state.
         let state = self.aws.stack(stack_id).await?;
         let events = self.aws.events(stack_id, |id| progress.has_seen(id)).await?;
         for line in progress.add_events(events) {
@@ -146,7 +151,7 @@ impl Follower<'_> {
         state.ok_or(AwsError::Reply { missing: "the stack" })
     }
 
-    /// Returns the error for a stack that CloudFormation could not roll back or delete.
+    /// Returns the error for a stack whose rollback or deletion failed in CloudFormation.
     pub(super) async fn stuck_error(&self, state: &StackState) -> Result<SynthError, SynthError> {
         let events = self.aws.events(&state.id, |_| false).await?;
         let (cause, advice) = match last_operation_failure(&events) {
@@ -165,7 +170,7 @@ impl Follower<'_> {
         SynthError::ConnectionLost { stack: self.stack.to_owned(), command: self.command, cause }
     }
 
-    /// Returns the error for an operation with an unexpected result.
+    /// Returns the error for an operation that ended with an unexpected result.
     fn operation_error(
         &self,
         state: &StackState,
@@ -198,7 +203,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Describes the failed resource: logical id, type, and source location.
+    /// Describes the failed resource by its logical id, type and source location.
     fn describe(&self, failure: &DeploymentFailure) -> String {
         let Some(id) = &failure.logical_id else { return format!("the stack {}", self.stack) };
         match self.sources.get(id) {
@@ -222,7 +227,7 @@ fn describe_state(stack: &str, status: &str, result: OperationResult) -> String 
     }
 }
 
-/// Returns the commands that repair a stuck stack.
+/// Returns the commands that repair a stack whose rollback or deletion failed.
 fn unstick_commands(stack: &str, status: &str) -> String {
     match status {
         "DELETE_FAILED" => {

@@ -11,7 +11,7 @@ use crate::error::SynthError;
 use crate::output_file::write_output;
 use crate::project::{CONFIG_FILE, ConfigSelection};
 
-/// Writes the configuration file, or prints it with `--print`.
+/// Writes the configuration file. With `--print`, prints it instead.
 pub(crate) fn run(
     config: ConfigSelection<'_>,
     arguments: &InitArguments,

@@ -1,4 +1,4 @@
-//! Ctrl-C during an operation on a stack in AWS.
+//! Handles Ctrl-C during an operation on a stack in AWS.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -6,10 +6,10 @@ use std::future::Future;
 use crate::deployment::DeploymentPhase;
 use crate::error::SynthError;
 
-/// Runs `work` until it ends or the user presses Ctrl-C. `work` keeps `phase` up to date.
+/// Runs `work` until it ends or the user presses Ctrl-C. `work` updates `phase` as it proceeds.
 ///
 /// # Errors
-/// [`SynthError::Interrupted`] with the phase at the time of Ctrl-C.
+/// Returns [`SynthError::Interrupted`] with the current phase if the user presses Ctrl-C.
 pub(super) async fn interruptible<T>(
     stack: &str,
     phase: &Cell<DeploymentPhase>,

@@ -1,4 +1,5 @@
-//! `synth logs`: shows the logs of the functions in AWS, or of the local stack (see `logs_local`).
+//! `synth logs`: shows the logs of the functions in AWS, or those of the local stack with
+//! `logs_local`.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,16 +14,16 @@ use crate::log_lines::{FAULT_WORDS, LogLine, Newest, SeenLines, is_fault, is_pla
 use crate::moment::utc_ms;
 use crate::project::ConfigSelection;
 
-/// Interval at which a followed log is read. CloudWatch Logs accepts only a few requests per second.
+/// Polling interval of `--follow`. CloudWatch Logs accepts only a few requests per second.
 const POLL: Duration = Duration::from_secs(3);
-/// Largest delay with which a line may appear in a followed log.
+/// Maximum delay, in milliseconds, after which a line still appears in a followed log.
 const OVERLAP_MS: u64 = 60_000;
-/// Largest number of new lines per read of a followed log.
+/// Maximum number of new lines that are printed per poll with `--follow`.
 const FOLLOWED_LINES: usize = 100_000;
-/// Largest number of consecutive failed reads of a followed log.
+/// Maximum number of consecutive failed polls with `--follow`.
 const MAX_FAILED_READS: u32 = 10;
 
-/// Prints the logs of the functions. `--follow` ends with Ctrl-C.
+/// Prints the logs of the functions. With `--follow`, runs until Ctrl-C.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &LogsArguments,
@@ -43,7 +44,7 @@ pub(crate) async fn run(
     }
 }
 
-/// The log group of a function.
+/// A function and the name of its log group.
 struct LogGroup {
     function: &'static str,
     name: String,
@@ -74,7 +75,8 @@ async fn print_aws_logs(
     Ok(())
 }
 
-/// Returns the log groups of the selected functions; of all functions if none is selected.
+/// Returns the log groups of the selected functions. If no function is selected, returns the log
+/// groups of all functions.
 fn log_groups(stack: &ObservedStack, selected: &[FunctionArgument]) -> Vec<LogGroup> {
     let functions = [
         (FunctionArgument::Api, "api", "ApiLogGroup"),
@@ -101,8 +103,8 @@ struct LogReader<'a> {
 }
 
 impl LogReader<'_> {
-    /// Prints the lines since `start_ms` that are not in `seen`, at most the newest `limit`. Returns the
-    /// number of printed lines.
+    /// Prints the lines since `start_ms` that are not in `seen`. If there are more than `limit`
+    /// lines, prints the newest ones. Returns the number of printed lines.
     async fn print_lines(
         &self,
         start_ms: u64,
@@ -126,7 +128,7 @@ impl LogReader<'_> {
         Ok(printed)
     }
 
-    /// Adds the lines of a log group to `newest`.
+    /// Adds the selected lines of a log group to `newest`.
     async fn read_group(
         &self,
         group: &LogGroup,
@@ -154,7 +156,7 @@ impl LogReader<'_> {
         Ok(())
     }
 
-    /// Adds an event to `newest`, if the options select it and it was not seen before.
+    /// Adds an event to `newest` if the options select the event and it is not in `seen`.
     fn add_event(
         &self,
         group: &LogGroup,
@@ -167,7 +169,7 @@ impl LogReader<'_> {
         }
         let at_ms = event.timestamp;
         if self.arguments.follow {
-            // Ids are unique only within a log group, and an emulator may not set them.
+            // Event ids are unique only within a log group, and an emulator may not set them.
             let id = event.event_id.as_ref().unwrap_or(&event.message);
             let id = format!("{} {} {id}", group.function, event.log_stream_name);
             if !seen.insert(at_ms, id) {
@@ -183,7 +185,8 @@ impl LogReader<'_> {
         newest.push(at_ms, line);
     }
 
-    /// Returns whether the options select a line. The filter of CloudWatch Logs is less exact.
+    /// Returns whether the options select a line. This check is needed because the filter of
+    /// CloudWatch Logs is less exact.
     fn is_selected(&self, message: &str) -> bool {
         if let Some(text) = &self.arguments.filter
             && !message.contains(text)
@@ -194,12 +197,14 @@ impl LogReader<'_> {
         if self.arguments.errors {
             return is_fault;
         }
-        // A timeout is reported only by a platform line, which is a fault.
+        // A timeout is reported only by a platform line. That line counts as a fault and is always
+        // shown.
         self.arguments.all || is_fault || !is_platform_line(message)
     }
 
-    /// Returns the pattern for the filter of CloudWatch Logs. The filter cannot combine a text with
-    /// alternatives, and an emulator does not support alternatives, so [`Self::is_selected`] decides.
+    /// Returns the filter pattern for CloudWatch Logs. The pattern may select too many lines,
+    /// because it cannot combine a text with alternatives, and because emulators do not support
+    /// alternatives. [`Self::is_selected`] removes the other lines.
     fn filter_pattern(&self) -> Option<String> {
         match &self.arguments.filter {
             Some(text) => Some(text_pattern(text)),
@@ -210,7 +215,7 @@ impl LogReader<'_> {
         }
     }
 
-    /// Prints new lines forever.
+    /// Prints new lines as they arrive. Returns only if an error occurs.
     async fn follow(&self, start_ms: u64, seen: &mut SeenLines) -> Result<(), SynthError> {
         let poll = self.stack.aws.poll_interval(POLL);
         let (mut start_ms, mut failed_reads) = (start_ms, 0);

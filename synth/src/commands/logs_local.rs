@@ -1,4 +1,4 @@
-//! `synth logs --local`: shows the log of the local stack in the background.
+//! `synth logs --local`: shows the log of a local stack that runs in the background.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
@@ -13,29 +13,29 @@ use crate::cli::{LogsArguments, Output};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
-/// Largest number of bytes that are read from the end of the log.
+/// Maximum number of bytes that are read from the end of the log file.
 const TAIL_BYTES_MAX: u64 = 16 * 1_024 * 1_024;
-/// Interval at which a followed log is read.
+/// Polling interval of `--follow`.
 const POLL: Duration = Duration::from_millis(300);
 /// Log levels of faults.
 const FAULT_LEVELS: [&str; 2] = [" ERROR ", " WARN "];
-/// Bytes at the start of a line that contain its level.
+/// Number of bytes at the start of a line within which the log level is found.
 const LEVEL_BYTES: usize = 48;
 
 /// A log line.
 #[derive(Debug, Serialize)]
 struct LocalLine<'a> {
-    /// Time of the line; `None` for the continuation of a message.
+    /// Time of the line; `None` if the line continues the message of the previous line.
     at: Option<&'a str>,
     message: &'a str,
 }
 
-/// Reads a log file incrementally.
+/// A log file that is read incrementally.
 struct LogFile {
     path: PathBuf,
-    /// Offset of the first byte that was not read.
+    /// Offset of the first unread byte.
     offset: u64,
-    /// Start of a line whose end was not written yet.
+    /// Start of an incomplete last line, which the stack has not finished writing.
     partial_line: Vec<u8>,
 }
 
@@ -70,7 +70,7 @@ pub(super) async fn run(
 }
 
 impl LogFile {
-    /// Prints new lines forever.
+    /// Prints new lines as they arrive. Returns only if an error occurs.
     async fn follow(
         &mut self,
         arguments: &LogsArguments,
@@ -85,8 +85,8 @@ impl LogFile {
         }
     }
 
-    /// Returns the complete lines since the last call, at most [`TAIL_BYTES_MAX`] bytes from the end of
-    /// the file; `None` if the file does not exist.
+    /// Returns the complete lines that were added since the last call, or `None` if the file does
+    /// not exist. At most the last [`TAIL_BYTES_MAX`] bytes of the file are read.
     fn read_new_lines(&mut self) -> Result<Option<String>, SynthError> {
         let read_error =
             |cause| SynthError::Io { operation: "read", path: self.path.clone(), cause };
@@ -97,7 +97,7 @@ impl LogFile {
         };
         let length = file.metadata().map_err(read_error)?.len();
         if length < self.offset {
-            // The file was deleted and created again.
+            // The file is shorter than before, so it was deleted and created again.
             self.offset = 0;
             self.partial_line.clear();
         }
@@ -109,7 +109,7 @@ impl LogFile {
         let read = file.take(TAIL_BYTES_MAX).read_to_end(&mut bytes).map_err(read_error)?;
         self.offset = start.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
         if skips_bytes {
-            // The first line may be incomplete.
+            // Reading may start in the middle of a line, so the first line is dropped.
             let first_line_end = bytes.iter().position(|byte| *byte == b'\n');
             bytes.drain(..first_line_end.map_or(bytes.len(), |end| end + 1));
         }
@@ -119,7 +119,7 @@ impl LogFile {
     }
 }
 
-/// Returns the lines after the first one that is not older than `since`.
+/// Returns the lines of `text` from the first line that is at least as new as `since`.
 fn lines_since(text: &str, since: SystemTime) -> impl Iterator<Item = &str> {
     let is_older = move |line: &&str| match timestamp(line) {
         Some(at) => humantime::parse_rfc3339(at).is_ok_and(|at| at < since),
@@ -128,7 +128,7 @@ fn lines_since(text: &str, since: SystemTime) -> impl Iterator<Item = &str> {
     text.lines().skip_while(is_older)
 }
 
-/// Returns whether the options select a line.
+/// Returns whether the command's options select a line.
 fn is_selected(line: &str, arguments: &LogsArguments) -> bool {
     if let Some(text) = &arguments.filter
         && !line.contains(text)

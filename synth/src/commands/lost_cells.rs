@@ -1,4 +1,5 @@
-//! `synth reprocess --cells`: lists cells whose long text is lost, and stores #LOST! in them.
+//! `synth reprocess --cells`: lists cells whose long text is lost, and replaces their values with
+//! #LOST!.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -16,36 +17,35 @@ use super::maintenance::{MaintenanceOptions, MaintenancePlan};
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::{MaintenanceError, SynthError};
 
-/// Author of the entries that replace cells.
+/// Author of the log entries that replace lost cells.
 const AUTHOR: &str = "synth reprocess";
-/// Largest number of rows in the text. The JSON contains all.
+/// Maximum number of cells in the text report. The JSON report contains all cells.
 const MAX_SHOWN_ROWS: usize = 50;
-/// Number of characters of a lost text that are shown.
+/// Maximum number of characters shown of a lost text.
 const PREVIEW_CHARACTERS: usize = 40;
 
-/// The report, as printed with `--json`.
+/// The report that `synth reprocess --cells` prints with `--json`.
 #[derive(Serialize)]
 struct CellsReport {
     spreadsheet: LogId,
     dry_run: bool,
     cells: Vec<Row>,
-    /// Whether the list may be incomplete.
+    /// Set if the list of cells may be incomplete.
     more: bool,
-    /// Positions of the entries that replace the cells.
+    /// Positions of the log entries that replace the lost cells.
     positions: Vec<Position>,
 }
 
-/// A row of the table.
 #[derive(Serialize)]
 struct Row {
     sheet: String,
     cell: String,
-    /// Start of the text.
+    /// Start of the lost text.
     preview: String,
     why: String,
 }
 
-/// Lists the lost cells, and replaces them after confirmation.
+/// Lists the lost cells and, after confirmation, replaces their values.
 pub(super) async fn run(
     data: &StackData,
     log: LogId,
@@ -79,7 +79,7 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Replaces all lost cells and lists them in the report.
+/// Replaces the values of all lost cells and adds the cells to the report.
 async fn replace_cells(
     logs: &Logs,
     report: &mut CellsReport,
@@ -104,7 +104,7 @@ async fn replace_cells(
     Ok(())
 }
 
-/// Returns the logs of the stack, for edits at its incarnation.
+/// Returns the stack's logs, opened for edits in the current incarnation.
 fn logs(data: &StackData) -> Result<Logs, SynthError> {
     let incarnation = data.feed()?.incarnation;
     let (entries, segments) = (Arc::clone(&data.tables), Arc::clone(&data.tables));
@@ -135,7 +135,7 @@ impl CellsReport {
         }
         let mut text = format!("{}\n{}\n", self.spreadsheet, self.table());
         let hidden_rows = self.cells.len().saturating_sub(MAX_SHOWN_ROWS);
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         if hidden_rows > 0 {
             let _ = writeln!(text, "… and {hidden_rows} more (see --json)");
         }

@@ -1,36 +1,39 @@
-//! The common course of maintenance commands: show the plan, confirm it, carry it out item by item.
+//! Common steps of maintenance commands: show the plan, ask for confirmation, and process the items
+//! one at a time.
 
 use super::confirm::confirm;
 use crate::cli::Output;
 use crate::error::SynthError;
 
-/// Options of a maintenance command.
+/// Options common to the maintenance commands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MaintenanceOptions {
-    /// `--dry-run`: only show the plan.
+    /// Set by `--dry-run`: the plan is shown but not carried out.
     pub(super) dry_run: bool,
-    /// `--yes`: skip the confirmation prompt.
+    /// Set by `--yes`: the confirmation prompt is skipped.
     pub(super) yes: bool,
 }
 
-/// A plan to confirm.
+/// A plan that the user must confirm.
 pub(super) struct MaintenancePlan<'a> {
-    /// The plan as text, printed before the prompt.
+    /// Formats the plan, which is printed before the confirmation prompt.
     pub(super) text: &'a dyn Fn() -> String,
     /// Number of items to process.
     pub(super) due: usize,
     /// Name of the action in errors, such as "purging".
     pub(super) action: &'static str,
-    /// The question of the prompt.
+    /// Question of the confirmation prompt.
     pub(super) question: String,
 }
 
 impl MaintenanceOptions {
-    /// Returns whether to carry out the plan: not in a dry run, and not if nothing is due. Asks for
-    /// confirmation, unless `--yes` or `--json` is given.
+    /// Returns whether the plan is to be carried out. Asks for confirmation, unless `--yes` or
+    /// `--json` is given.
+    ///
+    /// A plan is not carried out in a dry run, or if it has no items to process.
     ///
     /// # Errors
-    /// [`SynthError::Unconfirmed`] if the user does not confirm.
+    /// Returns [`SynthError::Unconfirmed`] if the user does not confirm.
     pub(super) async fn should_carry_out(
         self,
         plan: MaintenancePlan<'_>,
@@ -47,15 +50,15 @@ impl MaintenanceOptions {
     }
 }
 
-/// The outcomes of a batch whose items are processed independently: if one fails, the others are still
-/// processed.
+/// Outcomes of a batch of items that are processed independently. If an item fails, the remaining
+/// items are still processed.
 #[derive(Debug)]
 pub(super) struct Batch<O, E> {
-    /// Outcome of each item, in the order of processing.
+    /// Outcome of each item, in processing order.
     pub(super) outcomes: Vec<O>,
     /// Number of items that failed.
     pub(super) failed: usize,
-    /// Error of the first item that failed.
+    /// Error of the first failed item.
     pub(super) first_error: Option<E>,
 }
 
@@ -66,12 +69,12 @@ impl<O, E> Default for Batch<O, E> {
 }
 
 impl<O, E> Batch<O, E> {
-    /// Adds an item that succeeded, or needed no processing.
+    /// Adds the outcome of an item that succeeded or needed no processing.
     pub(super) fn add(&mut self, outcome: O) {
         self.outcomes.push(outcome);
     }
 
-    /// Adds an item that failed.
+    /// Adds the outcome and the error of an item that failed.
     pub(super) fn add_failure(&mut self, outcome: O, error: E) {
         self.failed += 1;
         self.outcomes.push(outcome);

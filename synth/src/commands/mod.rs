@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands of `synth`, one module per command.
 
 mod aws_deployment;
 pub(crate) mod bundle;

@@ -1,4 +1,4 @@
-//! The deployed stack on which a command works.
+//! Finds the deployed stack on which a command operates.
 
 use cellar::files::FileError;
 use cellar::profile::Profile;
@@ -13,13 +13,13 @@ use crate::project::{ConfigSelection, Project};
 /// Location of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StackLocation {
-    /// This machine.
+    /// The stack runs on this machine.
     Local,
-    /// AWS, or an emulator of AWS.
+    /// The stack runs in AWS or in an AWS emulator.
     Aws,
 }
 
-/// A deployed stack in AWS with its resources.
+/// A deployed stack in AWS and its resources.
 pub(super) struct ObservedStack {
     /// Name of the stack.
     pub(super) name: String,
@@ -32,7 +32,8 @@ pub(super) struct ObservedStack {
 }
 
 impl StackLocation {
-    /// Returns the location that the options select. The default is the target of the last deployment.
+    /// Returns the location that the command's options select. The default is the target of the
+    /// last deployment.
     pub(super) fn of(
         config: ConfigSelection<'_>,
         arguments: &WhereArguments,
@@ -49,8 +50,8 @@ impl StackLocation {
     }
 }
 
-/// Returns the ARN of the stack of the last deployment, if its target was AWS. A profile that is malformed, or
-/// writable by another account, is ignored.
+/// Returns the stack ARN of the last deployment, if its target was AWS. The profile is ignored if
+/// it is malformed or writable by another account.
 fn last_deployed_arn(project: &Project) -> Result<Option<String>, SynthError> {
     match Profile::find(&project.folder) {
         Ok(found) => {
@@ -65,7 +66,7 @@ fn last_deployed_arn(project: &Project) -> Result<Option<String>, SynthError> {
 /// Returns the deployed stack of the project.
 ///
 /// # Errors
-/// [`SynthError::NoStack`] if the stack does not exist, or only has change sets.
+/// Returns [`SynthError::NoStack`] if the stack does not exist or only has change sets.
 pub(super) async fn deployed_stack(project: &Project, aws: &Aws) -> Result<StackState, SynthError> {
     let stack = &project.config.stack;
     if let Some(state) = aws.stack(stack).await?
@@ -77,11 +78,11 @@ pub(super) async fn deployed_stack(project: &Project, aws: &Aws) -> Result<Stack
     Err(SynthError::NoStack { stack: stack.clone(), place: aws.place(), elsewhere })
 }
 
-/// Returns the deployed stack of the project if it belongs to Cellar.
+/// Returns the deployed stack of the project, after checking that it belongs to Cellar.
 ///
 /// # Errors
-/// [`SynthError::NoStack`] if the stack does not exist, [`SynthError::ForeignStack`] if it does not
-/// belong to Cellar.
+/// Returns [`SynthError::NoStack`] if the stack does not exist. Returns
+/// [`SynthError::ForeignStack`] if the stack does not belong to Cellar.
 pub(super) async fn own_deployed_stack(
     project: &Project,
     aws: &Aws,
@@ -95,10 +96,10 @@ pub(super) async fn own_deployed_stack(
 }
 
 impl ObservedStack {
-    /// Finds the stack of the configuration and lists its resources.
+    /// Finds the stack that the configuration names and lists its resources.
     ///
     /// # Errors
-    /// [`SynthError::NoStack`] if the stack does not exist.
+    /// Returns [`SynthError::NoStack`] if the stack does not exist.
     pub(super) async fn find(
         config: ConfigSelection<'_>,
         endpoint_url: Option<&str>,
@@ -111,13 +112,13 @@ impl ObservedStack {
         Ok(Self { name, aws, state, resources })
     }
 
-    /// Returns the physical id of a resource; `None` if the resource was not created.
+    /// Returns the physical id of a resource. Returns `None` if the resource was not created.
     pub(super) fn physical_id(&self, logical_id: &str) -> Option<&str> {
         let resource = self.resources.iter().find(|resource| resource.logical_id == logical_id)?;
         resource.physical_id.as_deref()
     }
 
-    /// Returns logical and physical ids of the resources of a type.
+    /// Returns the logical and physical ids of all resources of a type.
     pub(super) fn ids_of_type<'a>(
         &'a self,
         resource_type: ResourceType,
@@ -131,7 +132,7 @@ impl ObservedStack {
     }
 }
 
-/// Returns advice if the last deployment went to another account or region.
+/// Returns a hint if the last deployment used another account or region than `aws`.
 fn advice_if_elsewhere(arn: &str, aws: &Aws) -> Option<String> {
     let (region, account) = region_and_account(arn)?;
     if region == aws.region && account == aws.account {
@@ -143,7 +144,8 @@ fn advice_if_elsewhere(arn: &str, aws: &Aws) -> Option<String> {
     ))
 }
 
-/// Splits `arn:PARTITION:cloudformation:REGION:ACCOUNT:stack/…`.
+/// Returns the region and the account of a stack ARN,
+/// `arn:PARTITION:cloudformation:REGION:ACCOUNT:stack/…`.
 fn region_and_account(arn: &str) -> Option<(&str, &str)> {
     let mut parts = arn.split(':').skip(3);
     Some((parts.next()?, parts.next()?))

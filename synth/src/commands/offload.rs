@@ -14,7 +14,7 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::{ConfigSelection, Project};
 
-/// Offloads the segments that are due, after confirmation.
+/// Offloads the due segments after confirmation.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &OffloadArguments,
@@ -74,7 +74,7 @@ async fn offload(
     }
 }
 
-/// Offloads the due segments one after another.
+/// Offloads the due segments one at a time.
 async fn offload_all(
     offloader: &Offloader,
     planned: Vec<PlannedSegment>,

@@ -1,4 +1,4 @@
-//! The report of `synth offload`: a table per spreadsheet, and the totals.
+//! Report of `synth offload`: a table of the segments of each spreadsheet, and the totals.
 
 use std::fmt::Write as _;
 
@@ -10,24 +10,24 @@ use serde::Serialize;
 
 use crate::moment::table_time;
 
-/// Printed if `offload_after_days` is not configured.
+/// Text that is printed if `offload_after_days` is not configured.
 pub(super) const NOT_CONFIGURED: &str = "All segments stay in the tables: offload_after_days is not configured.\n\
      `synth offload --local --offload-after-days 365 --dry-run` shows what would be offloaded.";
 
-/// Indexes of the right-aligned columns.
+/// Indexes of the table columns that are right-aligned.
 const NUMBER_COLUMNS: [usize; 3] = [0, 1, 2];
 
-/// A segment and its outcome.
+/// A segment and the outcome of offloading it.
 pub(super) enum SegmentOutcome {
-    /// A segment that is to be offloaded, or is kept.
+    /// A segment with the plan to offload it or to keep it.
     Planned(PlannedSegment),
     /// A segment that was offloaded and trimmed.
     Done(PlannedSegment, OffloadOutcome),
-    /// A segment that failed, with the reason.
+    /// A segment whose offloading failed, with the error message.
     Failed(PlannedSegment, String),
 }
 
-/// The report, as printed with `--json`.
+/// The report that `synth offload` prints with `--json`.
 #[derive(Serialize)]
 pub(super) struct Report {
     offload_after_days: Option<u32>,
@@ -37,7 +37,6 @@ pub(super) struct Report {
     total: Total,
 }
 
-/// A row of the table.
 #[derive(Serialize)]
 struct Row {
     spreadsheet: LogId,
@@ -51,7 +50,7 @@ struct Row {
     deleted: u64,
 }
 
-/// Totals of all segments.
+/// Totals over all segments.
 #[derive(Default, Serialize)]
 struct Total {
     segments: usize,
@@ -61,13 +60,13 @@ struct Total {
     deleted: u64,
 }
 
-/// Returns whether the plan does anything.
+/// Returns whether the segment is to be offloaded or trimmed.
 pub(super) fn is_due(planned: &PlannedSegment) -> bool {
     matches!(planned.plan, Plan::OffloadAndTrim | Plan::Trim)
 }
 
 impl Report {
-    /// Builds the report if `offload_after_days` is not configured.
+    /// Builds the report for a stack whose `offload_after_days` is not configured.
     pub(super) fn not_configured() -> Self {
         Self {
             offload_after_days: None,
@@ -78,7 +77,7 @@ impl Report {
         }
     }
 
-    /// Builds the report of these segments.
+    /// Builds the report from the outcomes of the segments.
     pub(super) fn new(policy: Policy, dry_run: bool, outcomes: Vec<SegmentOutcome>) -> Self {
         let mut total = Total { segments: outcomes.len(), ..Total::default() };
         let segments: Vec<Row> =
@@ -106,7 +105,7 @@ impl Report {
         let mut text = String::new();
         for rows in self.segments.chunk_by(|one, other| one.spreadsheet == other.spreadsheet) {
             let Some(first) = rows.first() else { continue };
-            // Writing to a String cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = writeln!(text, "{}\n{}\n", first.spreadsheet, table(rows));
         }
         let Total { segments, offload_segments, offload_entries, offload_bytes, deleted } =
@@ -152,7 +151,7 @@ impl Row {
     }
 }
 
-/// Returns the action of a plan and its reason.
+/// Returns the planned action and its reason.
 fn describe_plan(plan: Plan, policy: Policy) -> (&'static str, String) {
     let Policy { offload_after_days: days, keep_segments } = policy;
     match plan {

@@ -1,5 +1,5 @@
-//! Preview of a deployment to AWS: the difference of the templates, and the changes that CloudFormation
-//! predicts.
+//! Preview of a deployment to AWS. It consists of the difference between the templates and the
+//! changes that CloudFormation predicts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,33 +19,33 @@ use crate::difference::{OldTemplate, Report, text};
 use crate::error::SynthError;
 use crate::git;
 
-/// The current stack and the predicted changes.
+/// The current stack and the predicted changes of a deployment.
 pub(super) struct Preview {
     /// The current stack; `None` if it does not exist.
     pub(super) current: Option<StackState>,
     /// Hash of the deployed template; `None` if the stack does not exist.
     pub(super) deployed_hash: Option<String>,
     old: OldTemplate,
-    /// Monthly cost of the current stack while idle, in dollars.
+    /// Monthly cost of the current stack when it is idle, in dollars.
     current_idle_dollars: Option<String>,
-    /// Difference of the templates.
+    /// Difference between the deployed and the new template.
     pub(super) difference: Difference,
     /// Change set of CloudFormation; `None` if there are no changes.
     pub(super) change_set: Option<ChangeSet>,
 }
 
-/// How much of a preview is shown.
+/// Level of detail with which a preview is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// Every change.
+    /// All changes are shown.
     All,
-    /// Every change of an existing stack, but only a summary of a new one.
+    /// Every change of an existing stack. For a new stack, only a summary.
     Changes,
 }
 
 impl AwsDeployment<'_> {
-    /// Creates a change set and compares the templates. The stack is not changed, but a stack that was
-    /// never created completely is deleted first.
+    /// Creates a change set and compares the templates. An existing stack is not changed, except
+    /// that a stack whose creation was never completed is deleted first.
     pub(super) async fn preview(&self, wanted: WantedStack) -> Result<Preview, SynthError> {
         let current = self.stack_for_change(&wanted.stack).await?;
         let (old, deployed_text) =
@@ -86,10 +86,10 @@ impl AwsDeployment<'_> {
         self.output.note(&idle_cost_text(current_idle_dollars, &new_idle_dollars));
     }
 
-    /// Asks for confirmation if the changes need it and `yes` is not set.
+    /// Asks for confirmation if the changes require it and `yes` is not set.
     ///
     /// # Errors
-    /// [`SynthError::DataWouldBeLost`] if a change needs `--allow-data-loss`,
+    /// Returns [`SynthError::DataWouldBeLost`] if a change requires `--allow-data-loss`. Returns
     /// [`SynthError::Unconfirmed`] if the user does not confirm.
     pub(super) async fn approve(&self, preview: &Preview, yes: bool) -> Result<(), SynthError> {
         let allowed_losses = &self.arguments.allow_data_loss;
@@ -106,15 +106,15 @@ impl AwsDeployment<'_> {
         }
     }
 
-    /// Deletes the change set of a preview.
+    /// Deletes the change set that a preview created.
     pub(super) async fn discard(&self, preview: &Preview) -> Result<(), SynthError> {
         let Some(change_set) = &preview.change_set else { return Ok(()) };
         let (id, stack, is_new) = (&change_set.id, &change_set.stack_id, preview.current.is_none());
         Ok(self.aws.discard_change_set(id, stack, is_new).await?)
     }
 
-    /// Returns the current state for which a plan is valid. `deployed_hash` is the hash of the deployed
-    /// template.
+    /// Returns the current state, in which a new plan is valid. `deployed_hash` is the hash of the
+    /// deployed template.
     pub(super) fn plan_basis(&self, deployed_hash: Option<&str>) -> PlanBasis {
         PlanBasis {
             account: self.aws.account.clone(),
@@ -125,11 +125,14 @@ impl AwsDeployment<'_> {
         }
     }
 
-    /// Returns the stack in a state that can be changed; `None` if it must be created. Waits for an
-    /// operation in progress, and deletes a stack that was never created completely.
+    /// Returns the stack once it can be changed. Returns `None` if the stack must be created.
+    ///
+    /// Waits until an operation in progress has ended. Deletes a stack whose creation was never
+    /// completed.
     ///
     /// # Errors
-    /// [`SynthError::ForeignStack`], [`SynthError::StackBusy`], or [`SynthError::StackStuck`].
+    /// Returns [`SynthError::ForeignStack`], [`SynthError::StackBusy`], or
+    /// [`SynthError::StackStuck`] if the stack must not or cannot be changed.
     async fn stack_for_change(&self, stack: &str) -> Result<Option<StackState>, SynthError> {
         let Some(state) = self.settled_stack(stack).await? else { return Ok(None) };
         match stack_condition(Some(&state.status)) {
@@ -148,7 +151,7 @@ impl AwsDeployment<'_> {
         }
     }
 
-    /// Returns the stack after an operation in progress has ended.
+    /// Waits until an operation in progress has ended, and returns the stack.
     async fn settled_stack(&self, stack: &str) -> Result<Option<StackState>, SynthError> {
         let state = self.own_stack(stack).await?;
         let Some(state) = state else { return Ok(None) };
@@ -161,7 +164,8 @@ impl AwsDeployment<'_> {
         self.own_stack(stack).await
     }
 
-    /// Returns the alarms that roll back the deployment: those of the current stack that remain in it.
+    /// Returns the alarms that roll back the deployment. These are alarms of the current stack that
+    /// the new template keeps.
     async fn rollback_alarms(
         &self,
         current: Option<&StackState>,
@@ -180,13 +184,13 @@ impl AwsDeployment<'_> {
 }
 
 impl Preview {
-    /// Returns the changes that CloudFormation predicts.
+    /// Returns the changes that CloudFormation predicts for the deployment.
     fn changes(&self) -> &[Change] {
         self.change_set.as_ref().map_or(&[], |change_set| change_set.changes.as_slice())
     }
 }
 
-/// Returns a summary of a new stack: the number of resources by type.
+/// Returns a summary of a new stack with the number of resources per type.
 fn new_stack_summary(difference: &Difference) -> String {
     let mut counts_by_type: BTreeMap<&str, usize> = BTreeMap::new();
     for change in &difference.resources {
@@ -204,7 +208,7 @@ fn new_stack_summary(difference: &Difference) -> String {
     )
 }
 
-/// Formats the monthly cost of the idle stack, and the current cost if it differs.
+/// Formats the monthly cost of the idle stack. The current cost is included if it differs.
 fn idle_cost_text(current: Option<&str>, new: &str) -> String {
     let previous = match current {
         Some(current) if current != new => format!(" (now ${current})"),

@@ -1,4 +1,4 @@
-//! `synth purge`: permanently removes spreadsheets that can no longer be undeleted.
+//! `synth purge`: permanently removes deleted spreadsheets whose undelete period has ended.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Issuer of the person who purges, in the catalog. No token has this issuer.
+/// Issuer that identifies this command as a user in the catalog. No token has this issuer.
 const OPERATOR_ISSUER: &str = "cellar:operator";
-/// Subject of the person who purges, in the catalog.
+/// Subject that identifies this command as a user in the catalog.
 const OPERATOR_SUBJECT: &str = "synth purge";
 
-/// Purges the deleted spreadsheets that are due, after confirmation.
+/// Purges the due spreadsheets after confirmation.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &PurgeArguments,
@@ -93,8 +93,8 @@ fn is_due(planned: &PlannedPurge) -> bool {
     planned.plan == DeletedPlan::Purge
 }
 
-/// Purges the due spreadsheets one after another. The survey lists forks before their sources, because a
-/// source cannot be purged before its forks.
+/// Purges the due spreadsheets one at a time. The survey returns forks before their sources,
+/// because a source can be purged only after its forks.
 async fn purge_all(
     purger: &Purger,
     planned: Vec<PlannedPurge>,

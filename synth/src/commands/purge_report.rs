@@ -1,4 +1,4 @@
-//! The report of `synth purge`: a table of deleted spreadsheets, and the totals.
+//! Report of `synth purge`: a table of deleted spreadsheets, and the totals.
 
 use cellar_base::identity::LogId;
 use cellar_catalog::purge::DeletedPlan;
@@ -8,17 +8,18 @@ use serde::Serialize;
 
 use crate::moment::table_time;
 
-/// A deleted spreadsheet and its outcome.
+/// A deleted spreadsheet and the outcome of purging it.
 pub(super) enum PurgeOutcome {
-    /// A spreadsheet that is to be purged, or is kept.
+    /// A spreadsheet with the plan to purge it or to keep it.
     Planned(PlannedPurge),
     /// A spreadsheet that was purged.
     Purged(PlannedPurge, PurgedData),
-    /// A spreadsheet whose purge failed, with the reason. Parts of it may be removed.
+    /// A spreadsheet whose purge failed, with the error message. Parts of the spreadsheet may
+    /// already be removed.
     Failed(PlannedPurge, String),
 }
 
-/// The report, as printed with `--json`.
+/// The report that `synth purge` prints with `--json`.
 #[derive(Serialize)]
 pub(super) struct Report {
     dry_run: bool,
@@ -26,7 +27,6 @@ pub(super) struct Report {
     total: Total,
 }
 
-/// A row of the table.
 #[derive(Serialize)]
 struct Row {
     spreadsheet: LogId,
@@ -41,7 +41,7 @@ struct Row {
     object_bytes: u64,
 }
 
-/// Totals of all spreadsheets.
+/// Totals over all deleted spreadsheets.
 #[derive(Default, Serialize)]
 struct Total {
     deleted: usize,
@@ -53,7 +53,7 @@ struct Total {
 }
 
 impl Report {
-    /// Builds the report of these spreadsheets.
+    /// Builds the report from the outcomes of the spreadsheets.
     pub(super) fn new(dry_run: bool, outcomes: Vec<PurgeOutcome>) -> Self {
         let spreadsheets: Vec<Row> = outcomes.into_iter().map(Row::new).collect();
         let count = |action| spreadsheets.iter().filter(|row| row.action == action).count();
@@ -135,7 +135,7 @@ impl Row {
     }
 }
 
-/// Returns the action of a plan and its reason.
+/// Returns the planned action and its reason.
 fn describe_plan(plan: DeletedPlan) -> (&'static str, String) {
     match plan {
         DeletedPlan::Restorable { until_s } => {

@@ -12,7 +12,7 @@ use super::snapshot_repair::SnapshotRepair;
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::{MaintenanceError, SynthError};
 
-/// Starts the rebuild of all snapshots of a spreadsheet, after confirmation.
+/// Starts the rebuild of all snapshots of a spreadsheet after confirmation.
 pub(super) async fn run(
     snapshot_repair: &SnapshotRepair,
     log: LogId,
@@ -55,7 +55,8 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Starts the rebuild and returns the outcome of each snapshot, and the jobs that were sent.
+/// Starts the rebuild of the snapshots. Returns the outcome of each snapshot, and the jobs that
+/// were sent.
 async fn start_rebuild(
     snapshot_repair: &SnapshotRepair,
     planned: &RebuildPlan,
@@ -77,7 +78,7 @@ async fn start_rebuild(
     Ok((outcomes, jobs))
 }
 
-/// Returns the snapshots that are not rebuilt because their entries are offloaded.
+/// Returns the snapshots that are not rebuilt because their log entries are offloaded.
 fn offloaded_outcomes(planned: &RebuildPlan) -> impl Iterator<Item = ReprocessOutcome> {
     planned.offloaded.iter().map(|position| ReprocessOutcome::Offloaded(planned.log, *position))
 }

@@ -1,4 +1,4 @@
-//! `synth reprocess`: repairs missing snapshots and entry bodies marked for expiry.
+//! `synth reprocess`: repairs missing snapshots, and keeps entry bodies that are marked for expiry.
 
 use std::collections::VecDeque;
 
@@ -16,13 +16,14 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Repairs snapshots and bodies, or runs `--rebuild` or `--cells`, after confirmation.
+/// Repairs snapshots and entry bodies after confirmation. With `--rebuild` or `--cells`, runs that
+/// operation instead.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    // A dry run must not start functions, which would process the jobs in the queues.
+    // A dry run must not start functions, because they would process the jobs in the queues.
     let functions =
         if arguments.dry_run { LocalFunctions::Suspended } else { LocalFunctions::Running };
     let data = StackData::open(config, &arguments.place, functions).await?;
@@ -89,7 +90,7 @@ async fn repair(
     }
 }
 
-/// Fails if there are findings that this command cannot repair.
+/// Returns an error if `lost` findings cannot be repaired by this command.
 fn check_lost(lost: usize) -> Result<(), SynthError> {
     if lost > 0 {
         return Err(MaintenanceError::Lost { lost }.into());
@@ -97,16 +98,16 @@ fn check_lost(lost: usize) -> Result<(), SynthError> {
     Ok(())
 }
 
-/// The result of all repairs.
+/// Results of all repairs.
 #[derive(Default)]
 struct Repairs {
     batch: Batch<ReprocessOutcome, PortError>,
     sent_jobs: VecDeque<SnapshotJob>,
-    /// Number of bodies that were deleted between survey and repair.
+    /// Number of entry bodies that were deleted after the survey and before their repair.
     lost_meanwhile: usize,
 }
 
-/// Repairs the findings one after another.
+/// Repairs the findings one at a time.
 async fn repair_all(
     snapshot_repair: &SnapshotRepair,
     findings: Vec<Finding>,

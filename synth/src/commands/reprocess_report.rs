@@ -1,4 +1,5 @@
-//! The report of `synth reprocess`: a table per spreadsheet, the totals, and the state of the sent jobs.
+//! Report of `synth reprocess`: a table of findings per spreadsheet, the totals, and the state of
+//! the snapshot jobs.
 
 use std::fmt::Write as _;
 
@@ -12,32 +13,32 @@ use serde::Serialize;
 
 use crate::cli::ReprocessArguments;
 
-/// Largest number of rows per spreadsheet in the text. The JSON contains all.
+/// Maximum number of rows per spreadsheet in the text report. The JSON report contains all rows.
 const MAX_SHOWN_ROWS: usize = 50;
 
-/// A finding with its outcome.
+/// A finding or a snapshot to rebuild, with its outcome.
 pub(super) enum ReprocessOutcome {
-    /// A finding that was not repaired yet.
+    /// A finding that is not yet repaired.
     Planned(Finding),
-    /// A finding that was repaired, or needs no repair.
+    /// A finding that was repaired or needed no repair.
     Done(Finding, RepairOutcome),
-    /// A finding whose repair failed, with the reason.
+    /// A finding whose repair failed, with the error message.
     Failed(Finding, String),
     /// A snapshot to rebuild.
     ToRebuild(LogId, SnapshotToRebuild),
     /// A snapshot whose rebuild was started.
     Begun(LogId, SnapshotToRebuild, RebuildStart),
-    /// A snapshot that is not rebuilt because its entry is offloaded.
+    /// A snapshot that is not rebuilt because its log entry is offloaded.
     Offloaded(LogId, Position),
 }
 
-/// State of the jobs that were sent.
+/// State of the snapshot jobs that were sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum JobsResult {
     /// No jobs were sent.
     None,
-    /// The running stack processes the jobs.
+    /// The running stack processes the jobs after the command has ended.
     #[serde(rename = "left")]
     LeftToStack {
         /// URL of the stack.
@@ -47,13 +48,13 @@ pub(super) enum JobsResult {
     Waited {
         /// Number of jobs.
         jobs: usize,
-        /// Number of jobs that have not finished.
+        /// Number of jobs that were not finished when the wait ended.
         #[serde(rename = "left")]
         unfinished: usize,
     },
 }
 
-/// The report, as printed with `--json`.
+/// The report that `synth reprocess` prints with `--json`.
 #[derive(Serialize)]
 pub(super) struct Report {
     spreadsheet: Option<LogId>,
@@ -67,7 +68,7 @@ pub(super) struct Report {
     jobs: JobsResult,
 }
 
-/// Numbers of checked records.
+/// Number of checked records of each kind.
 #[derive(Serialize)]
 struct Checked {
     spreadsheets: u64,
@@ -78,7 +79,6 @@ struct Checked {
     pending_snapshots: u64,
 }
 
-/// A row of the table.
 #[derive(Serialize)]
 struct Row {
     spreadsheet: LogId,
@@ -88,7 +88,7 @@ struct Row {
     why: String,
 }
 
-/// Numbers of rows by action.
+/// Number of findings for each action.
 #[derive(Default, Serialize)]
 struct Total {
     found: usize,
@@ -103,7 +103,7 @@ struct Total {
 }
 
 impl Report {
-    /// Builds the report of `outcomes`.
+    /// Builds the report from `outcomes`.
     pub(super) fn new(
         survey: SurveyCounts,
         arguments: &ReprocessArguments,
@@ -140,12 +140,12 @@ impl Report {
         format!("{}\n{jobs_text}", self.plan_text())
     }
 
-    /// Returns the text without the state of the jobs, for the confirmation prompt.
+    /// Returns the text report for the confirmation prompt, which omits the state of the jobs.
     pub(super) fn plan_text(&self) -> String {
         let mut text = String::new();
         for rows in self.findings.chunk_by(|one, other| one.spreadsheet == other.spreadsheet) {
             let Some(first) = rows.first() else { continue };
-            // Writing to a String cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = writeln!(text, "{}\n{}", first.spreadsheet, table(rows));
             let hidden_rows = rows.len().saturating_sub(MAX_SHOWN_ROWS);
             if hidden_rows > 0 {
@@ -279,7 +279,7 @@ impl Row {
     }
 }
 
-/// Returns the name of a finding, the planned action, and the reason.
+/// Returns three texts: the name of a finding, the planned action, and the reason.
 fn describe(found: &FindingKind) -> (&'static str, &'static str, String) {
     match found {
         FindingKind::NotBuilt => ("not_made", "send", "the snapshot was not built".to_owned()),

@@ -1,5 +1,5 @@
-//! `synth restore`: restores the tables to a point in time and imports them into the stack. The next
-//! deployment switches the functions to them.
+//! `synth restore`: restores the tables to a point in time and imports the restored tables into the
+//! stack. The next deployment switches the functions to the restored tables.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -29,12 +29,13 @@ use crate::project::{ConfigSelection, Project};
 use crate::raise_incarnation::raise_incarnation;
 use crate::synthesis::synthesize;
 
-/// Interval at which the restored tables are checked.
+/// Polling interval while tables are being restored.
 const POLL: Duration = Duration::from_secs(5);
-/// Timeout of the restore of a table; large tables take hours.
+/// Maximum time to wait until a table is restored. Large tables take hours.
 const TABLE_TIMEOUT: Duration = Duration::from_secs(12 * 3_600);
 
-/// Restores the tables, imports them into the stack, and prints how to switch to them.
+/// Restores the tables, imports them into the stack, and prints how to switch the functions to
+/// them.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &RestoreArguments,
@@ -51,10 +52,10 @@ struct Restore<'a> {
     project: &'a Project,
     aws: Aws,
     state: StackState,
-    /// Names of the current tables in the order of [`tables`]. The EventStream table, which is the last
-    /// one, is missing if the stack was deployed by a version without it.
+    /// Names of the current tables, in the order of [`tables`]. If the stack was deployed by a
+    /// version without the EventStream table, which is the last in that order, its name is missing.
     current_tables: Vec<String>,
-    /// Number of tables to restore, from the first on.
+    /// Number of tables to restore. They are the first tables in the order of [`tables`].
     restored_count: usize,
     output: &'a Output,
 }
@@ -87,8 +88,8 @@ impl<'a> Restore<'a> {
     /// Finds the stack and its tables.
     ///
     /// # Errors
-    /// [`SynthError::StackBusy`] if the stack is being changed, [`RestoreError::IncompleteStack`] if it
-    /// does not name its tables.
+    /// Returns [`SynthError::StackBusy`] if the stack is being changed. Returns
+    /// [`RestoreError::IncompleteStack`] if the stack's outputs lack the name of a table.
     async fn prepare(
         project: &'a Project,
         arguments: &RestoreArguments,
@@ -119,15 +120,15 @@ impl<'a> Restore<'a> {
         Ok(Self { project, aws, state, current_tables, restored_count, output })
     }
 
-    /// Returns the names of the tables to restore.
+    /// Returns the current names of the tables to restore.
     fn source_tables(&self) -> impl Iterator<Item = &String> + Clone {
         self.current_tables.iter().take(self.restored_count)
     }
 
-    /// Returns the time to restore to, in Unix seconds.
+    /// Returns the time to which the tables are restored, in Unix seconds.
     ///
     /// # Errors
-    /// [`RestoreError::OutOfRange`] if not all tables can be restored to the requested time.
+    /// Returns [`RestoreError::OutOfRange`] if some table cannot be restored to the requested time.
     async fn choose_time(&self, requested: RestoreTime) -> Result<u64, SynthError> {
         if let RestoreTime::At(at_s) = requested
             && self.has_started(at_s).await?
@@ -149,15 +150,15 @@ impl<'a> Restore<'a> {
         }
     }
 
-    /// Returns whether an earlier run has started the restore to this time. Such a restore can resume even
-    /// if the time is no longer restorable.
+    /// Returns whether an earlier run has started to restore tables to this time. If so, the
+    /// restore can be resumed even after the time has left the restorable range.
     async fn has_started(&self, at_s: u64) -> Result<bool, SynthError> {
         let names = self.restored_names(at_s);
         let Some(first) = names.first() else { return Ok(false) };
         Ok(self.aws.describe_table(first).await?.is_some())
     }
 
-    /// Returns the range of times to which all tables can be restored.
+    /// Returns the range of times to which every table can be restored.
     async fn restorable_range(&self) -> Result<RestorableRange, SynthError> {
         let mut common = RestorableRange { from_s: 0, to_s: u64::MAX };
         for table in self.source_tables() {
@@ -170,7 +171,7 @@ impl<'a> Restore<'a> {
         Ok(common)
     }
 
-    /// Returns the names of the restored tables.
+    /// Returns the names under which the tables are restored.
     fn restored_names(&self, at_s: u64) -> Vec<String> {
         let ids = self.source_tables().zip(tables(0)).map(|(_, id)| id);
         ids.map(|id| restored_table_name(&self.project.config.stack, &id, at_s)).collect()
@@ -200,7 +201,7 @@ impl<'a> Restore<'a> {
         confirm("the restore", &question).await
     }
 
-    /// Starts the restore of all tables, then waits for each.
+    /// Starts to restore all tables, then waits for each of them.
     async fn restore_tables(&self, names: &[String], at_s: u64) -> Result<(), SynthError> {
         let key = self.project.config.encryption.key();
         for (source, name) in self.source_tables().zip(names) {
@@ -219,8 +220,8 @@ impl<'a> Restore<'a> {
     /// Waits until a table is restored.
     ///
     /// # Errors
-    /// [`RestoreError::NameTaken`] if the table has another origin, [`RestoreError::Slow`] after
-    /// [`TABLE_TIMEOUT`].
+    /// Returns [`RestoreError::NameTaken`] if the table exists but is not the expected restore.
+    /// Returns [`RestoreError::Slow`] after [`TABLE_TIMEOUT`].
     async fn wait_for_table(
         &self,
         source: &str,
@@ -256,7 +257,8 @@ impl<'a> Restore<'a> {
         Err(RestoreError::Slow { table: name.to_owned() }.into())
     }
 
-    /// Imports the restored tables into the stack. The functions do not use them yet.
+    /// Imports the restored tables into the stack. The functions continue to use the current
+    /// tables.
     async fn import(&self, plan: &TableRestore) -> Result<(), SynthError> {
         let stack = &self.project.config.stack;
         let incomplete = |missing| RestoreError::IncompleteStack { stack: stack.clone(), missing };
@@ -285,7 +287,7 @@ impl<'a> Restore<'a> {
         follower.execute(&change_set.id, &change_set.stack_id).await.map(drop)
     }
 
-    /// Sets the incarnation in the configuration file.
+    /// Writes the new incarnation to the configuration file.
     fn update_config(&self, incarnation: u32) -> Result<(), SynthError> {
         if self.project.config.incarnation == incarnation {
             return Ok(());
@@ -298,7 +300,7 @@ impl<'a> Restore<'a> {
         self.project.edit_config(|text| raise_incarnation(text, stage, incarnation), snippet)
     }
 
-    /// Prints the restored tables and the commands that switch to them.
+    /// Prints the restored tables and the commands that switch the functions to them.
     fn print_result(&self, plan: &TableRestore, at_s: u64) {
         let project = self.project;
         let stage_option = match &project.stage {
@@ -342,7 +344,7 @@ impl<'a> Restore<'a> {
     }
 }
 
-/// Returns whether the stack has an EventStream table that was created after the requested time.
+/// Returns whether the EventStream table of the stack was created after the requested time.
 async fn event_stream_table_is_newer(
     aws: &Aws,
     state: &StackState,

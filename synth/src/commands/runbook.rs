@@ -15,7 +15,7 @@ use crate::output_file::write_output;
 use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 
-/// Largest list of resources that is read; the list of a stack is much smaller.
+/// Maximum size of the `--resources` file, in bytes. The resource list of a stack is much smaller.
 const RESOURCES_BYTES_MAX: u64 = 4 * 1_024 * 1_024;
 
 /// Prints the runbook, or writes it to a file.
@@ -38,7 +38,7 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Output of `describe-stack-resources` or `list-stack-resources`.
+/// Output of `aws cloudformation describe-stack-resources` or `list-stack-resources`.
 #[derive(Deserialize)]
 struct ResourceListing {
     #[serde(rename = "StackResources", alias = "StackResourceSummaries")]
@@ -49,11 +49,11 @@ struct ResourceListing {
 #[serde(rename_all = "PascalCase")]
 struct ListedResource {
     logical_resource_id: String,
-    /// Absent until the resource has been created.
+    /// Physical id of the resource. Absent until the resource has been created.
     physical_resource_id: Option<String>,
 }
 
-/// Reads the physical names of resources, by logical id.
+/// Reads the physical names of resources from a file. The result maps logical ids to names.
 fn read_names(path: &Path) -> Result<BTreeMap<String, String>, SynthError> {
     let failed = |cause| SynthError::Io { operation: "read", path: path.to_owned(), cause };
     let mut text = String::new();
@@ -79,7 +79,8 @@ fn parse_names(text: &str) -> Result<BTreeMap<String, String>, String> {
     Ok(names)
 }
 
-/// Returns whether a name needs no quoting in a shell command or in Markdown. Names, ARNs and URLs do not.
+/// Returns whether a name can be used in a shell command and in Markdown without quoting. AWS
+/// names, ARNs and URLs can.
 fn is_safe_name(name: &str) -> bool {
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@+=,".contains(&byte);
     !name.is_empty() && name.bytes().all(is_safe)

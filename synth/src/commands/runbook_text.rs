@@ -1,5 +1,5 @@
-//! The text of the runbook, rendered from `templates/runbook.md.hbs` and a section for each alarm of the
-//! stack.
+//! Renders the text of the runbook from `templates/runbook.md.hbs` and a section template for each
+//! alarm of the stack.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ use serde_json::Value;
 
 const RUNBOOK: &str = include_str!("../../../templates/runbook.md.hbs");
 
-/// The logical id of an alarm with the template of its section.
+/// Pairs the logical id of an alarm with the template of its runbook section.
 macro_rules! alarm_section {
     ($id:literal) => {
         ($id, include_str!(concat!("../../../templates/runbook/", $id, ".md.hbs")))
     };
 }
 
-/// The sections of the alarms, in the order of the runbook.
+/// Section templates by alarm, in the order in which the runbook presents them.
 const ALARM_SECTIONS: [(&str, &str); 11] = [
     alarm_section!("ApiErrorsAlarm"),
     alarm_section!("ApiThrottlesAlarm"),
@@ -68,8 +68,8 @@ struct AlarmView {
     body: String,
 }
 
-/// Renders the runbook of a stack. Without `names` (physical names by logical id), the commands in the runbook
-/// look up each name.
+/// Renders the runbook of a stack. `names` contains physical resource names by logical id. If it is
+/// `None`, the commands in the runbook look up each name.
 pub(super) fn render(
     config: &Config,
     template: &Template,
@@ -84,7 +84,8 @@ pub(super) fn render(
     let dashboard = template.resource("Dashboard").map(|_| names.in_sentence("Dashboard"));
     let topic = template.resource("AlarmTopic").map(|_| names.in_sentence("AlarmTopic"));
     let mut templates = Handlebars::new();
-    // The output is Markdown, and all inserted values have been checked.
+    // Escaping is disabled, because the output is Markdown and all inserted values have been
+    // checked.
     templates.register_escape_fn(handlebars::no_escape);
     templates.set_strict_mode(true);
     templates.register_helper("name", Box::new(names));
@@ -109,7 +110,7 @@ pub(super) fn render(
     templates.render_template(RUNBOOK, &view)
 }
 
-/// Renders the sections of the stack's alarms.
+/// Renders a section for each alarm of the stack.
 fn alarm_views(
     templates: &Handlebars<'_>,
     template: &Template,
@@ -125,7 +126,7 @@ fn alarm_views(
     Ok(views)
 }
 
-/// Lists the topics that alarms notify; `None` if there are none.
+/// Describes the SNS topics that alarms notify. Returns `None` if alarms notify no topic.
 fn notified_topics(topic: Option<&str>, config: &Config) -> Option<String> {
     let mut topics = Vec::new();
     if let Some(topic) = topic {
@@ -137,7 +138,7 @@ fn notified_topics(topic: Option<&str>, config: &Config) -> Option<String> {
     if topics.is_empty() { None } else { Some(topics.join(" and ")) }
 }
 
-/// Returns the logical ids of the template's alarms.
+/// Returns the logical ids of all alarms in the template.
 fn alarm_ids(template: &Template) -> impl Iterator<Item = &str> {
     let alarms = template.resources().filter(|(_, resource)| resource.resource_type == ALARM);
     alarms.map(|(id, _)| id)
@@ -163,17 +164,18 @@ fn alarm_condition(alarm: &Resource) -> String {
     )
 }
 
-/// The template helper `{{name "LogicalId"}}`, which inserts the name of a resource. Rendering fails for an id
-/// that the stack does not have.
+/// Template helper `{{name "LogicalId"}}`, which inserts the name of a resource. Rendering fails if
+/// the stack has no resource with that logical id.
 struct ResourceNames {
-    /// Physical names by logical id; empty if the commands look up the names.
+    /// Physical names by logical id. Empty if the commands in the runbook look up the names.
     physical: BTreeMap<String, String>,
     template: Template,
     incarnation: u32,
 }
 
 impl ResourceNames {
-    /// Returns the name for a shell command: the name itself, or an expression that looks up the name.
+    /// Returns the resource name for use in a shell command. If the physical name is unknown,
+    /// returns a shell expression that looks it up.
     fn in_command(&self, logical_id: &str) -> String {
         match self.physical.get(logical_id) {
             Some(name) => name.clone(),
@@ -181,7 +183,8 @@ impl ResourceNames {
         }
     }
 
-    /// Returns the current logical id: tables have another id in each incarnation.
+    /// Returns the logical id of a resource in the current incarnation. Only the ids of tables
+    /// depend on the incarnation.
     fn current_id(&self, logical_id: &str) -> String {
         let table_ids =
             |incarnation| tables(incarnation).into_iter().chain([feed_table(incarnation)]);
@@ -193,7 +196,8 @@ impl ResourceNames {
         logical_id.to_owned()
     }
 
-    /// Returns the name for a sentence: the physical name, or else the logical id.
+    /// Returns the resource name for use in a sentence. It is the physical name, or the logical id
+    /// if the physical name is unknown.
     fn in_sentence(&self, logical_id: &str) -> String {
         self.physical.get(logical_id).cloned().unwrap_or_else(|| logical_id.to_owned())
     }

@@ -1,4 +1,4 @@
-//! `synth smoke`: runs the smoke test against a stack's URL.
+//! `synth smoke`: runs the smoke test against the URL of a stack.
 
 use std::env;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::tokens::{operator_key, read_key};
 /// Runs the smoke test and prints its report.
 ///
 /// # Errors
-/// [`SynthError::Smoke`] if a check fails.
+/// Returns [`SynthError::Smoke`] if a check fails.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &SmokeArguments,
@@ -44,7 +44,8 @@ pub(crate) async fn run(
     report.result()
 }
 
-/// Returns the profile unless `--url` is given for another API: the saved token is sent only to its own API.
+/// Returns the saved profile. Returns `None` if `--url` is another URL, because the saved token
+/// must be sent only to the API that it belongs to.
 fn matching_profile(arguments: &SmokeArguments) -> Result<Option<Profile>, SynthError> {
     let here = env::current_dir().map_err(SynthError::Process)?;
     let (url, token) = (arguments.url.as_deref(), arguments.token.as_deref());
@@ -53,8 +54,8 @@ fn matching_profile(arguments: &SmokeArguments) -> Result<Option<Profile>, Synth
     Ok(if is_is_same_url { Some(profile) } else { None })
 }
 
-/// Returns the key pair that signs tokens for the API: the local key for the running local stack, the
-/// operator's key for the stack of the profile.
+/// Returns the key pair that signs tokens for the API. For the running local stack, this is the
+/// local key; for the stack of the profile, it is the operator's key.
 fn signing_key(
     project: &Project,
     url: &str,

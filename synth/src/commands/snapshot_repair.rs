@@ -1,4 +1,4 @@
-//! Access to snapshot repair, and the wait for the snapshots whose jobs were sent.
+//! Repairs the snapshots of a stack, and waits until the snapshots are built.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,24 +14,25 @@ use super::reprocess_report::JobsResult;
 use crate::cli::Output;
 use crate::error::SynthError;
 
-/// Time without a finished snapshot after which the wait ends.
+/// Maximum time to wait for the next snapshot to finish.
 const STALL_TIMEOUT: Duration = Duration::from_secs(5 * 60);
-/// Interval at which the snapshots are checked.
+/// Polling interval while snapshots are being built.
 const POLL: Duration = Duration::from_millis(250);
 
-/// Snapshot repair of a stack.
+/// Repair of a stack's snapshots and entry bodies.
 pub(super) struct SnapshotRepair {
-    /// Finds and repairs missing snapshots and bodies.
+    /// Finds and repairs missing snapshots and entry bodies.
     pub(super) reprocess: Reprocess,
-    /// URL of the stack if it keeps running after this command.
+    /// URL of the stack. Set if the stack continues to run after this command.
     running_url: Option<String>,
 }
 
 impl SnapshotRepair {
-    /// Uses the data of a stack.
+    /// Creates the repair from the data of a stack.
     ///
     /// # Errors
-    /// [`SynthError::OtherLocalStack`] if the running local stack is of a version without snapshots.
+    /// Returns [`SynthError::OtherLocalStack`] if the running local stack is a version without
+    /// snapshots.
     pub(super) fn new(data: &StackData) -> Result<Self, SynthError> {
         let Some(snapshots) = &data.snapshots else {
             let url = data.running_url.clone().unwrap_or_default();
@@ -49,7 +50,8 @@ impl SnapshotRepair {
         Ok(Self { reprocess: Reprocess::new(ports), running_url: data.running_url.clone() })
     }
 
-    /// Waits for the snapshots of `jobs`, unless the stack keeps running and builds them later.
+    /// Waits until the snapshots of `jobs` are built. Does not wait if the stack continues to run,
+    /// because it builds them later.
     pub(super) async fn wait_for_jobs(
         &self,
         mut jobs: VecDeque<SnapshotJob>,
@@ -68,7 +70,7 @@ impl SnapshotRepair {
         match result {
             Ok(()) if unfinished == 0 => step.succeed(&format!("{total} built")),
             Ok(()) => step.fail(),
-            // The jobs were sent, so the report is still right.
+            // The report is still correct, because the jobs were sent.
             Err(error) => {
                 step.fail();
                 output.note(&format!("Cannot read the state of the snapshots: {error}"));
@@ -77,7 +79,8 @@ impl SnapshotRepair {
         JobsResult::Waited { jobs: total, unfinished }
     }
 
-    /// Removes finished jobs until none is left, or none has finished for [`STALL_TIMEOUT`].
+    /// Removes jobs from the list as their snapshots finish. Returns when the list is empty, or
+    /// when no snapshot has finished for [`STALL_TIMEOUT`].
     async fn wait_until_done(&self, jobs: &mut VecDeque<SnapshotJob>) -> Result<(), PortError> {
         let mut last_progress = Instant::now();
         loop {

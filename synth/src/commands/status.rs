@@ -1,4 +1,4 @@
-//! `synth status`: shows the local stack, or the stack in AWS (see `status_aws`).
+//! `synth status`: shows the local stack, or the stack in AWS with `status_aws`.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -21,7 +21,7 @@ struct Status<'a> {
     /// The state folder.
     state: &'a Path,
     database_bytes: Option<u64>,
-    /// Whether a process is starting or stopping the stack.
+    /// Whether another process is starting or stopping the stack.
     busy: bool,
     running: Option<Running>,
     healthy: Option<bool>,

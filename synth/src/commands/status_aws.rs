@@ -1,4 +1,5 @@
-//! `synth status` of a stack in AWS: status, active alarms and dead letters.
+//! Status of a stack in AWS for `synth status`: the stack's status, its active alarms, and its dead
+//! letters.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,7 +16,7 @@ use crate::error::SynthError;
 use crate::moment::utc_ms;
 use crate::project::ConfigSelection;
 
-/// Suffix of the logical ids of dead letter queues.
+/// Suffix that identifies dead-letter queues by their logical ids.
 const DEAD_LETTERS: &str = "DeadLetters";
 
 /// Status of a stack in AWS.
@@ -32,11 +33,11 @@ struct Status {
     url: Option<String>,
     healthy: Option<bool>,
     bundle: Option<String>,
-    /// Active alarms; absent if they could not be read.
+    /// Active alarms. Absent if the alarms could not be read.
     alarms: Option<Vec<Alarm>>,
-    /// Queues with dead letters; absent if they could not be read.
+    /// Queues that contain dead letters. Absent if the queues could not be read.
     dead_letters: Option<Vec<DeadLetters>>,
-    /// Errors of the parts that could not be read.
+    /// Errors for the parts of the status that could not be read.
     unknown: Vec<String>,
 }
 
@@ -53,7 +54,8 @@ struct DeadLetters {
     messages: u64,
 }
 
-/// Prints the status of the stack in AWS. Alarms and dead letters that cannot be read are listed as unknown.
+/// Prints the status of the stack in AWS. Alarms and dead letters that cannot be read are shown as
+/// unknown.
 pub(super) async fn run(
     config: ConfigSelection<'_>,
     endpoint_url: Option<&str>,
@@ -157,7 +159,7 @@ fn text(status: &Status, age: Option<Duration>) -> String {
     lines.join("\n")
 }
 
-/// Returns the commands to run if something is wrong.
+/// Returns hints with commands to run if the stack has a problem.
 fn next_step(status: &Status) -> Option<String> {
     let has_alarms = status.alarms.iter().flatten().next().is_some();
     let has_dead_letters = status.dead_letters.iter().flatten().next().is_some();

@@ -1,4 +1,4 @@
-//! The end of a deployment: the saved profile, and the printed summary.
+//! Finishes a deployment: saves the profile and prints the summary.
 
 use std::fs;
 use std::path::Path;
@@ -15,30 +15,30 @@ use crate::project::Project;
 
 const LOCAL_TEMPLATE: &str = include_str!("../../../templates/local-summary.txt.hbs");
 const AWS_TEMPLATE: &str = include_str!("../../../templates/aws-summary.txt.hbs");
-/// A file to import, in a checkout of Cellar.
+/// An example file to import. It exists only in a checkout of Cellar.
 const EXAMPLE_FILE: &str = "tests/data/airports.csv";
 
-/// A finished deployment on this machine.
+/// Result of a deployment on this machine.
 pub(super) struct LocalSummary<'a> {
     /// URL of the API.
     pub(super) url: &'a str,
     /// An operator token.
     pub(super) token: &'a str,
-    /// Expiry of the token, Unix seconds.
+    /// Expiry time of the token, in Unix seconds.
     pub(super) expires_s: u64,
     /// Whether the stack runs in the background.
     pub(super) is_detached: bool,
-    /// Whether the stack was already running.
+    /// Whether the stack was already running before the deployment.
     pub(super) was_running: bool,
 }
 
-/// A finished deployment to AWS.
+/// Result of a deployment to AWS.
 pub(super) struct AwsSummary<'a> {
-    /// Reachable URL of the API.
+    /// URL at which the API can be reached.
     pub(super) url: &'a str,
     /// ARN of the stack.
     pub(super) stack_id: &'a str,
-    /// An operator token with its expiry in Unix seconds; `None` without the signing key.
+    /// An operator token and its expiry time in Unix seconds; `None` if the signing key is missing.
     pub(super) token: Option<(&'a str, u64)>,
     /// AWS account id.
     pub(super) account: &'a str,
@@ -46,7 +46,7 @@ pub(super) struct AwsSummary<'a> {
     pub(super) region: &'a str,
 }
 
-/// Variables of the local summary, which is also the JSON result.
+/// Variables of the summary template for a local deployment. They are also the JSON result.
 #[derive(Serialize)]
 struct LocalView<'a> {
     stack: &'a str,
@@ -60,7 +60,7 @@ struct LocalView<'a> {
     already: bool,
 }
 
-/// Variables of the AWS summary, which is also the JSON result.
+/// Variables of the summary template for a deployment to AWS. They are also the JSON result.
 #[derive(Serialize)]
 struct AwsView<'a> {
     stack: &'a str,
@@ -74,7 +74,7 @@ struct AwsView<'a> {
     example: &'a str,
 }
 
-/// Renames the profile if it is malformed. The deployment writes a new one.
+/// Renames a malformed profile, so that the deployment can write a new one.
 pub(super) fn move_malformed_profile(project: &Project) -> Result<(), SynthError> {
     match Profile::read(&project.folder) {
         Ok(_) => Ok(()),
@@ -87,8 +87,8 @@ pub(super) fn move_malformed_profile(project: &Project) -> Result<(), SynthError
     }
 }
 
-/// Saves the profile of a local deployment and prints the summary. The selected spreadsheet is kept if the
-/// profile was for the same stack.
+/// Saves the profile of a local deployment and prints the summary. If the previous profile was for
+/// the same stack, its selected spreadsheet is kept.
 pub(super) fn finish_local_deployment(
     project: &Project,
     summary: &LocalSummary<'_>,
@@ -118,8 +118,8 @@ pub(super) fn finish_local_deployment(
     print_summary(LOCAL_TEMPLATE, &view, output)
 }
 
-/// Saves the profile of a deployment to AWS and prints the summary. Token and selected spreadsheet are
-/// kept if the profile was for the same stack.
+/// Saves the profile of a deployment to AWS and prints the summary. If the previous profile was for
+/// the same stack, its token and its selected spreadsheet are kept.
 pub(super) fn finish_aws_deployment(
     project: &Project,
     summary: &AwsSummary<'_>,
@@ -151,7 +151,7 @@ pub(super) fn finish_aws_deployment(
     print_summary(AWS_TEMPLATE, &view, output)
 }
 
-/// Returns the saved profile if it is for the stack with this identity.
+/// Returns the saved profile if it is for the stack with `identity`.
 fn previous_profile(
     project: &Project,
     identity: Option<&str>,

@@ -1,4 +1,4 @@
-//! `synth token create` and `synth token init`.
+//! `synth token create` and `synth token init`: create tokens and the key pair that signs them.
 
 use cellar_runtime::settings::PublicKey;
 use serde_json::json;
@@ -8,10 +8,10 @@ use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 use crate::tokens::{Grant, add_public_key, mint, read_key, read_or_create_key};
 
-/// Subject of a token that is created without one.
+/// Subject of a token if `--subject` is not given.
 const OPERATOR: &str = "operator";
 
-/// Creates a token, or the key pair that signs tokens.
+/// Creates a token, or creates the key pair that signs tokens.
 pub(crate) fn run(
     config: ConfigSelection<'_>,
     arguments: &TokenArguments,
@@ -51,8 +51,8 @@ pub(super) struct OperatorKey {
     was_listed: bool,
 }
 
-/// Creates the operator's key pair and adds its public key to the configuration, each only if missing, so
-/// that an interrupted run can be repeated.
+/// Creates the operator's key pair and adds its public key to the configuration. Existing keys are
+/// kept, so that an interrupted run can be repeated.
 pub(super) fn ensure_operator_key(project: &Project) -> Result<OperatorKey, SynthError> {
     let key_file = project.operator_key();
     let existed = key_file.exists();
@@ -65,7 +65,7 @@ pub(super) fn ensure_operator_key(project: &Project) -> Result<OperatorKey, Synt
 }
 
 impl OperatorKey {
-    /// Describes the locations of both keys.
+    /// Describes where the private and the public key are stored.
     pub(super) fn text(&self, project: &Project) -> String {
         format!(
             "{} signing key pair.\n  private  {} (keep it secret: it can sign any token)\n  \

@@ -1,4 +1,5 @@
-//! `synth webhook`: shows the progress of deliveries, manages the signing secret, delivers pending items.
+//! `synth webhook`: shows the progress of deliveries, manages the signing secret, and delivers
+//! pending feed items.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,27 +17,28 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::{FeedTables, LocalFunctions};
 use crate::project::{ConfigSelection, Project};
 
-/// Largest duration of one delivery run. The command repeats runs until everything is delivered.
+/// Maximum duration of one delivery run. The command starts further runs until everything is
+/// delivered.
 const RUN_DURATION: Duration = Duration::from_secs(60);
 
-/// Progress of the deliveries.
+/// Progress of the webhook deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 struct DeliveryStatus {
-    /// Checkpoint after the last delivered item; `None` if nothing was delivered.
+    /// Checkpoint after the last delivered feed item; `None` if nothing was delivered.
     delivered: Option<u64>,
-    /// Checkpoint of the last item of the feed; `None` if the feed is empty.
+    /// Checkpoint of the last feed item; `None` if the feed is empty.
     last: Option<u64>,
-    /// Whether all items were delivered.
+    /// Whether all feed items were delivered.
     complete: bool,
 }
 
-/// The secrets that sign deliveries, newest first.
+/// The secrets with which deliveries are signed, newest first.
 #[derive(Serialize)]
 struct Secrets {
     secrets: Vec<String>,
 }
 
-/// Runs a subcommand of `webhook` and returns whether deliveries are pending.
+/// Runs a subcommand of `synth webhook`. Returns whether deliveries are pending.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     command: &WebhookCommand,
@@ -59,14 +61,14 @@ pub(crate) async fn run(
     result
 }
 
-/// Prints the progress of the deliveries and returns whether deliveries are pending.
+/// Prints the progress of the deliveries. Returns whether deliveries are pending.
 async fn print_status(data: &StackData, output: &Output) -> Result<bool, SynthError> {
     let status = DeliveryStatus::read(data).await?;
     output.print_result(&status, &status.text());
     Ok(!status.complete)
 }
 
-/// Prints the newest signing secret, after creating a new one if `rotate` is set.
+/// Prints the newest signing secret. If `rotate` is set, a new secret is created first.
 async fn print_secret(data: &StackData, rotate: bool, output: &Output) -> Result<(), SynthError> {
     let store = WebhookSecrets::new(Arc::clone(&data.blobs) as _);
     let secrets = if rotate { store.rotate().await } else { store.get().await };
@@ -81,7 +83,7 @@ async fn print_secret(data: &StackData, rotate: bool, output: &Output) -> Result
     Ok(())
 }
 
-/// Delivers all pending items and prints the progress.
+/// Delivers all pending feed items and prints the progress.
 async fn deliver(
     config: ConfigSelection<'_>,
     data: &StackData,
@@ -107,7 +109,7 @@ async fn deliver(
     print_status(data, output).await
 }
 
-/// Delivers until no items are pending, and returns the number of delivered items.
+/// Delivers pending feed items until none are left, and returns the number of delivered items.
 async fn deliver_all(
     data: &StackData,
     webhook: &Webhook,
@@ -131,7 +133,7 @@ async fn deliver_all(
     }
 }
 
-/// Returns the end of a delivery run that starts now, in Unix milliseconds.
+/// Returns the time at which a delivery run that starts now must end, in Unix milliseconds.
 fn deadline_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from((now + RUN_DURATION).as_millis()).unwrap_or(u64::MAX)
@@ -143,7 +145,7 @@ impl DeliveryStatus {
         let progress = feed.progress().await.map_err(MaintenanceError::WebhookState)?;
         let newest_partition =
             feed.newest_partition(true).await.map_err(MaintenanceError::WebhookState)?;
-        // The last item, with the generation of the feed.
+        // The last feed item, together with the generation of the feed.
         let mut last = None;
         if let Some((partition, generation)) = newest_partition {
             let item = feed.last_item(partition).await.map_err(MaintenanceError::WebhookState)?;

@@ -1,4 +1,4 @@
-//! Amounts of meters, and their bill.
+//! Usage of each meter, and the bill for this usage.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,17 +11,17 @@ use serde::Serialize;
 
 use super::meter::{Meter, Rate};
 
-/// Pico-dollars of the smallest amount in a bill.
+/// Minimum cost of an item that is shown in a bill, in pico-dollars.
 const SMALLEST_SHOWN: u128 = 100_000_000;
-/// Indexes of the right-aligned columns.
+/// Indexes of the bill columns that are right-aligned.
 const NUMBER_COLUMNS: [usize; 2] = [2, 4];
 
-/// The used amount of each meter.
+/// Used amounts by meter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Amounts(BTreeMap<Meter, u128>);
 
 impl Amounts {
-    /// Adds to the amount of a meter.
+    /// Increases the amount of a meter.
     pub(crate) fn add(&mut self, meter: Meter, amount: u128) {
         let sum = self.0.entry(meter).or_default();
         *sum = sum.saturating_add(amount);
@@ -34,11 +34,11 @@ impl Amounts {
     }
 }
 
-/// The cost of amounts, itemized.
+/// An itemized bill for used amounts.
 #[derive(Debug, Serialize)]
 pub(crate) struct Bill {
     items: Vec<BillItem>,
-    /// US dollars, as a decimal number.
+    /// Total cost in US dollars, as a decimal number.
     total: String,
     #[serde(skip)]
     sum: Dollars,
@@ -50,17 +50,17 @@ struct BillItem {
     service: &'static str,
     #[serde(rename = "what")]
     item: &'static str,
-    /// Rounded to thousandths.
+    /// Used quantity, rounded to thousandths.
     quantity: String,
     unit: &'static str,
-    /// US dollars, as a decimal number.
+    /// Cost in US dollars, as a decimal number.
     dollars: String,
     #[serde(skip)]
     cost: Dollars,
 }
 
 impl Bill {
-    /// Computes the cost of amounts. Meters without usage are left out.
+    /// Computes the bill for used amounts. Meters without usage are omitted.
     pub(crate) fn new(amounts: &Amounts) -> Self {
         let used = amounts.0.iter().filter(|(_, amount)| **amount > 0);
         let items: Vec<BillItem> =
@@ -74,7 +74,7 @@ impl Bill {
         &self.total
     }
 
-    /// Formats the bill as a table with the total in its last row.
+    /// Formats the bill as a table whose last row is the total.
     pub(crate) fn text(&self) -> String {
         let mut table = Table::new();
         table.load_preset(presets::UTF8_FULL_CONDENSED);
@@ -106,29 +106,29 @@ impl BillItem {
     }
 }
 
-/// Divides and rounds to the nearest integer.
+/// Divides two integers and rounds to the nearest integer.
 fn divide_rounded(dividend: u128, divisor: u128) -> u128 {
     dividend.saturating_add(divisor / 2) / divisor.max(1)
 }
 
-/// Formats thousandths as a decimal number such as `1234.5`.
+/// Formats a number of thousandths as a decimal number such as `1234.5`.
 fn format_thousandths(amount: u128) -> String {
     let text = format!("{}.{:03}", amount / 1_000, amount % 1_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Adds commas between thousands, as in `1,234.5`.
+/// Inserts commas as thousands separators, as in `1,234.5`.
 fn with_commas(number: &str) -> String {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let mut text = grouped(whole.parse::<u64>().unwrap_or(u64::MAX));
     if !fraction.is_empty() {
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, ".{fraction}");
     }
     text
 }
 
-/// Formats dollars with four decimal places.
+/// Formats an amount in dollars with four decimal places.
 fn format_dollars(dollars: Dollars) -> String {
     let ten_thousandths = divide_rounded(dollars.picodollars(), SMALLEST_SHOWN);
     if ten_thousandths == 0 && dollars.picodollars() > 0 {

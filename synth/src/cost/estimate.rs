@@ -1,7 +1,7 @@
-//! Cost estimate from expected usage.
+//! Estimates the cost of a stack from its expected usage.
 //!
-//! The costs per operation are asserted by `budgets.rs` and `roll.rs` in `tests/integration/`, or were
-//! measured (see `docs/cost.md` and `docs/measurements.md`).
+//! The costs per operation were measured (see `docs/cost.md` and `docs/measurements.md`) or are
+//! asserted by the tests `budgets.rs` and `roll.rs` in `tests/integration/`.
 
 use cellar_base::limits::{SEGMENT_ENTRIES, SNAPSHOT_ENTRIES};
 use cellar_log::upkeep::LogPolicy;
@@ -13,47 +13,50 @@ use super::units::MONTH_HOURS;
 
 /// Write units per edit.
 const EDIT_WRITES: u128 = 1;
-/// Write units per new spreadsheet: 4 for its log, 1 for the catalog, 2 for the feed, 1 for a list.
+/// Write units per new spreadsheet: 4 for the log, 1 for the catalog, 2 for the feed, and 1 for a
+/// spreadsheet list.
 const CREATE_WRITES: u128 = 8;
 /// Write units per snapshot.
 const SNAPSHOT_WRITES: u128 = 4;
 /// Write units per new log segment.
 const ROLL_WRITES: u128 = 6;
-/// Half read units per snapshot.
+/// Read units per snapshot, in halves.
 const SNAPSHOT_READS: u128 = 7;
-/// Half read units per thousand edits that are read.
+/// Read units per thousand edits that are read, in halves.
 const TAIL_READS: u128 = 26;
-/// Half read units per new log segment.
+/// Read units per new log segment, in halves.
 const ROLL_READS: u128 = 2;
-/// Half read units to find the head of a log that is not cached.
+/// Read units for finding the head of a log that is not cached, in halves.
 const HEAD_READS: u128 = 2;
 /// Objects written per snapshot.
 const SNAPSHOT_PUTS: u128 = 3;
 /// Objects read per snapshot.
 const SNAPSHOT_GETS: u128 = 3;
-/// Objects read for the first view of a sheet.
+/// Number of objects read when a sheet is first viewed.
 const VIEW_GETS: u128 = 4;
-/// API requests per view: the root with the tail, and the URLs of its chunks.
+/// API requests per view. One request returns the root and the tail, and the other returns the URLs
+/// of the chunks.
 const VIEW_REQUESTS: u128 = 2;
-/// Cells per imported object.
+/// Number of cells in an imported object.
 const OBJECT_CELLS: u128 = 57_000;
-/// Bytes of an imported object per hundred cells.
+/// Size of an imported object in bytes per hundred cells.
 const HUNDRED_CELLS_BYTES: u128 = 268;
-/// Bytes of an edit in the table, including the 100 bytes that DynamoDB bills per item.
+/// Size of an edit in the table, in bytes. It includes the 100 bytes that DynamoDB bills per item.
 const EDIT_BYTES: u128 = 200;
-/// Bytes logged per invocation, mostly by Lambda.
+/// Number of bytes logged per function invocation, mostly by Lambda.
 const INVOCATION_LOG_BYTES: u128 = 700;
-/// Half read units of an indexer with an empty cache, per new spreadsheet.
+/// Read units per new spreadsheet of an indexer with an empty cache, in halves.
 const INDEXER_READS: u128 = 10;
-/// Entries per invocation of the indexer: one per second within its window of five seconds.
+/// Number of log entries per indexer invocation. One entry per second is assumed, and the indexer
+/// collects entries for five seconds.
 const INDEXED_ENTRIES: u128 = 5;
-/// Write units per invocation of the indexer: the feed item, and the position of the log.
+/// Write units per indexer invocation: one for the feed item, and one for the position of the log.
 const INDEXER_WRITES: u128 = 2;
 /// Write units per webhook delivery.
 const DELIVERY_WRITES: u128 = 1;
-/// Half read units per webhook delivery.
+/// Read units per webhook delivery, in halves.
 const DELIVERY_READS: u128 = 5;
-/// Objects read per webhook delivery, for the signing secret.
+/// Objects read per webhook delivery. The only object is the signing secret.
 const DELIVERY_GETS: u128 = 1;
 /// Duration of a relay invocation in milliseconds.
 const RELAY_MS: u128 = 50;
@@ -65,29 +68,30 @@ const WEBHOOK_MS: u128 = 500;
 const SNAPSHOT_MS: u128 = 1_000;
 /// Logical id of the function that delivers the feed.
 const WEBHOOK_FUNCTION: &str = "WebhookFunction";
-/// Queue requests per job: send, receive, delete.
+/// Queue requests per job: one to send, one to receive, and one to delete.
 const JOB_REQUESTS: u128 = 3;
-/// Requests per hour with which Lambda polls an empty queue: five pollers, each waits 20 seconds.
+/// Number of requests per hour with which Lambda polls an empty queue. Five pollers each wait 20
+/// seconds per request.
 const POLLS_PER_HOUR: u128 = 5 * 180;
-/// Free queue requests per month of an account.
+/// Number of queue requests per account and month that are free.
 const FREE_QUEUE_REQUESTS: u128 = 1_000_000;
-/// Free alarms of an account.
+/// Number of alarms per account that are free.
 const FREE_ALARMS: u64 = 10;
-/// Invocations per hour that X-Ray always traces.
+/// Number of invocations per hour that X-Ray always traces.
 const ALWAYS_TRACED_PER_HOUR: u128 = 3_600;
-/// Sampling of the other invocations: X-Ray traces one in this number.
+/// Sampling divisor of X-Ray. One in this number of the remaining invocations is traced.
 const TRACE_SAMPLING: u128 = 20;
 
-/// Expected usage of a stack per month.
+/// Expected monthly usage of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Usage {
-    /// Edits; one edit sets up to ten cells.
+    /// Number of edits. One edit sets up to ten cells.
     pub(crate) edits: u64,
-    /// Sheets opened.
+    /// Number of sheets opened.
     pub(crate) views: u64,
-    /// Cells imported.
+    /// Number of cells imported.
     pub(crate) imported_cells: u64,
-    /// Spreadsheets created.
+    /// Number of spreadsheets created.
     pub(crate) new_spreadsheets: u64,
     /// Bytes in the bucket.
     pub(crate) stored_bytes: u64,
@@ -97,7 +101,7 @@ pub(crate) struct Usage {
     pub(crate) request_ms: u64,
 }
 
-/// Numbers of operations that follow from the usage.
+/// Number of operations of each kind, derived from the usage.
 struct Operations {
     edits: u128,
     views: u128,
@@ -105,15 +109,16 @@ struct Operations {
     snapshots: u128,
     rolls: u128,
     imported_objects: u128,
-    /// 1 if cells are imported, otherwise 0.
+    /// Number of imports: 1 if the usage includes imported cells, otherwise 0.
     imports: u128,
-    /// Invocations of the indexer for log entries.
+    /// Indexer invocations that process log entries.
     indexed_batches: u128,
     /// Webhook deliveries.
     deliveries: u128,
 }
 
-/// Estimates the billed amounts of a month. `policy` is the snapshot policy, `None` if snapshots are disabled.
+/// Estimates the billed amounts of a month. `policy` is the snapshot policy; it is `None` if
+/// snapshots are disabled.
 pub(crate) fn estimate(usage: &Usage, facts: &StackFacts, policy: Option<LogPolicy>) -> Amounts {
     let operations = Operations::new(usage, facts, policy);
     let mut amounts = Amounts::default();
@@ -156,7 +161,8 @@ impl Operations {
             + self.deliveries * DELIVERY_WRITES
             + self.indexed_batches * INDEXER_WRITES;
         amounts.add(Meter::TableWrites, writes);
-        // A snapshot reads all edits since the previous one; a view reads half as many on average.
+        // A snapshot reads all edits since the previous snapshot. A view reads half as many edits
+        // on average.
         let snapshot_tails = if self.snapshots > 0 { self.edits * TAIL_READS / 1_000 } else { 0 };
         let reads = self.views * (HEAD_READS + TAIL_READS / 2)
             + self.snapshots * SNAPSHOT_READS
@@ -168,7 +174,8 @@ impl Operations {
     }
 
     fn add_object_requests(&self, amounts: &mut Amounts) {
-        // An imported object is written with a tag, which is removed after it was checked.
+        // An imported object needs two writes: one creates it with a tag, and one removes the tag
+        // after the object was checked.
         let writes = self.snapshots * SNAPSHOT_PUTS + self.imported_objects * 2;
         let reads = self.snapshots * SNAPSHOT_GETS
             + self.views * VIEW_GETS
@@ -211,19 +218,20 @@ fn add_storage(amounts: &mut Amounts, usage: &Usage) {
     amounts.add(Meter::ObjectStorage, object_bytes * MONTH_HOURS);
 }
 
-/// Adds the duration of a function's invocations, weighted by its memory.
+/// Adds the total duration of a function's invocations, weighted by the function's memory.
 pub(super) fn add_duration(amounts: &mut Amounts, function: Function, duration_ms: u128) {
     let meter = if function.is_arm { Meter::ArmTime } else { Meter::X86Time };
     amounts.add(meter, u128::from(function.memory_mb).saturating_mul(duration_ms));
 }
 
-/// Adds the storage of new log lines for their whole retention.
+/// Adds the storage of new log lines for their whole retention period.
 pub(super) fn add_log_storage(amounts: &mut Amounts, bytes: u128, facts: &StackFacts) {
     let hours = u128::from(facts.log_days) * 24;
     amounts.add(Meter::LogStorage, bytes.saturating_mul(hours));
 }
 
-/// Adds the traces of invocations that are spread evenly over `hours`, if tracing is on.
+/// Adds the traced invocations if tracing is on. Invocations are assumed to be spread evenly over
+/// `hours`.
 pub(super) fn add_traces(
     amounts: &mut Amounts,
     invocations: u128,
@@ -238,13 +246,13 @@ pub(super) fn add_traces(
     amounts.add(Meter::Traces, always_traced + sampled);
 }
 
-/// Adds queue requests, without the free ones of `hours`.
+/// Adds queue requests over a period of `hours`, minus the free requests of the period.
 pub(super) fn add_queue_requests(amounts: &mut Amounts, requests: u128, hours: u128) {
     let free = FREE_QUEUE_REQUESTS * hours / MONTH_HOURS;
     amounts.add(Meter::QueueRequests, requests.saturating_sub(free));
 }
 
-/// Adds costs that do not depend on usage.
+/// Adds the costs over a period of `hours` that do not depend on usage.
 pub(super) fn add_fixed_costs(amounts: &mut Amounts, facts: &StackFacts, hours: u128) {
     let billed_alarms = facts.alarms.saturating_sub(FREE_ALARMS);
     amounts.add(Meter::Alarms, u128::from(billed_alarms) * hours);
@@ -252,7 +260,7 @@ pub(super) fn add_fixed_costs(amounts: &mut Amounts, facts: &StackFacts, hours: 
     amounts.add(Meter::KmsKeys, u128::from(facts.has_kms_key) * hours);
 }
 
-/// Returns the assumptions of an estimate.
+/// Returns the assumptions of an estimate as text lines.
 pub(crate) fn assumptions(
     usage: &Usage,
     facts: &StackFacts,
@@ -366,9 +374,11 @@ mod tests {
     #[test]
     fn a_million_edits_match_the_budgets() {
         let used = amounts(Usage { edits: 1_000_000, ..Usage::default() });
-        // 1 per edit, 4 for each of 1,000 snapshots, 6 for each of 100 segments.
+        // Expected write units: 1 per edit, 4 for each of 1,000 snapshots, and 6 for each of 100
+        // segments.
         assert_eq!(used.get(Meter::TableWrites), 1_000_000 + 4_000 + 600);
-        // Per snapshot 3.5 read units, 13 for its thousand edits; 1 per segment.
+        // Expected read units: 3.5 per snapshot, 13 for the thousand edits of a snapshot, and 1 per
+        // segment.
         assert_eq!(used.get(Meter::TableReads), 2 * (3_500 + 13_000 + 100));
         assert_eq!(used.get(Meter::Invocations), 1_000_000 + 2 * 1_000);
         let api = 512 * 20 * 1_000_000;
@@ -403,7 +413,7 @@ mod tests {
         assert_eq!(used.get(Meter::TableWrites), 0);
         let used =
             amounts(Usage { imported_cells: 10_000_000, new_spreadsheets: 1, ..Usage::default() });
-        // A measured import had 174 objects.
+        // In a measurement, the import created 174 objects.
         assert_eq!((used.get(Meter::ObjectWrites), used.get(Meter::ObjectReads)), (352, 176));
         assert_eq!(used.get(Meter::TableWrites), 8 + 1);
         assert_eq!(used.get(Meter::TableReads), 10);

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use cellar_stacks::constructs::ResourceType;
 use serde_json::Value;
 
-/// Default memory of a function in MB.
+/// Memory in MB of a function whose template sets none.
 const DEFAULT_MEMORY_MB: u64 = 128;
 
-/// Logical id of the mapping that invokes the indexer for log entries.
+/// Logical id of the event source mapping that invokes the indexer for log entries.
 const ENTRY_SOURCE: &str = "IndexerEntrySource";
 
 /// A Lambda function.
@@ -29,20 +29,20 @@ pub(crate) struct StackFacts {
     pub(crate) alarms: u64,
     /// Number of dashboards.
     pub(crate) dashboards: u64,
-    /// Number of queues that Lambda polls for a function.
+    /// Number of queues that Lambda polls to invoke a function.
     pub(crate) polled_queues: u64,
-    /// Whether the feed contains log entries.
+    /// Whether the feed contains an item for log entries.
     pub(crate) feeds_entries: bool,
     /// Whether invocations of functions are traced.
     pub(crate) tracing: bool,
-    /// Whether a customer-managed KMS key is used.
+    /// Whether the stack uses a customer-managed KMS key.
     pub(crate) has_kms_key: bool,
-    /// Longest retention of a log group in days.
+    /// Longest retention period of any log group, in days.
     pub(crate) log_days: u64,
 }
 
 impl StackFacts {
-    /// Reads the facts from a template.
+    /// Extracts the facts from a template.
     pub(crate) fn from_template(template: &Value) -> Self {
         let mut facts = Self::default();
         let resources = template.get("Resources").and_then(Value::as_object);
@@ -74,7 +74,8 @@ impl StackFacts {
                 ResourceType::EventSourceMapping if logical_id == ENTRY_SOURCE => {
                     facts.feeds_entries = true;
                 }
-                // A mapping of a stream has a starting position, a mapping of a queue has none.
+                // An event source mapping is for a queue if it has no starting position. A mapping
+                // for a stream has one.
                 ResourceType::EventSourceMapping if property("StartingPosition").is_none() => {
                     facts.polled_queues += 1;
                 }

@@ -1,4 +1,4 @@
-//! Cost from measured usage: CloudWatch metrics of the stack's resources.
+//! Computes the cost of a stack from usage that CloudWatch metrics measured.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,20 @@ use super::facts::StackFacts;
 use super::meter::Meter;
 use crate::aws::MetricQuery;
 
-/// Seconds of a period. CloudWatch keeps hourly values for the whole retention of metrics.
+/// Length of a metric period in seconds. CloudWatch keeps hourly values for as long as it keeps
+/// metrics.
 const PERIOD_S: u32 = 3_600;
-/// Seconds of a period of bucket sizes, which S3 measures once a day.
+/// Length of a metric period for bucket sizes, in seconds. S3 measures bucket sizes once a day.
 const DAY_S: u32 = 86_400;
 
-/// Limits of the measurement.
+/// Notes on what the measurement does not include.
 const NOTES: [&str; 3] = [
     "not included, because AWS has no free metric: S3 requests, KMS requests",
     "not included: data transfer out of AWS, prices of other regions, taxes",
     "on-demand prices of us-east-1 without the free tier, except 10 free alarms and a million free queue \
      requests per account; metrics are up to an hour late, and whole hours are counted",
 ];
-/// Limit of the measurement if tracing is on.
+/// Note on the measurement of traces. Applies if tracing is on.
 const TRACES_NOTE: &str =
     "traces are computed from invocations: one per second, and 1 in 20 of the others";
 
@@ -40,28 +41,27 @@ enum Quantity {
     StoredBytes,
 }
 
-/// A metric query with the quantity that it measures.
+/// A metric query, and the quantity that it measures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UsageQuery {
-    /// The query.
     pub(crate) query: MetricQuery,
     quantity: Quantity,
-    /// Logical id of the measured resource.
+    /// Logical id of the resource that is measured.
     logical_id: String,
 }
 
-/// The measured usage of a period.
+/// Usage that was measured over a period.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MeasuredUsage {
-    /// Values of each query.
+    /// Measured values by query.
     pub(crate) values: BTreeMap<MetricQuery, Vec<f64>>,
-    /// Current size of the tables in bytes.
+    /// Current total size of the tables, in bytes.
     pub(crate) table_bytes: u64,
-    /// Length of the period in hours.
+    /// Length of the measured period in hours.
     pub(crate) hours: u64,
 }
 
-/// Returns the queries for a resource with its logical id, type and physical name.
+/// Returns the queries that measure a resource. `name` is the physical name of the resource.
 pub(crate) fn usage_queries(logical_id: &str, resource_type: &str, name: &str) -> Vec<UsageQuery> {
     let sum_of = |quantity, namespace, metric, dimension: &'static str, name: &str| {
         let dimensions = vec![(dimension, name.to_owned())];
@@ -84,7 +84,8 @@ pub(crate) fn usage_queries(logical_id: &str, resource_type: &str, name: &str) -
                 .to_vec()
         }
         Some(ResourceType::Queue) => {
-            // The physical name of a queue is its URL.
+            // The physical id of a queue is its URL. Metrics need the name, which is the last part
+            // of the URL.
             let name = name.rsplit('/').next().unwrap_or(name);
             [
                 "NumberOfMessagesSent",
@@ -111,7 +112,7 @@ pub(crate) fn usage_queries(logical_id: &str, resource_type: &str, name: &str) -
     }
 }
 
-/// Returns the limits of the measurement, for the report.
+/// Returns notes on the limits of the measurement, for the report.
 pub(crate) fn measurement_notes(facts: &StackFacts) -> Vec<String> {
     let mut notes = NOTES.map(str::to_owned).to_vec();
     if facts.tracing {
@@ -134,7 +135,7 @@ pub(crate) fn measured_amounts(
         let sum: f64 = values.iter().sum();
         match quantity {
             Quantity::WriteUnits => amounts.add(Meter::TableWrites, to_integer(sum)),
-            // The meter counts half units.
+            // The query returns read units, and the meter counts half units.
             Quantity::ReadUnits => amounts.add(Meter::TableReads, to_integer(sum * 2.0)),
             Quantity::Invocations => invocations += to_integer(sum),
             Quantity::Milliseconds => {
@@ -165,7 +166,7 @@ pub(crate) fn measured_amounts(
     amounts
 }
 
-/// Rounds to the nearest non-negative integer; 0 if the value is not finite.
+/// Rounds a value to the nearest non-negative integer. Returns 0 if the value is not finite.
 fn to_integer(value: f64) -> u128 {
     format!("{:.0}", value.max(0.0)).parse().unwrap_or_default()
 }

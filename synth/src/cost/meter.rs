@@ -1,41 +1,41 @@
-//! Meters by which AWS bills, with their prices.
+//! Meters by which AWS bills usage, and their prices.
 
 use cellar_api::cost::Prices;
 
 use super::units::{GB, MONTH_HOURS};
 
-/// A billed quantity. The order is that of the bill.
+/// A quantity that AWS bills. Bills list the quantities in the order of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Meter {
     /// Write request units.
     TableWrites,
-    /// Half read request units.
+    /// Read request units, in halves.
     TableReads,
-    /// Byte-hours in tables.
+    /// Byte-hours of data in tables.
     TableStorage,
-    /// Byte-hours of point-in-time recovery.
+    /// Byte-hours that point-in-time recovery covers.
     TableBackup,
-    /// Invocations of functions.
+    /// Function invocations.
     Invocations,
-    /// Megabyte-milliseconds of functions on arm64.
+    /// Function run time on arm64, in megabyte-milliseconds.
     ArmTime,
-    /// Megabyte-milliseconds of functions on x86_64.
+    /// Function run time on x86_64, in megabyte-milliseconds.
     X86Time,
-    /// Requests that write objects or tags.
+    /// Object storage requests that write objects or tags.
     ObjectWrites,
-    /// Requests that read objects.
+    /// Object storage requests that read objects.
     ObjectReads,
-    /// Byte-hours in the bucket.
+    /// Byte-hours of objects in the bucket.
     ObjectStorage,
     /// Requests to queues.
     QueueRequests,
     /// Bytes written to logs.
     LogBytes,
-    /// Byte-hours of logs.
+    /// Byte-hours of stored logs.
     LogStorage,
     /// Traced invocations.
     Traces,
-    /// Alarm-hours beyond the free alarms of an account.
+    /// Alarm-hours of alarms that exceed the free alarms of an account.
     Alarms,
     /// Dashboard-hours.
     Dashboards,
@@ -43,7 +43,7 @@ pub(crate) enum Meter {
     KmsKeys,
 }
 
-/// The price of a meter, and its names on the bill.
+/// The price of a meter, and the names that the bill uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rate {
     /// Name of the service.
@@ -52,9 +52,9 @@ pub(crate) struct Rate {
     pub(crate) item: &'static str,
     /// Billed unit.
     pub(crate) unit: &'static str,
-    /// Amount of the meter that makes one unit.
+    /// Amount of the meter that makes one billed unit.
     pub(crate) amount_per_unit: u128,
-    /// Price of a unit in pico-dollars (10⁻¹² dollars).
+    /// Price of one billed unit in pico-dollars (10⁻¹² dollars).
     pub(crate) unit_price: u128,
 }
 
@@ -68,15 +68,15 @@ const fn rate(
     Rate { service, item, unit, amount_per_unit, unit_price }
 }
 
-/// Pico-dollars per thousandth of a dollar.
+/// Number of pico-dollars in a thousandth of a dollar.
 const MILLI: u128 = 1_000_000_000;
-/// Byte-hours of a GB-month.
+/// Number of byte-hours in a GB-month.
 const GB_MONTH: u128 = GB * MONTH_HOURS;
-/// Megabyte-milliseconds of a GB-second.
+/// Number of megabyte-milliseconds in a GB-second.
 const GB_SECOND: u128 = 1_024 * 1_000;
 
 impl Meter {
-    /// Returns the public on-demand price in us-east-1.
+    /// Returns the public on-demand price of the meter in us-east-1.
     pub(crate) fn rate(self) -> Rate {
         let prices = Prices::US_EAST_1;
         let picodollars = u128::from;

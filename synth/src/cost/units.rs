@@ -1,6 +1,6 @@
-//! Units in which AWS bills.
+//! Units that AWS uses for billing.
 
-/// Hours of a month in AWS prices.
+/// Number of hours that AWS bills per month.
 pub(crate) const MONTH_HOURS: u128 = 730;
-/// Bytes of a GB in AWS prices.
+/// Number of bytes in a billed GB.
 pub(crate) const GB: u128 = 1 << 30;

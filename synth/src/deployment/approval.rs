@@ -1,4 +1,4 @@
-//! Changes that need confirmation, and data loss that is refused.
+//! Decides whether a deployment needs confirmation, or is refused because data would be lost.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,34 +8,35 @@ use cellar_stacks::difference::{ChangeAction, Difference, ResourceChange, Risk, 
 
 use crate::aws::{Change, PlannedAction, Replacement};
 
-/// Number of names shown in a list.
+/// Maximum number of names shown in a list.
 const SHOWN_NAMES: usize = 5;
 
-/// Whether a deployment needs confirmation.
+/// The approval that a deployment needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Approval {
-    /// The deployment is harmless.
+    /// The deployment is harmless and needs no confirmation.
     NotNeeded,
-    /// The user must confirm the deployment.
+    /// The user must confirm the deployment for these reasons.
     Needed(ConfirmationReasons),
-    /// The deployment would delete or replace these resources, which hold data and are not listed in
-    /// `--allow-data-loss`.
+    /// The deployment is refused. It would delete or replace these resources, which contain data
+    /// and are not listed in `--allow-data-loss`.
     Refused(BTreeSet<String>),
 }
 
-/// Why a deployment needs confirmation.
+/// Reasons why a deployment needs confirmation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ConfirmationReasons {
-    /// Resources whose data is deleted, or protected less than before.
+    /// Resources whose data is deleted or becomes less protected.
     pub(crate) at_risk: BTreeSet<String>,
-    /// Number of permission groups that are new or broader.
+    /// Number of permission groups that are new or broadened.
     pub(crate) broadened: usize,
-    /// Other resources that are replaced, or may be.
+    /// Other resources that are replaced or may be replaced.
     pub(crate) replaced: BTreeSet<String>,
 }
 
-/// Returns the approval that a deployment needs, from the difference of the templates and the changes
-/// that CloudFormation predicts. `allowed_losses` are the logical ids of `--allow-data-loss`.
+/// Returns the approval that a deployment needs. It depends on the difference between the templates
+/// and on the changes that CloudFormation predicts. `allowed_losses` contains the logical ids of
+/// `--allow-data-loss`.
 pub(crate) fn required_approval(
     difference: &Difference,
     changes: &[Change],
@@ -61,7 +62,8 @@ pub(crate) fn required_approval(
     }
 }
 
-/// Returns the logical ids of the template changes and the predicted changes that match.
+/// Returns the logical ids of the template changes and predicted changes that satisfy the given
+/// conditions.
 fn logical_ids(
     difference: &Difference,
     matches_template_change: impl Fn(&ResourceChange) -> bool,
@@ -87,7 +89,7 @@ fn is_certainly_replaced(change: &Change) -> bool {
     change.certain && change.replacement != Replacement::No
 }
 
-/// Returns whether a predicted change deletes or replaces a resource that holds data.
+/// Returns whether a predicted change deletes or replaces a resource that contains data.
 fn deletes_data(change: &Change) -> bool {
     let is_deleted = change.action == PlannedAction::Remove
         || (change.action != PlannedAction::Add && change.replacement != Replacement::No);

@@ -1,8 +1,8 @@
-//! The cause of a failed deployment, and advice for it.
+//! Finds the cause of a failed deployment and advises how to fix it.
 
 use crate::aws::{DeploymentEvent, STACK_TYPE, denied_action};
 
-/// Reasons of events that failed only because another resource had failed.
+/// Status reasons of events that failed only because another resource had failed.
 const CANCELLED: [&str; 3] =
     ["Resource creation cancelled", "Resource update cancelled", "Resource deletion cancelled"];
 
@@ -17,7 +17,8 @@ pub(crate) struct DeploymentFailure {
     pub(crate) reason: String,
 }
 
-/// Advice by parts of the reason, in lower case.
+/// Advice for failures. Each advice applies if the lower-case status reason contains one of the
+/// substrings.
 const ADVICE: [(&[&str], &str); 6] = [
     (
         &["already exists"],
@@ -50,7 +51,7 @@ const ADVICE: [(&[&str], &str); 6] = [
 ];
 
 impl DeploymentFailure {
-    /// Returns what to do about the failure, as an imperative phrase.
+    /// Returns how to fix the failure, as an imperative phrase.
     pub(crate) fn advice(&self) -> String {
         if let Some(action) = denied_action(&self.reason) {
             return format!("grant the permission {action} to the AWS identity that deploys");
@@ -69,8 +70,8 @@ impl DeploymentFailure {
     }
 }
 
-/// Returns the first failure that is not the consequence of another one; failed resources come before
-/// the stack itself.
+/// Returns the first failure that was not caused by another failure. A failed resource takes
+/// precedence over the failed stack.
 pub(crate) fn first_failure(failures: &[DeploymentEvent]) -> Option<DeploymentFailure> {
     let is_cause = |event: &&DeploymentEvent| {
         let reason = event.reason.as_deref().unwrap_or_default();
@@ -90,8 +91,8 @@ pub(crate) fn first_failure(failures: &[DeploymentEvent]) -> Option<DeploymentFa
     })
 }
 
-/// Returns the first failure of the last operation on a stack. `events` are all events of the stack,
-/// oldest first.
+/// Returns the cause of failure in the last operation on a stack. `events` contains all events of
+/// the stack, oldest first.
 pub(crate) fn last_operation_failure(events: &[DeploymentEvent]) -> Option<DeploymentFailure> {
     let starts_operation = |event: &DeploymentEvent| {
         event.resource_type == STACK_TYPE && event.status.ends_with("_IN_PROGRESS")

@@ -1,5 +1,6 @@
-//! Rules of a deployment to AWS, without I/O: which changes need confirmation, which stacks belong to
-//! Cellar, what a stack's status allows, and how its events are reported.
+//! Rules for deployments to AWS. They determine which changes need confirmation, which stacks
+//! belong to Cellar, what a stack's status allows, and how a stack's events are reported. This
+//! module does no I/O.
 
 mod approval;
 mod failure;

@@ -1,16 +1,17 @@
-//! Ownership of stacks: only stacks of Cellar are changed or deleted.
+//! Determines whether a stack belongs to Cellar. Other stacks are never changed or deleted.
 
 use cellar_stacks::cellar::{OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE};
 
 use crate::aws::StackState;
 
-/// Tag of a stack and of all its resources; its value is the name of the stack.
+/// Key of the tag that a stack and all its resources have. The value is the name of the stack.
 pub(crate) const STACK_TAG: &str = "cellar:stack";
-/// Outputs that identify a Cellar stack without the tag: no other stack has all of them.
+/// Outputs that identify a Cellar stack even if it has no tag. No other stack has all of these
+/// outputs.
 const IDENTIFYING_OUTPUTS: [&str; 3] = [OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE];
 
-/// Returns whether a stack belongs to Cellar. A stack that only has change sets, or was deleted, counts as
-/// one, because it contains nothing that could be lost.
+/// Returns whether a stack belongs to Cellar. A stack that only has change sets or was deleted also
+/// counts, because it contains nothing that could be lost.
 pub(crate) fn is_cellar_stack(name: &str, state: &StackState) -> bool {
     state.tags.get(STACK_TAG).is_some_and(|stack| stack == name)
         || IDENTIFYING_OUTPUTS.iter().all(|output| state.outputs.contains_key(*output))

@@ -1,4 +1,4 @@
-//! Phases of an operation on a stack in AWS, and the consequences of an interruption in each.
+//! Phases of an operation on a stack in AWS, and the consequences of interrupting each phase.
 
 /// The phase of an operation on a stack in AWS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -8,16 +8,16 @@ pub(crate) enum DeploymentPhase {
     Preparing,
     /// AWS is changing the stack.
     Changing,
-    /// AWS is restoring tables beside those of the stack.
+    /// AWS is restoring tables. The stack still uses its current tables.
     Restoring,
-    /// The stack, and with `--delete-data` its data, is being deleted.
+    /// The stack is being deleted. With `--delete-data`, its data is deleted too.
     Deleting,
-    /// AWS has finished the change.
+    /// AWS has finished the change. The stack is being checked.
     Checking,
 }
 
 impl DeploymentPhase {
-    /// Describes the state of a stack after an interruption in this phase.
+    /// Describes the state of a stack if the operation is interrupted in this phase.
     pub(crate) fn interrupted_state(self, stack: &str) -> String {
         match self {
             Self::Preparing => format!("stack {stack} was not changed"),
@@ -30,7 +30,7 @@ impl DeploymentPhase {
         }
     }
 
-    /// Returns what to do after an interruption in this phase.
+    /// Returns what to do if the operation is interrupted in this phase.
     pub(crate) fn next_step(self, stack: &str) -> String {
         match self {
             Self::Preparing => {

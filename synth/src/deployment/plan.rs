@@ -1,17 +1,17 @@
-//! Saved plans: a change set with the state for which it was created.
+//! Saved plans. A plan is a change set, together with the state for which it was created.
 
 use serde::{Deserialize, Serialize};
 
 use crate::git::Commit;
 
-/// Version of the plan file.
+/// Format version of the plan file.
 pub(crate) const PLAN_VERSION: u32 = 1;
 
-/// A saved plan, which `deploy --plan` applies. It contains no secrets.
+/// A saved plan, which `synth deploy --plan` applies. It contains no secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plan {
-    /// [`PLAN_VERSION`].
+    /// Format version of the plan, [`PLAN_VERSION`].
     pub(crate) version: u32,
     /// Name of the stack.
     pub(crate) stack: String,
@@ -19,11 +19,11 @@ pub(crate) struct Plan {
     pub(crate) stack_id: String,
     /// ARN of the change set.
     pub(crate) change_set: String,
-    /// The state for which the plan was created.
+    /// The state in which the plan was created.
     pub(crate) basis: PlanBasis,
 }
 
-/// The state that must be unchanged when a plan is applied.
+/// State that must be the same when a plan is created and when it is applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanBasis {
@@ -31,26 +31,26 @@ pub(crate) struct PlanBasis {
     pub(crate) account: String,
     /// AWS region.
     pub(crate) region: String,
-    /// The checked-out commit; absent outside a git repository.
+    /// The checked-out commit. Absent outside a git repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) commit: Option<Commit>,
-    /// BLAKE3 hash of the new template, hexadecimal.
+    /// BLAKE3 hash of the new template, in hexadecimal.
     pub(crate) template: String,
-    /// BLAKE3 hash of the deployed template; absent if the stack did not exist.
+    /// BLAKE3 hash of the deployed template. Absent if the stack did not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deployed: Option<String>,
 }
 
-/// The change since a plan was created that makes the plan invalid.
+/// Reason why a plan is no longer valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StalePlan {
-    /// Another version of `synth` created the plan.
+    /// The plan was created by a version of `synth` that uses another plan format.
     #[error("it has version {0}, but this program needs version {PLAN_VERSION}")]
     Version(u32),
-    /// The configuration names another stack.
+    /// The configuration now selects another stack.
     #[error("it was created for stack {0}")]
     Stack(String),
-    /// The credentials or the region belong to another account or region.
+    /// The current credentials or region belong to another account or region.
     #[error("it was created for account {account}, {region}")]
     Place {
         /// Account of the plan.
@@ -58,23 +58,23 @@ pub(crate) enum StalePlan {
         /// Region of the plan.
         region: String,
     },
-    /// Another commit is checked out.
+    /// Another commit is checked out than when the plan was created.
     #[error("it was created at commit {0}")]
     Commit(String),
-    /// The template differs although the commit is the same: files were changed, or another machine has
-    /// another default architecture.
+    /// The template has changed although the commit is the same. Either files were changed, or this
+    /// machine has another default architecture.
     #[error("the synthesized template has changed since")]
     Template,
-    /// The stack was deployed since the plan was created.
+    /// The stack was deployed after the plan was created.
     #[error("the stack was changed since")]
     Deployed,
-    /// The change set was deleted or executed.
+    /// The change set was deleted or has been executed.
     #[error("its change set was deleted or already executed")]
     ChangeSet,
 }
 
 impl Plan {
-    /// Checks that nothing has changed since the plan was created.
+    /// Checks that the relevant state has not changed since the plan was created.
     pub(crate) fn check(&self, stack: &str, current: &PlanBasis) -> Result<(), StalePlan> {
         let planned = &self.basis;
         if self.version != PLAN_VERSION {
@@ -134,7 +134,7 @@ mod tests {
         let now = plan.basis.clone();
         assert_eq!(plan.check("cellar", &now), Ok(()));
         let commit = |id: &str| Some(Commit { id: id.to_owned(), changed: true });
-        // A changed file matters only if it changes the template.
+        // Uncommitted changes matter only if they change the template.
         assert_eq!(
             plan.check("cellar", &PlanBasis { commit: commit("c1"), ..now.clone() }),
             Ok(())

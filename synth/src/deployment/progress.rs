@@ -1,4 +1,4 @@
-//! Progress of an operation, derived from the events of a stack.
+//! Derives the progress of an operation from the events of a stack.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +22,7 @@ pub(crate) enum EventMark {
 /// An event to report to the user.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct EventLine {
-    /// Progress of the resource.
+    /// Progress of the resource that the event reports.
     pub(crate) mark: EventMark,
     /// Logical id of the resource.
     pub(crate) logical_id: String,
@@ -30,17 +30,17 @@ pub(crate) struct EventLine {
     pub(crate) resource_type: String,
     /// Status of the resource in CloudFormation.
     pub(crate) status: String,
-    /// Duration of the change in milliseconds, once it has ended.
+    /// Duration of the change in milliseconds. Set once the change has ended.
     pub(crate) took_ms: Option<u64>,
-    /// Reason given by CloudFormation.
+    /// Status reason given by CloudFormation.
     pub(crate) reason: Option<String>,
 }
 
-/// Collects the events of one operation on a stack.
+/// Progress of one operation on a stack, collected from its events.
 #[derive(Debug, Default)]
 pub(crate) struct DeploymentProgress {
     seen_ids: HashSet<String>,
-    /// Start of each change in progress, by logical id; Unix milliseconds.
+    /// Start time of each change in progress, by logical id, in Unix milliseconds.
     started_ms: HashMap<String, u64>,
     finished: HashSet<String>,
     has_started: bool,
@@ -48,18 +48,20 @@ pub(crate) struct DeploymentProgress {
 }
 
 impl DeploymentProgress {
-    /// Progress of an operation that starts after these events.
+    /// Creates the progress of an operation that has not started. `earlier_events` are the stack's
+    /// events so far.
     pub(crate) fn starting_after(earlier_events: &[DeploymentEvent]) -> Self {
         let seen_ids = earlier_events.iter().map(|event| event.id.clone()).collect();
         Self { seen_ids, ..Self::default() }
     }
 
-    /// Progress of an operation that is already in progress. Events in `events` are not reported.
+    /// Creates the progress of an operation that has already started. `events` are the stack's
+    /// events so far, which are not reported again.
     pub(crate) fn in_progress(events: &[DeploymentEvent]) -> Self {
         Self { has_started: true, ..Self::starting_after(events) }
     }
 
-    /// Returns whether an event was reported before, or belongs to an earlier operation.
+    /// Returns whether an event was already reported or belongs to an earlier operation.
     pub(crate) fn has_seen(&self, event_id: &str) -> bool {
         self.seen_ids.contains(event_id)
     }
@@ -69,18 +71,19 @@ impl DeploymentProgress {
         self.has_started
     }
 
-    /// Returns the number of resources that have finished.
+    /// Returns the number of resources whose change has finished.
     pub(crate) fn finished_resources(&self) -> usize {
         self.finished.len()
     }
 
-    /// Returns the failed events, oldest first, and the reason of a rollback.
+    /// Returns the failed events, oldest first. The event that gives the reason of a rollback is
+    /// included.
     pub(crate) fn failures(&self) -> &[DeploymentEvent] {
         &self.failures
     }
 
-    /// Adds events, oldest first, and returns the lines to report. Events that were seen before are
-    /// skipped.
+    /// Adds events, oldest first, and returns the lines to report. Events that were already seen
+    /// are skipped.
     pub(crate) fn add_events(&mut self, events: Vec<DeploymentEvent>) -> Vec<EventLine> {
         let mut lines = Vec::new();
         for event in events {
@@ -92,15 +95,16 @@ impl DeploymentProgress {
         lines
     }
 
-    /// Adds an event; `None` if it repeats the start of a change.
+    /// Adds an event and returns the line to report. Returns `None` if the event repeats the start
+    /// of a change.
     fn add_event(&mut self, event: DeploymentEvent) -> Option<EventLine> {
         let mark = mark_of(&event.status);
         if mark == EventMark::Failed || is_rollback_with_reason(&event) {
             self.failures.push(event.clone());
         }
         let took_ms = if mark == EventMark::Started {
-            // CloudFormation reports the start of a creation twice: when it is requested, and when the
-            // resource has a physical id.
+            // CloudFormation reports the start of a creation twice: once when the creation is
+            // requested, and again when the resource has a physical id.
             let earlier_ms = self.started_ms.get(&event.logical_id);
             if earlier_ms.is_some() && event.status != "DELETE_IN_PROGRESS" {
                 return None;
@@ -129,8 +133,8 @@ fn mark_of(status: &str) -> EventMark {
     }
 }
 
-/// Returns whether the event is the start of a rollback with its reason. If an alarm causes the rollback, no
-/// resource has failed, and only this event contains the reason.
+/// Returns whether the event starts a rollback and gives the reason. If an alarm caused the
+/// rollback, no resource has failed, and only this event contains the reason.
 fn is_rollback_with_reason(event: &DeploymentEvent) -> bool {
     event.resource_type == STACK_TYPE
         && event.status.ends_with("ROLLBACK_IN_PROGRESS")

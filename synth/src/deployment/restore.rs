@@ -1,20 +1,20 @@
-//! Rules of a restore to a point in time: the tables to restore, their names and logical ids, and the
-//! template that imports them into the stack.
+//! Rules for restoring tables to a point in time. They determine the tables to restore, their names
+//! and logical ids, and the template that imports them into the stack.
 //!
-//! Tables are never restored in place. The restored tables are added to the stack beside the current
-//! ones, under a new incarnation, and the next deployment switches the functions to them. A process that
-//! still runs with the current tables therefore writes only to those, and a client with positions after
-//! the restored time sees the new incarnation and reloads.
+//! Tables are never restored in place. The restored tables are added to the stack next to the
+//! current tables, with a new incarnation, and the next deployment switches the functions to them.
+//! A process that still uses the current tables therefore writes only to the current tables. A
+//! client that knows positions after the restored time detects the new incarnation and reloads.
 
 use cellar_stacks::cellar::{feed_table, tables};
 use serde_json::{Map, Value, json};
 
 use crate::moment::utc;
 
-/// Properties that DynamoDB does not restore; the next deployment sets them.
+/// Table properties that DynamoDB does not restore. The next deployment sets them.
 const NOT_RESTORED: [&str; 3] = ["StreamSpecification", "PointInTimeRecoverySpecification", "Tags"];
 
-/// Why tables cannot be restored.
+/// Reasons why tables cannot be restored.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub(crate) enum RestoreError {
     /// A table has no point-in-time recovery.
@@ -30,7 +30,7 @@ pub(crate) enum RestoreError {
         /// Name of the table.
         table: String,
     },
-    /// The requested time is outside the restorable range.
+    /// The requested time is outside the restorable range of some table.
     #[error("cannot restore the tables to {at}: the restorable range is {from} to {to}")]
     #[diagnostic(
         code(synth::restore::out_of_range),
@@ -39,12 +39,12 @@ pub(crate) enum RestoreError {
     OutOfRange {
         /// The requested time.
         at: String,
-        /// Start of the range.
+        /// Start of the restorable range.
         from: String,
-        /// End of the range.
+        /// End of the restorable range.
         to: String,
     },
-    /// Another table has the name of a restored table.
+    /// The name of a restored table is used by another table.
     #[error("table {table} already exists and is not {source_table} restored to this time")]
     #[diagnostic(
         code(synth::restore::name_taken),
@@ -53,10 +53,10 @@ pub(crate) enum RestoreError {
     NameTaken {
         /// Name of the existing table.
         table: String,
-        /// Name of the table to restore.
+        /// Name of the table that is to be restored.
         source_table: String,
     },
-    /// The deployed stack lacks something that a restore needs.
+    /// The deployed stack lacks something that a restore requires.
     #[error("the deployed stack {stack} has no {missing}")]
     #[diagnostic(
         code(synth::restore::other_stack),
@@ -65,7 +65,6 @@ pub(crate) enum RestoreError {
     IncompleteStack {
         /// Name of the stack.
         stack: String,
-        /// The missing part.
         missing: &'static str,
     },
     /// A restore takes longer than expected.
@@ -80,14 +79,14 @@ pub(crate) enum RestoreError {
     },
 }
 
-/// A planned restore.
+/// A planned restore of tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableRestore {
     /// Incarnation of the restored tables.
     pub(crate) incarnation: u32,
-    /// Logical id and name of each restored table.
+    /// Logical id and physical name of each restored table.
     pub(crate) tables: Vec<(String, String)>,
-    /// Logical ids of the stack's other tables, which the next deployment removes from the stack.
+    /// Logical ids of the tables that the next deployment removes from the stack.
     pub(crate) removed_ids: Vec<String>,
     /// Whether the restored tables are already in the stack.
     pub(crate) is_imported: bool,
@@ -96,12 +95,13 @@ pub(crate) struct TableRestore {
 impl TableRestore {
     /// Plans a restore.
     ///
-    /// `names` are the names of the restored tables in the order of [`tables`]; the last ones are missing
-    /// if they are not restored. `resources` are the logical ids and names of the stack's resources.
+    /// `names` contains the names of the restored tables in the order of [`tables`]. If only the
+    /// first tables are restored, it is shorter. `resources` contains the logical ids and physical
+    /// names of the stack's resources.
     ///
     /// If the restored tables are already in the stack, the plan uses their incarnation, so that an
-    /// interrupted restore resumes. Otherwise it uses the next incarnation after `configured` and all
-    /// incarnations in the stack.
+    /// interrupted restore can be resumed. Otherwise, the plan uses an incarnation greater than
+    /// `configured` and every incarnation in the stack.
     pub(crate) fn plan(names: &[String], configured: u32, resources: &[(&str, &str)]) -> Self {
         let entry_tables: Vec<(u32, &str)> = resources
             .iter()
@@ -126,8 +126,9 @@ impl TableRestore {
         }
     }
 
-    /// Returns the deployed template with the restored tables added. `wanted` is the template of the new
-    /// incarnation. Returns `None` if one of the templates is invalid, or `wanted` lacks a table.
+    /// Returns the deployed template with the restored tables added. `wanted` is the template of
+    /// the new incarnation. Returns `None` if a template is invalid or `wanted` lacks a restored
+    /// table.
     pub(crate) fn import_template(&self, deployed: &str, wanted: &Value) -> Option<String> {
         let mut template: Value = serde_json::from_str(deployed).ok()?;
         let resources = template.get_mut("Resources")?.as_object_mut()?;
@@ -139,8 +140,8 @@ impl TableRestore {
     }
 }
 
-/// Returns the resource of a table as DynamoDB restores it. The name stays out of the template: adding or
-/// removing it later would replace the table.
+/// Returns the resource definition of a table in the form that DynamoDB restores. The table name is
+/// omitted, because adding or removing the name later would replace the table.
 fn as_restored(table: &Value) -> Option<Value> {
     let mut table = table.clone();
     let properties: &mut Map<String, Value> = table.get_mut("Properties")?.as_object_mut()?;
@@ -149,7 +150,8 @@ fn as_restored(table: &Value) -> Option<Value> {
     Some(table)
 }
 
-/// Returns the incarnation in the logical id of an Entry table; `None` for other ids.
+/// Returns the incarnation in the logical id of an Entry table. Returns `None` for the id of any
+/// other resource.
 fn incarnation_of_entry_table(logical_id: &str) -> Option<u32> {
     let [first_id, ..] = tables(0);
     let suffix = logical_id.strip_prefix(first_id.as_str())?;
@@ -157,19 +159,19 @@ fn incarnation_of_entry_table(logical_id: &str) -> Option<u32> {
         return Some(0);
     }
     let incarnation = suffix.strip_prefix("Incarnation")?.parse().ok()?;
-    // Rejects other spellings of the number, such as leading zeros.
+    // Numbers that are not in canonical form are rejected, such as those with leading zeros.
     let [canonical_id, ..] = tables(incarnation);
     (canonical_id == logical_id).then_some(incarnation)
 }
 
-/// Returns whether a table existed before a time. Both times are Unix seconds. A table that did not exist
-/// is left out of a restore, because its restorable range would start too late.
+/// Returns whether a table existed at a time. Both times are in Unix seconds. A table that did not
+/// exist is not restored, because its restorable range starts too late.
 pub(crate) fn existed_at(created_s: u64, at_s: u64) -> bool {
     created_s < at_s
 }
 
-/// Returns the name of a table that is restored to a time in Unix seconds. The name is always the same, so that
-/// an interrupted restore finds its tables.
+/// Returns the name of a table that is restored to a time in Unix seconds. The name depends only on
+/// the arguments, so that an interrupted restore finds its tables again.
 pub(crate) fn restored_table_name(stack: &str, logical_id: &str, at_s: u64) -> String {
     format!("{stack}-{logical_id}-{}", utc(at_s).replace([':', '-'], ""))
 }
@@ -247,11 +249,12 @@ mod tests {
         let planned = plan(&before, &names[..TABLES - 1]);
         let restored: Vec<_> = planned.tables.iter().map(|(id, _)| id.clone()).collect();
         assert_eq!((restored, planned.removed_ids), (ids(1), ids(0)));
-        // After the import, another run finds the restored tables.
+        // After the import, a second run finds the restored tables in the stack.
         let imported: Vec<_> = before.into_iter().chain(planned.tables).collect();
         let again = plan(&imported, &names[..TABLES - 1]);
         assert_eq!((again.is_imported, &again.removed_ids), (true, &ids(0)));
-        // The Feed table is derived: it is removed with the others and not restored.
+        // The Feed table is derived from other tables. It is removed with the current tables but
+        // not restored.
         let index = ("FeedTable".to_owned(), "cellar-FeedTable".to_owned());
         let indexed: Vec<_> = resources(&[(0, 0)]).into_iter().chain([index]).collect();
         let planned = plan(&indexed, &names);

@@ -1,26 +1,26 @@
-//! Meaning of a stack's status for a deployment.
+//! Interprets the CloudFormation status of a stack for a deployment.
 
-/// Condition of a stack, which decides how it can be changed.
+/// Condition of a stack. It determines how the stack can be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StackCondition {
-    /// The stack does not exist, or only has change sets; it can be created.
+    /// The stack can be created, because it does not exist or only has change sets.
     Missing,
     /// The stack can be updated.
     Ready,
-    /// The first deployment failed; the stack must be deleted before it can be created.
+    /// The first deployment failed. The stack must be deleted before it can be created again.
     Incomplete,
     /// Another operation is changing the stack.
     Busy,
-    /// A rollback or deletion failed; the user must repair the stack.
+    /// A rollback or deletion failed. The user must repair the stack.
     Stuck,
 }
 
-/// How an operation on a stack ended.
+/// Result of an operation on a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OperationResult {
     /// The stack was created, updated, or extended by an import.
     Succeeded,
-    /// The stack has its previous state.
+    /// The stack was rolled back to its previous state.
     RolledBack,
     /// The stack was deleted.
     Deleted,
@@ -28,8 +28,8 @@ pub(crate) enum OperationResult {
     Failed,
 }
 
-/// Returns the condition of a stack with this CloudFormation status. `None` means that the stack does not
-/// exist.
+/// Returns the condition of a stack with the CloudFormation status `status`. `None` means that the
+/// stack does not exist.
 pub(crate) fn stack_condition(status: Option<&str>) -> StackCondition {
     match status {
         None | Some("DELETE_COMPLETE" | "REVIEW_IN_PROGRESS") => StackCondition::Missing,
@@ -44,8 +44,8 @@ pub(crate) fn stack_condition(status: Option<&str>) -> StackCondition {
     }
 }
 
-/// Returns how the last operation ended; `None` if it is in progress. The cleanup after a successful update
-/// does not count as part of the operation.
+/// Returns the result of the last operation on a stack. Returns `None` if the operation is in
+/// progress. The cleanup after a successful update is not part of the operation.
 pub(crate) fn operation_result(status: &str) -> Option<OperationResult> {
     match status {
         "CREATE_COMPLETE"

@@ -1,4 +1,4 @@
-//! The alarms of a stack that roll back a deployment.
+//! Selects the alarms of a stack that roll back a deployment.
 
 use std::collections::BTreeSet;
 
@@ -6,14 +6,16 @@ use cellar_stacks::constructs::ResourceType;
 
 use crate::aws::Resource;
 
-/// Largest number of alarms that CloudFormation can watch during a deployment.
+/// Maximum number of alarms that CloudFormation monitors during a deployment.
 pub(crate) const MAX_WATCHED_ALARMS: usize = 5;
 
 const ALARM: &str = ResourceType::Alarm.name();
-/// Parts of logical ids of the alarms that detect a faulty deployment first, in order of preference.
+/// Substrings of the logical ids of preferred alarms, in order of preference. These alarms are the
+/// first to detect a faulty deployment.
 const PREFERRED: [&str; 3] = ["Error", "Throttle", "DeadLetter"];
 
-/// Returns the names of the alarms to watch: of the deployed alarms, those that the deployment keeps.
+/// Returns the names of the alarms that roll back a deployment. They are selected from the deployed
+/// alarms that the new template keeps.
 pub(crate) fn rollback_alarms(deployed: &[Resource], kept_ids: &BTreeSet<String>) -> Vec<String> {
     let rank = |id: &str| PREFERRED.iter().position(|part| id.contains(part)).unwrap_or(usize::MAX);
     let mut alarms: Vec<(&str, &str)> = deployed

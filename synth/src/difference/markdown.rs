@@ -1,4 +1,4 @@
-//! A difference as Markdown for a pull request comment.
+//! Formats a difference as Markdown for a pull request comment.
 
 use cellar_stacks::difference::{PropertyChange, ResourceChange, printable, readable};
 use handlebars::Handlebars;
@@ -10,13 +10,14 @@ use crate::error::SynthError;
 
 const TEMPLATE: &str = include_str!("../../../templates/diff.md.hbs");
 
-/// Largest number of characters in a GitHub comment. Bytes are compared with it, which are never fewer.
+/// Maximum length of a GitHub comment. GitHub counts characters, but this limit is applied to
+/// bytes, which are at least as many.
 pub(crate) const COMMENT_BYTES_MAX: usize = 65_536;
 
-/// Largest number of characters shown of a value or name.
+/// Maximum number of characters shown of a value or name.
 const VALUE_CHARS_MAX: usize = 400;
 
-/// Variables of the template, as plain text; the template escapes them.
+/// Variables of the Markdown template, as plain text. The template escapes them.
 #[derive(Clone, Serialize)]
 struct View {
     marker: String,
@@ -28,7 +29,7 @@ struct View {
     /// Changed resources.
     rows: Vec<Row>,
     broadened: Vec<String>,
-    /// Changed properties of each resource.
+    /// Changed properties, grouped by resource.
     details: Vec<Detail>,
     narrowed: Vec<String>,
     sections: Vec<Line>,
@@ -62,19 +63,20 @@ struct Line {
     new: Option<String>,
 }
 
-/// Numbers of shown lines and of all lines.
+/// Number of shown lines and total number of lines.
 #[derive(Clone, Copy, Serialize)]
 struct Truncation {
     shown: usize,
     total: usize,
 }
 
-/// Formats a difference, truncated to the largest comment of GitHub.
+/// Formats a difference as Markdown, truncated to the maximum length of a GitHub comment.
 pub(crate) fn markdown(report: &Report<'_>) -> Result<String, SynthError> {
     render_within(&View::new(report), COMMENT_BYTES_MAX)
 }
 
-/// Renders as many lines as fit into `bytes_max`, most severe first.
+/// Renders a view in at most `bytes_max` bytes. If not all lines fit, the most severe lines are
+/// kept.
 fn render_within(view: &View, bytes_max: usize) -> Result<String, SynthError> {
     let mut templates = Handlebars::new();
     templates.register_escape_fn(escape);
@@ -83,7 +85,7 @@ fn render_within(view: &View, bytes_max: usize) -> Result<String, SynthError> {
     if complete.len() <= bytes_max {
         return Ok(complete);
     }
-    // Binary search for the largest number of lines that fits.
+    // A binary search finds the maximum number of lines that fits.
     let total = view.line_count();
     let (mut fitting, mut too_many) = (0, total);
     while too_many.saturating_sub(fitting) > 1 {
@@ -135,7 +137,7 @@ impl View {
             + self.sections.len()
     }
 
-    /// Returns a view with only the first `shown` of `total` lines.
+    /// Returns a copy of the view that contains only the first `shown` of `total` lines.
     fn truncated(&self, shown: usize, total: usize) -> Self {
         let mut budget = shown;
         let rows = take_within(&self.rows, &mut budget);
@@ -164,7 +166,7 @@ impl View {
     }
 }
 
-/// Returns the first items within a budget, and reduces the budget by their number.
+/// Returns at most `budget` items from the start of `items`, and reduces `budget` by their number.
 fn take_within<T: Clone>(items: &[T], budget: &mut usize) -> Vec<T> {
     let taken: Vec<T> = items.iter().take(*budget).cloned().collect();
     *budget -= taken.len();
@@ -190,7 +192,8 @@ impl Line {
     }
 }
 
-/// Returns the first line of a stack's comment: an invisible marker by which the workflow finds the comment.
+/// Returns the first line of the pull request comment for a stack. This line is an invisible marker
+/// by which the workflow finds an earlier comment.
 pub(crate) fn marker(stack: &str) -> String {
     let sanitize = |character: char| {
         if character.is_ascii_alphanumeric() || character == '-' { character } else { '_' }
@@ -198,7 +201,7 @@ pub(crate) fn marker(stack: &str) -> String {
     format!("<!-- cellar-diff: {} -->", stack.chars().map(sanitize).collect::<String>())
 }
 
-/// Shortens a value and replaces its control characters.
+/// Replaces control characters in a text, and truncates it to [`VALUE_CHARS_MAX`] characters.
 fn shorten(text: &str) -> String {
     let text = printable(text);
     let mut characters = text.chars();
@@ -206,8 +209,9 @@ fn shorten(text: &str) -> String {
     if characters.next().is_none() { short } else { format!("{short}…") }
 }
 
-/// Replaces all characters except letters, digits and a few marks by numeric references, so that no value is
-/// interpreted as Markdown, HTML, a link, a mention, or the end of a table cell or comment.
+/// Replaces characters with numeric character references. Only letters, digits and a few
+/// punctuation marks are kept, so that no value is interpreted as Markdown, HTML, a link, a
+/// mention, or the end of a table cell or comment.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -233,7 +237,7 @@ mod tests {
         }
     }
 
-    /// Returns the number of characters with a meaning in Markdown or HTML.
+    /// Returns the number of characters that have a meaning in Markdown or HTML.
     fn mark_count(text: &str) -> usize {
         ["<", ">", "|", "`", "*", "_", "[", "@"].iter().map(|mark| text.matches(mark).count()).sum()
     }
@@ -244,7 +248,8 @@ mod tests {
         let named = |name| samples.iter().find(|sample| sample.name == name).unwrap();
         let hostile = markdown(&named("hostile").report()).unwrap();
         let harmless = markdown(&named("harmless").report()).unwrap();
-        // Both samples have the same changes, so their markup comes from the template alone.
+        // Both samples contain the same changes, so they must have the same amount of markup, which
+        // comes from the template alone.
         assert_eq!(mark_count(&hostile), mark_count(&harmless), "{hostile}");
         assert_eq!(hostile.lines().count(), harmless.lines().count(), "{hostile}");
         assert_eq!(hostile.matches("-->").count(), 1);
@@ -275,7 +280,7 @@ mod tests {
             lengths.push(cut.len());
         }
         assert!(lengths.is_sorted_by(|one, other| one >= other));
-        // The most severe changes come first.
+        // The most severe changes are listed first.
         assert!(render_within(&view, 2_000).unwrap().contains("EntryTable"));
     }
 

@@ -1,4 +1,4 @@
-//! Presentation of a difference: as text, as JSON, and as Markdown for pull requests.
+//! Formats a difference between templates as text, as JSON, or as Markdown for pull requests.
 
 mod markdown;
 mod old;

@@ -1,4 +1,4 @@
-//! The old template of a comparison.
+//! Reads the old template of a comparison.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -14,12 +14,12 @@ use crate::error::SynthError;
 use crate::project::{Project, stage_config};
 use crate::synthesis::synthesize;
 
-/// Source of an old template.
+/// Source of the old template in a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct TemplateSource {
-    /// `deployed`, `file` or `revision`.
+    /// Kind of the source: `deployed`, `file` or `revision`.
     pub(crate) kind: &'static str,
-    /// Name of the stack, file or revision.
+    /// Name of the stack, file or git revision.
     pub(crate) name: String,
     /// Whether the template exists.
     pub(crate) exists: bool,
@@ -30,14 +30,16 @@ pub(crate) struct TemplateSource {
 pub(crate) struct OldTemplate {
     /// Source of the template.
     pub(crate) source: TemplateSource,
-    /// The template; `None` if it does not exist, so that everything is added.
+    /// The parsed template. If it is `None`, the template does not exist, and the comparison shows
+    /// everything as added.
     pub(crate) document: Option<Document>,
-    /// Limits of the comparison.
+    /// Notes on the limits of the comparison.
     pub(crate) notes: Vec<String>,
 }
 
 impl OldTemplate {
-    /// Uses a deployed template, or nothing if `text` is `None`. `name` describes the stack.
+    /// Uses the text of a deployed template. `None` means that nothing is deployed. `name`
+    /// describes the stack.
     pub(crate) fn deployed(name: &str, text: Option<&str>) -> Result<Self, SynthError> {
         Self::parse("deployed", name, text)
     }
@@ -53,7 +55,7 @@ impl OldTemplate {
         Self::deployed(&format!("{} (local)", project.config.stack), text.as_deref())
     }
 
-    /// Reads a template in JSON or YAML from a file, or from stdin if the path is `-`.
+    /// Reads a JSON or YAML template from a file, or from stdin if the path is `-`.
     pub(crate) fn from_file(path: &Path) -> Result<Self, SynthError> {
         if path == Path::new("-") {
             let text = read_template(std::io::stdin().lock(), path)?;
@@ -64,7 +66,8 @@ impl OldTemplate {
         Self::parse("file", &path.display().to_string(), Some(&text))
     }
 
-    /// Reads the template `REV:PATH` from git, or synthesizes the configuration of `REV`.
+    /// Reads a template at a git revision. `REV:PATH` is read from git as it is. For `REV`, the
+    /// template is synthesized from the configuration at that revision.
     pub(crate) fn from_revision(project: &Project, revision: &str) -> Result<Self, SynthError> {
         match Revision::parse(revision)? {
             Revision::File(object) => {
@@ -89,7 +92,7 @@ impl OldTemplate {
         ));
         let file_name = format!("{commit}:{name}");
         let config = Config::parse(text.as_deref().unwrap_or_default(), &file_name)?;
-        // A configuration from before the stages were introduced has none.
+        // A configuration from before Cellar introduced stages has no stages.
         let stage = if config.stages.is_empty() { None } else { project.stage.as_deref() };
         let config = stage_config(&config, stage, &file_name)?.unwrap_or(config);
         let document = Some(Document::from(&synthesize(&config)?));
@@ -107,13 +110,15 @@ impl OldTemplate {
     }
 }
 
-/// Reads at most one byte more than the largest template, so that [`Document::read`] rejects a longer one.
+/// Reads a template. At most one byte more than the maximum size is read, which is enough for
+/// [`Document::read`] to reject a template that is too long.
 fn read_template(source: impl Read, path: &Path) -> Result<String, SynthError> {
     let read_limit = u64::try_from(TEMPLATE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
     let mut bytes = Vec::new();
     source.take(read_limit).read_to_end(&mut bytes).map_err(|cause| read_error(path, cause))?;
     if bytes.len() > TEMPLATE_BYTES_MAX {
-        // The last character may be cut off, which is not the fault to report.
+        // The last character may be incomplete. Invalid UTF-8 is therefore ignored, so that the
+        // length is reported as the error.
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     String::from_utf8(bytes).map_err(|_| {

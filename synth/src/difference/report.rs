@@ -1,41 +1,40 @@
-//! The report of a difference, as printed with `--json`.
+//! The report of a difference, which `--json` prints.
 
 use cellar_stacks::difference::{ChangeAction, Difference, ResourceChange, Severity};
 use serde::Serialize;
 
 use super::old::{OldTemplate, TemplateSource};
 
-/// A difference with the names of both sides.
+/// A difference between two templates, with the source of the old template.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report<'a> {
     /// Name of the stack.
     pub(crate) stack: &'a str,
-    /// Source of the old template.
+    /// Source of the template that the new template is compared with.
     pub(crate) against: &'a TemplateSource,
-    /// Limits of the comparison.
+    /// Notes on the limits of the comparison.
     pub(crate) notes: &'a [String],
-    /// Numbers of changes by kind.
+    /// Number of changes of each kind.
     pub(crate) counts: Counts,
-    /// The difference.
     #[serde(flatten)]
     pub(crate) difference: &'a Difference,
 }
 
-/// Numbers of changes by kind.
+/// Number of changes of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
     /// Changed resources.
     pub(crate) resources: usize,
-    /// Changed resources whose data is at risk.
+    /// Number of changed resources whose data is at risk.
     pub(crate) destructive: usize,
-    /// Broadened permission groups.
+    /// Number of permission groups that are broadened.
     pub(crate) broadened: usize,
-    /// Resources that are replaced, or may be.
+    /// Number of resources that are replaced or may be replaced.
     pub(crate) replaced: usize,
 }
 
 impl<'a> Report<'a> {
-    /// Builds the report and counts the changes.
+    /// Builds the report of a difference and counts the changes.
     pub(crate) fn new(stack: &'a str, old: &'a OldTemplate, difference: &'a Difference) -> Self {
         let count = |matches: fn(&ResourceChange) -> bool| {
             difference.resources.iter().filter(|change| matches(change)).count()
@@ -50,7 +49,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Returns whether a resource is replaced, or may be.
+/// Returns whether a resource is replaced or may be replaced.
 pub(super) fn is_replaced(change: &ResourceChange) -> bool {
     matches!(change.action, ChangeAction::Replace | ChangeAction::MayReplace)
 }

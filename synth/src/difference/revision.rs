@@ -1,23 +1,24 @@
-//! Files at a git revision. Git prints them without a checkout.
+//! Reads files at a git revision without checking them out.
 
 use std::path::Path;
 
 use crate::git::{GitError, run_git};
 
-/// A revision given by the user.
+/// A git revision as given by the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Revision<'a> {
-    /// A file at a revision, `REV:PATH`.
+    /// A file at a revision, in the form `REV:PATH`.
     File(&'a str),
     /// A revision, `REV`.
     Commit(&'a str),
 }
 
 impl<'a> Revision<'a> {
-    /// Parses a revision.
+    /// Parses a git revision.
     ///
     /// # Errors
-    /// [`GitError`] if the text is empty, or starts with `-` and would be an option of git.
+    /// Returns [`GitError`] if the text is empty or starts with `-`. Git would interpret the latter
+    /// as an option.
     pub(super) fn parse(text: &'a str) -> Result<Self, GitError> {
         if text.is_empty() || text.starts_with('-') {
             let message = "not a valid revision".to_owned();
@@ -27,18 +28,20 @@ impl<'a> Revision<'a> {
     }
 }
 
-/// Reads the file `object`, which is `REV:PATH`. A path that starts with `./` is relative to `folder`.
+/// Reads the file `object`, which has the form `REV:PATH`. A `PATH` that starts with `./` is
+/// relative to `folder`.
 pub(super) fn read_file_at(folder: &Path, object: &str) -> Result<String, GitError> {
     run_git(folder, object, &["cat-file", "blob", object])
 }
 
-/// Reads a file in `folder` at a commit; `None` if the file did not exist.
+/// Reads the file `name` in `folder` at a commit. Returns `None` if the file does not exist at that
+/// commit.
 pub(super) fn read_file_in_folder_at(
     folder: &Path,
     commit: &str,
     name: &str,
 ) -> Result<Option<String>, GitError> {
-    // Fails if the commit does not exist.
+    // This command fails if the commit does not exist.
     run_git(folder, commit, &["rev-parse", "--verify", &format!("{commit}^{{commit}}")])?;
     let listed = run_git(folder, commit, &["ls-tree", "--name-only", commit, "--", name])?;
     if listed.is_empty() {

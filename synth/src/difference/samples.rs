@@ -1,4 +1,4 @@
-//! Sample differences for the tests of all formats, and their committed snapshots.
+//! Sample differences for the tests of all output formats, and their committed snapshots.
 
 use std::path::Path;
 use std::{env, fs};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::old::{OldTemplate, TemplateSource};
 use super::report::Report;
 
-/// Environment variable that makes the tests write the snapshots.
+/// Environment variable. If it is set, the tests write the snapshots instead of comparing them.
 const UPDATE: &str = "UPDATE_SNAPSHOTS";
 
 /// A named difference.
@@ -40,8 +40,8 @@ fn cellar_template() -> Value {
     cellar_stack(&config, Architecture::Arm64).unwrap().to_value()
 }
 
-/// Returns the difference that edits of Cellar's template make. An edit is a JSON pointer and a value; `null`
-/// removes the key.
+/// Returns the difference that results from editing Cellar's template. Each edit is a JSON pointer
+/// and a new value; `null` removes the key.
 fn edited(name: &'static str, edits: &[(&str, Value)]) -> Sample {
     let old = cellar_template();
     let mut new = old.clone();
@@ -57,7 +57,8 @@ fn edited(name: &'static str, edits: &[(&str, Value)]) -> Sample {
     Sample::new(name, Some(&old), &new)
 }
 
-/// A replaced table, a broadened role, a renamed log group, and smaller changes.
+/// Returns a difference that replaces a table, broadens a role, renames a log group, and contains
+/// smaller changes.
 fn mixed() -> Sample {
     edited(
         "mixed",
@@ -82,7 +83,7 @@ fn mixed() -> Sample {
     )
 }
 
-/// A change whose names and values contain `word`.
+/// Returns a difference whose names and values contain `word`.
 fn with_word(name: &'static str, word: &str) -> Sample {
     let resource = |value: &str| {
         json!({"Description": format!("{value} of old"), "Resources": {
@@ -98,7 +99,7 @@ fn with_word(name: &'static str, word: &str) -> Sample {
     Sample::new(name, Some(&resource(word)), &new)
 }
 
-/// Text that would break an unescaped output.
+/// Text that would break an output that is not escaped.
 const HOSTILE: &str = "x | y\n| z `` ``` <b>--> </details> </code> @team #1 [a](http://b) **c** \
                        _d_ & &amp; \u{1b}[31m \u{202e} \\| ~~e~~";
 
@@ -115,7 +116,7 @@ pub(super) fn samples() -> Vec<Sample> {
     ]
 }
 
-/// Returns a difference that does not fit into a comment.
+/// Returns a difference that is too large for a GitHub comment.
 pub(super) fn largest() -> Sample {
     let template = |word: &str| {
         let functions = (0..400).map(|number| {
@@ -128,7 +129,7 @@ pub(super) fn largest() -> Sample {
     Sample::new("largest", Some(&template("|")), &template("<"))
 }
 
-/// Like [`check_snapshot`], but ignores the order of keys.
+/// Compares JSON with a committed snapshot like [`check_snapshot`], but ignores the order of keys.
 pub(super) fn check_json_snapshot(name: &str, actual: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
     let committed = fs::read_to_string(&path).unwrap_or_default();

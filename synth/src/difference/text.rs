@@ -1,4 +1,4 @@
-//! A difference as text for a terminal.
+//! Formats a difference as text for a terminal.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use console::Style;
 use super::report::{Report, is_replaced};
 use super::words::{self, Direction};
 
-/// Formats a difference, with colours if `colours` is set.
+/// Formats a difference as text. Colours are used if `colours` is set.
 pub(crate) fn text(report: &Report<'_>, colours: bool) -> String {
     let mut page = Page { text: String::new(), colours };
     page.add_title(report);
@@ -30,7 +30,7 @@ pub(crate) fn text(report: &Report<'_>, colours: bool) -> String {
     page.text
 }
 
-/// The text in progress.
+/// The text that has been written so far.
 struct Page {
     text: String,
     colours: bool,
@@ -114,7 +114,7 @@ impl Page {
     }
 
     fn add_line(&mut self, line: &str) {
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(self.text, "{line}");
     }
 }

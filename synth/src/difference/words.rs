@@ -1,4 +1,4 @@
-//! Texts for a difference, shared by the terminal and the Markdown output.
+//! Texts for a difference. They are shared by the terminal output and the Markdown output.
 
 use cellar_base::count::count;
 use cellar_stacks::constructs::Effect;
@@ -8,7 +8,7 @@ use cellar_stacks::difference::{
 
 use super::report::{Counts, Report};
 
-/// Returns the sign of an action in a list of changes.
+/// Returns the sign that marks an action in a list of changes.
 pub(super) fn action_sign(action: ChangeAction) -> char {
     match action {
         ChangeAction::Add => '+',
@@ -18,7 +18,7 @@ pub(super) fn action_sign(action: ChangeAction) -> char {
     }
 }
 
-/// Describes an action, as a predicate of the resource.
+/// Describes an action as a predicate, such as "is added", whose subject is the resource.
 pub(super) fn action_text(action: ChangeAction) -> &'static str {
     match action {
         ChangeAction::Add => "is added",
@@ -30,7 +30,8 @@ pub(super) fn action_text(action: ChangeAction) -> &'static str {
     }
 }
 
-/// Returns remarks on a change: risks, an invalid change of type, and the changes that cause this one.
+/// Returns remarks on a changed resource: its risks, a warning if its type changes, and the changes
+/// that cause this change.
 pub(super) fn remarks(change: &ResourceChange) -> Vec<String> {
     let mut remarks: Vec<String> =
         change.risks.iter().map(|risk| printable(&risk.to_string())).collect();
@@ -47,7 +48,7 @@ pub(super) fn remarks(change: &ResourceChange) -> Vec<String> {
     remarks
 }
 
-/// Returns the sign and the text of a changed property.
+/// Returns the sign and the description of a changed property.
 pub(super) fn property_text(change: &PropertyChange) -> (char, String) {
     let path = printable(&change.path);
     match (&change.old, &change.new) {
@@ -108,7 +109,7 @@ pub(super) fn summary(report: &Report<'_>) -> String {
     parts.join(", ")
 }
 
-/// Describes the old side of the comparison.
+/// Describes the old template of the comparison.
 pub(super) fn against_text(report: &Report<'_>) -> String {
     let name = printable(&report.against.name);
     match report.against.exists {

@@ -8,7 +8,7 @@ use cellar_engine::reprocess::RebuildRefusal;
 use cellar_engine::retention::RetentionError;
 use miette::Diagnostic;
 
-/// Why a maintenance command failed.
+/// Reasons why a maintenance command failed.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(crate) enum MaintenanceError {
     /// The feed could not be compared, repaired or rebuilt.
@@ -29,11 +29,11 @@ pub(crate) enum MaintenanceError {
         help("add `webhook:` with a `url:` to cellar.yaml, and deploy the stack")
     )]
     NoWebhook,
-    /// The webhook's progress or secret cannot be read or written.
+    /// The webhook's progress or signing secret cannot be read or written.
     #[error("cannot read or write the state of the webhook: {0}")]
     #[diagnostic(code(synth::webhook), help("nothing is lost; run the command again"))]
     WebhookState(PortError),
-    /// The receiver did not accept all deliveries.
+    /// The webhook receiver did not accept all deliveries.
     #[error("not all feed items were delivered: {0}")]
     #[diagnostic(
         code(synth::not_delivered),
@@ -73,7 +73,7 @@ pub(crate) enum MaintenanceError {
         /// Error of the first spreadsheet that failed.
         first: PurgeError,
     },
-    /// The logs could not be searched for missing snapshots and bodies.
+    /// The logs could not be searched for missing snapshots and entry bodies.
     #[error("cannot read the tables: {0}")]
     #[diagnostic(code(synth::reprocess_survey), help("nothing was changed; run the command again"))]
     ReprocessSurvey(PortError),
@@ -88,7 +88,7 @@ pub(crate) enum MaintenanceError {
         /// Error of the first repair that failed.
         first: PortError,
     },
-    /// Some findings need a repair outside this command.
+    /// Some findings cannot be repaired by this command.
     #[error("{lost} findings cannot be repaired by this command")]
     #[diagnostic(
         code(synth::lost),
@@ -98,17 +98,17 @@ pub(crate) enum MaintenanceError {
         )
     )]
     Lost {
-        /// Number of findings.
+        /// Number of findings that cannot be repaired.
         lost: usize,
     },
-    /// Not all cells with lost texts were found or replaced.
+    /// Not all cells with lost texts could be found and replaced.
     #[error("not all cells were checked and replaced: {0}")]
     #[diagnostic(
         code(synth::lost_cells),
         help("fix the cause and run the command again; no cell is replaced twice")
     )]
     LostCells(LogError),
-    /// A rebuild was not started, or not finished.
+    /// A rebuild was not started or did not finish.
     #[error("not all snapshots were rebuilt: {0}")]
     #[diagnostic(
         code(synth::rebuild),

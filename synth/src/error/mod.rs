@@ -1,4 +1,4 @@
-//! Errors of the commands, each with its remedy.
+//! Errors of the commands. Each error includes a remedy.
 
 mod maintenance;
 
@@ -20,30 +20,24 @@ use crate::git::GitError;
 
 pub(crate) use maintenance::MaintenanceError;
 
-/// Why a command failed.
+/// Reasons why a command failed.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(crate) enum SynthError {
     /// The configuration is invalid.
     #[error(transparent)]
     #[diagnostic(code(synth::config), help("`synth init --print` shows every field"))]
     Config(#[from] ConfigError),
-    /// The configuration file is not text.
+    /// The configuration file is not valid UTF-8.
     #[error("{} is not UTF-8 text", path.display())]
     #[diagnostic(
         code(synth::config_encoding),
         help("save the file as UTF-8; `synth init --force` overwrites it with the defaults")
     )]
-    ConfigEncoding {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file of `--config` does not exist.
+    ConfigEncoding { path: PathBuf },
+    /// The file given with `--config` does not exist.
     #[error("configuration file {} not found", path.display())]
     #[diagnostic(code(synth::no_config), help("create it with `synth init`"))]
-    NoConfig {
-        /// The file.
-        path: PathBuf,
-    },
+    NoConfig { path: PathBuf },
     /// The nearest configuration or state folder is writable by another account.
     #[error("refused: {0}")]
     #[diagnostic(
@@ -54,16 +48,17 @@ pub(crate) enum SynthError {
         )
     )]
     Stranger(#[from] cellar::owner::UntrustedFile),
-    /// The configuration has no such stage, or has stages and none is selected.
+    /// The requested stage does not exist, or no stage is selected although the configuration has
+    /// stages.
     #[error("{}", stage_message(requested.as_deref()))]
     #[diagnostic(code(synth::stage), help("{}", stage_help(available)))]
     Stage {
-        /// The stage of `--stage`, if it is given.
+        /// The stage given with `--stage`; `None` if the option is missing.
         requested: Option<String>,
-        /// The stages of the configuration.
+        /// Names of the stages in the configuration.
         available: Vec<String>,
     },
-    /// The stack cannot be synthesized.
+    /// The template of the stack cannot be synthesized.
     #[error(transparent)]
     #[diagnostic(code(synth::stack))]
     Stack(#[from] CellarStackError),
@@ -80,18 +75,18 @@ pub(crate) enum SynthError {
     Template {
         /// Name of the file, revision or stack.
         name: String,
-        /// Fault of the template.
+        /// Description of the fault in the template.
         cause: DocumentError,
     },
     /// Two templates cannot be compared.
     #[error(transparent)]
     #[diagnostic(code(synth::difference))]
     Difference(#[from] DifferenceError),
-    /// Git failed, or does not know a revision.
+    /// Git failed or does not know the revision.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Git(#[from] GitError),
-    /// A change has the severity of `--fail-on`, or a higher one.
+    /// A change has at least the severity of `--fail-on`.
     #[error("the change is {severity}")]
     #[diagnostic(
         code(synth::grave),
@@ -107,7 +102,7 @@ pub(crate) enum SynthError {
     Local {
         /// Error of the local stack.
         cause: LocalError,
-        /// The remedy, if the cause has one.
+        /// The remedy. Set if a remedy for the cause is known.
         #[help]
         help: Option<String>,
     },
@@ -115,9 +110,8 @@ pub(crate) enum SynthError {
     #[error("cannot {operation} {}: {cause}", path.display())]
     #[diagnostic(code(synth::file), help("check the permissions of the file and its folder"))]
     Io {
-        /// The operation, such as "read".
+        /// Name of the operation, such as "read".
         operation: &'static str,
-        /// The file.
         path: PathBuf,
         /// Error of the operating system.
         cause: std::io::Error,
@@ -126,29 +120,26 @@ pub(crate) enum SynthError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] FileError),
-    /// The profile is invalid, or a token is given without a URL.
+    /// The profile is invalid, or a token was given without a URL.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Profile(#[from] ProfileError),
     /// An output file already exists.
     #[error("{} already exists", path.display())]
     #[diagnostic(code(synth::exists), help("nothing was changed; pass `--force` to overwrite it"))]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// A request to the API failed.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Client(#[from] ClientError),
-    /// A key cannot be read, or a token cannot be signed.
+    /// A key cannot be read or a token cannot be signed.
     #[error(transparent)]
     #[diagnostic(
         code(synth::token),
         help("create a signing key with `synth token init`; `synth token --help` shows examples")
     )]
     Mint(#[from] MintError),
-    /// The private key does not exist.
+    /// The private key file does not exist.
     #[error("signing key {} not found", path.display())]
     #[diagnostic(
         code(synth::no_key),
@@ -157,19 +148,19 @@ pub(crate) enum SynthError {
         )
     )]
     NoKey {
-        /// The expected file.
+        /// Path of the missing file.
         path: PathBuf,
     },
-    /// The configuration file cannot be edited without changing other fields or comments.
+    /// The configuration file cannot be edited automatically without changing other fields or
+    /// comments.
     #[error("cannot edit {} safely", path.display())]
     #[diagnostic(code(synth::edit), help("add this to the file:\n{snippet}"))]
     Edit {
-        /// The file.
         path: PathBuf,
-        /// The lines to add.
+        /// The lines that the user should add to the file.
         snippet: String,
     },
-    /// No URL is given, and no deployment is known here.
+    /// No URL was given, and no deployment is known in this folder.
     #[error(
         "no deployment found: .cellar/profile.json does not exist in this or a parent directory"
     )]
@@ -188,7 +179,7 @@ pub(crate) enum SynthError {
         /// The state folder.
         folder: PathBuf,
     },
-    /// No token is given for the API, and none is saved.
+    /// No token was given for the API, and none is saved.
     #[error("no token is configured for {url}")]
     #[diagnostic(
         code(synth::no_token),
@@ -209,16 +200,15 @@ pub(crate) enum SynthError {
         failed: usize,
         /// Number of checks that ran.
         checks: usize,
-        /// The first failure.
+        /// Description of the first failed check.
         advice: String,
     },
     /// The background process exited before it was ready.
     #[error("{message}")]
     #[diagnostic(code(synth::detached))]
     Detached {
-        /// Its last message.
+        /// Last message of the background process.
         message: String,
-        /// The remedy.
         #[help]
         help: String,
     },
@@ -231,18 +221,18 @@ pub(crate) enum SynthError {
     OtherLocalStack {
         /// URL of the running stack.
         url: String,
-        /// The setting that differs, such as "port".
+        /// Name of the setting that differs, such as "port".
         setting: &'static str,
     },
-    /// Another process has locked the state folder and has not written its process id yet.
+    /// Another process has locked the state folder but has not written its process id yet.
     #[error("another process is starting or stopping a local stack here")]
     #[diagnostic(code(synth::busy), help("try again in a moment"))]
     Busy,
-    /// The process of the local stack does not exit.
+    /// The process of the local stack did not exit in time.
     #[error("the local stack did not stop within {grace_s} s")]
     #[diagnostic(code(synth::stop), help("{advice}"))]
     Stop {
-        /// Seconds waited.
+        /// Time waited, in seconds.
         grace_s: u64,
         /// How to end the process.
         advice: String,
@@ -259,7 +249,7 @@ pub(crate) enum SynthError {
     #[error("{action} was not confirmed")]
     #[diagnostic(code(synth::unconfirmed), help("answer `yes`, or pass --yes"))]
     Unconfirmed {
-        /// The action, such as "the deployment".
+        /// Name of the action, such as "the deployment".
         action: &'static str,
     },
     /// A request to AWS failed.
@@ -282,7 +272,7 @@ pub(crate) enum SynthError {
         stack: String,
         /// Account and region.
         place: String,
-        /// Advice if the last deployment went to another account or region.
+        /// Hint that is set if the last deployment went to another account or region.
         elsewhere: Option<String>,
     },
     /// Another operation is changing the stack.
@@ -297,7 +287,7 @@ pub(crate) enum SynthError {
         /// Status of the stack in CloudFormation.
         status: String,
     },
-    /// An operation failed in a way that CloudFormation could not roll back.
+    /// An operation failed and CloudFormation could not roll it back.
     #[error(
         "stack {stack} is stuck in {status}{}",
         cause.as_ref().map(|cause| format!(": {cause}")).unwrap_or_default()
@@ -306,14 +296,14 @@ pub(crate) enum SynthError {
     StackStuck {
         /// Name of the stack.
         stack: String,
-        /// Status of the stack in CloudFormation.
+        /// CloudFormation status of the stack.
         status: String,
-        /// The failed resource and the reason, if the stack's events contain them.
+        /// Description of the failed resource and the reason. Set if the stack's events contain
+        /// them.
         cause: Option<String>,
-        /// The remedy.
         help: String,
     },
-    /// A stack with the configured name exists and is not a stack of Cellar.
+    /// A stack with the configured name exists but does not belong to Cellar.
     #[error("stack {stack} in {place} does not belong to Cellar")]
     #[diagnostic(
         code(synth::foreign_stack),
@@ -329,7 +319,7 @@ pub(crate) enum SynthError {
         /// Account and region.
         place: String,
     },
-    /// The progress of a change cannot be read. AWS continues the change.
+    /// The progress of a change cannot be read any more. The change continues in AWS.
     #[error("lost the connection to AWS while it changes stack {stack}: {cause}")]
     #[diagnostic(
         code(synth::lost_sight),
@@ -342,12 +332,12 @@ pub(crate) enum SynthError {
     ConnectionLost {
         /// Name of the stack.
         stack: String,
-        /// The command to run again, without `synth`.
+        /// Name of the command to run again, without `synth`.
         command: &'static str,
-        /// Why the progress cannot be read.
+        /// Reason why the progress cannot be read.
         cause: AwsError,
     },
-    /// The deployment would lose data without `--allow-data-loss`.
+    /// The deployment would lose data that `--allow-data-loss` does not cover.
     #[error("the deployment would delete or replace resources that hold data: {ids}")]
     #[diagnostic(
         code(synth::data_would_be_lost),
@@ -360,20 +350,16 @@ pub(crate) enum SynthError {
     /// The plan file does not exist.
     #[error("plan {} not found", path.display())]
     #[diagnostic(code(synth::no_plan), help("create it with `synth plan -o FILE`"))]
-    NoPlan {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Something changed since the plan was created.
+    NoPlan { path: PathBuf },
+    /// Something has changed since the plan was created.
     #[error("plan {} was not applied: {cause}", path.display())]
     #[diagnostic(
         code(synth::stale_plan),
         help("nothing was changed; create a new plan with `synth plan`")
     )]
     StalePlan {
-        /// The file.
         path: PathBuf,
-        /// The change that makes the plan invalid.
+        /// Reason why the plan is no longer valid.
         cause: StalePlan,
     },
     /// The user pressed Ctrl-C.
@@ -389,20 +375,20 @@ pub(crate) enum SynthError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Restore(#[from] RestoreError),
-    /// CloudFormation failed to deploy, import or delete.
+    /// CloudFormation failed to deploy, to import, or to delete.
     #[error("{resource} could not be {done}: {reason}")]
     #[diagnostic(code(synth::deploy_failed), help("{help}"))]
     DeployFailed {
-        /// The failed resource with its type, or the stack.
+        /// Description of the failed resource with its type, or of the stack.
         resource: String,
-        /// Past participle of the operation, such as "deployed".
+        /// Past participle of the failed operation, such as "deployed".
         done: &'static str,
         /// Reason given by AWS.
         reason: String,
-        /// The remedy, and the state of the stack.
+        /// The remedy, followed by the state of the stack.
         help: String,
     },
-    /// The stack lacks an output of every Cellar stack.
+    /// The stack lacks an output that every Cellar stack has.
     #[error("stack output {output} not found")]
     #[diagnostic(
         code(synth::no_output),
@@ -412,23 +398,22 @@ pub(crate) enum SynthError {
         /// Name of the output.
         output: &'static str,
     },
-    /// The file of `runbook --resources` is not a list of stack resources.
+    /// The file given with `runbook --resources` is not a list of stack resources.
     #[error("{} is not a list of stack resources: {why}", path.display())]
     #[diagnostic(
         code(synth::resources),
         help("write it with `aws cloudformation describe-stack-resources --stack-name NAME`")
     )]
     Resources {
-        /// The file.
         path: PathBuf,
-        /// Fault of the file.
+        /// Description of the fault in the file.
         why: String,
     },
-    /// A text template does not render.
+    /// A text template cannot be rendered.
     #[error("cannot render the text: {0}")]
     #[diagnostic(code(synth::text))]
     Text(#[from] handlebars::RenderError),
-    /// The process cannot use the operating system as needed.
+    /// An operation of the operating system failed.
     #[error("the command cannot run: {0}")]
     #[diagnostic(code(synth::process))]
     Process(std::io::Error),

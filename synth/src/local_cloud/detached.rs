@@ -12,22 +12,24 @@ use serde_json::Value;
 
 use crate::error::SynthError;
 
-/// Time for the background process to become ready.
+/// Maximum time until the background process is ready.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
-/// Interval at which the background process is checked.
+/// Interval at which the state of the background process is checked.
 const POLL: Duration = Duration::from_millis(50);
 
-/// A background process that was just started.
+/// A background process that has just been started.
 struct BackgroundProcess {
     child: Child,
-    /// Length of the log file before the process was started.
+    /// Length of the log file in bytes before the process was started.
     log_start: u64,
 }
 
-/// Starts this program in the background with a template. The process appends its output to `log`.
+/// Runs a template in a new background process of this program. The process appends its output to
+/// `log`.
 ///
 /// # Errors
-/// [`SynthError::Detached`] with the last message of the process, if it exits or is not ready in time.
+/// Returns [`SynthError::Detached`] if the process exits or is not ready in time. The error
+/// contains the last message of the process.
 pub(crate) async fn start_detached(
     template: &str,
     folder: &StateFolder,
@@ -38,7 +40,7 @@ pub(crate) async fn start_detached(
     let mut process = spawn(template, folder, stack, port, log)?;
     let started = Instant::now();
     loop {
-        // Another process may hold the folder, so the process id is compared.
+        // The process id is compared, because another process may have locked the folder.
         if let Occupancy::By(running) = folder.occupancy()?
             && running.pid == process.child.id()
         {
@@ -72,13 +74,13 @@ fn spawn(
         .spawn()
         .map_err(SynthError::Process)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // Writing fails only if the process has already exited; its log contains the reason.
+        // Writing fails only if the process has already exited. The reason is then in the log.
         let _ = stdin.write_all(template.as_bytes());
     }
     Ok(BackgroundProcess { child, log_start })
 }
 
-/// Returns the last message in the log of a background process, which is an error as JSON.
+/// Returns the last message in the log of a background process. It is an error in JSON form.
 fn start_error(log: &Path, log_start: u64) -> SynthError {
     let log_hint = format!("its log is {}", log.display());
     let bytes = fs::read(log).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! The local stack as a process: in the foreground, in the background, and for a single command.
+//! Runs the local stack in the foreground, in the background, or for the duration of a single
+//! command.
 
 mod detached;
 mod serve;

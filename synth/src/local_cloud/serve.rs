@@ -6,7 +6,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::error::SynthError;
 
-/// Starts the stack of a template.
+/// Starts the local stack that a template describes.
 pub(crate) async fn start(
     template: &str,
     folder: &StateFolder,
@@ -20,15 +20,15 @@ pub(crate) async fn start(
     Ok(LocalCloud::start_with(&template, folder, options, ports).await?)
 }
 
-/// Serves requests until Ctrl-C or SIGTERM, then finishes the requests in progress.
+/// Serves requests until Ctrl-C or SIGTERM. Requests in flight are finished before the stack stops.
 pub(crate) async fn serve_until_stopped(cloud: LocalCloud) {
     cloud.serve(shutdown_signal()).await;
 }
 
-/// Resolves at Ctrl-C or SIGTERM.
+/// Waits until Ctrl-C or SIGTERM is received.
 async fn shutdown_signal() {
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        // Without a SIGTERM handler, only Ctrl-C stops the stack.
+        // If no SIGTERM handler can be installed, only Ctrl-C stops the stack.
         drop(tokio::signal::ctrl_c().await);
         return;
     };

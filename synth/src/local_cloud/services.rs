@@ -1,4 +1,4 @@
-//! Direct access to the services of the local stack.
+//! Direct access to the tables, the bucket and the queue of the local stack.
 
 use std::fs;
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use super::serve::start;
 use crate::error::SynthError;
 use crate::project::Project;
 
-/// Region in the signatures of requests to local queues.
+/// Region used for signing requests to local queues.
 const REGION: &str = "local";
 
-/// State of the functions in a local stack that is started for one command.
+/// Whether the functions run in a local stack that is started for a single command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LocalFunctions {
     /// The functions run, and the API serves requests.
     Running,
-    /// No function runs, so that queues and tables stay as they are.
+    /// No function runs, so that queues and tables are not changed in the background.
     Suspended,
 }
 
@@ -48,31 +48,31 @@ pub(crate) struct SnapshotServices {
     pub(crate) jobs: Arc<SqsQueue>,
 }
 
-/// The services of the local stack: of the one that is running, or of one that runs as long as this value
-/// exists. Either way a process holds the lock of the state folder.
+/// The services of the local stack, which either was running or was started for this value. A
+/// process holds the lock of the state folder in both cases.
 pub(crate) struct LocalServices {
-    /// URL of the running stack; `None` if the stack was started for this command.
+    /// URL of the running stack. `None` if the stack was started for this command.
     pub(crate) running_url: Option<String>,
     endpoints: Endpoints,
     access_key: String,
     secret_key: String,
-    /// The stack that was started for this command.
+    /// The stack, if it was started for this command.
     own_stack: Option<OwnStack>,
 }
 
 enum OwnStack {
-    /// Functions run on a task until the sender is used.
+    /// Functions run on a task. A message to the sender stops the task.
     Serving(oneshot::Sender<()>, JoinHandle<()>),
     /// Functions are suspended.
     Suspended(Box<LocalCloud>),
 }
 
 impl LocalServices {
-    /// Connects to the running stack, or starts the stack of the state folder.
+    /// Connects to the running stack. If no stack is running, starts the stack of the state folder.
     ///
     /// # Errors
-    /// [`SynthError::NoLocalStack`] if nothing was deployed here, [`SynthError::Busy`] if another process
-    /// is starting or stopping the stack.
+    /// Returns [`SynthError::NoLocalStack`] if nothing was deployed here. Returns
+    /// [`SynthError::Busy`] if another process is starting or stopping the stack.
     pub(crate) async fn open(
         project: &Project,
         functions: LocalFunctions,
@@ -100,8 +100,8 @@ impl LocalServices {
         Arc::new(tables)
     }
 
-    /// Returns the EventStream table and the Feed table; `None` if the running process is of a version
-    /// without a feed.
+    /// Returns the EventStream table and the Feed table. Returns `None` if the running stack is a
+    /// version without a feed.
     pub(crate) fn feed(&self, meter: &Arc<Meter>) -> Option<FeedTables> {
         let Endpoints { event_stream_table, feed_table, tables_incarnation, .. } = &self.endpoints;
         let (streams, feed) = (event_stream_table.as_ref()?, feed_table.as_ref()?);
@@ -111,8 +111,8 @@ impl LocalServices {
         Some(FeedTables { streams: Arc::new(streams), feed: Arc::new(feed), incarnation })
     }
 
-    /// Returns the table and the queue of snapshots; `None` if the running process is of a version without
-    /// them.
+    /// Returns the table and the queue of snapshots. Returns `None` if the running stack is a
+    /// version without snapshots.
     pub(crate) fn snapshots(&self, meter: &Arc<Meter>) -> Option<SnapshotServices> {
         let endpoints = self.endpoints.snapshots.as_ref()?;
         let pending = DynamoPendingSnapshots::named(
@@ -138,7 +138,7 @@ impl LocalServices {
         Arc::new(S3Blobs::new(self.endpoints.bucket.clone(), client, Arc::clone(meter)))
     }
 
-    /// Stops the stack if it was started by [`Self::open`].
+    /// Stops the stack if [`Self::open`] started it.
     pub(crate) async fn close(self) {
         match self.own_stack {
             Some(OwnStack::Serving(stop, server)) => {

@@ -1,4 +1,4 @@
-//! Stops the process of the local stack.
+//! Stops the process that runs the local stack.
 
 use std::time::{Duration, Instant};
 
@@ -6,16 +6,16 @@ use cellar_local::{Occupancy, Running, StateFolder};
 
 use crate::error::SynthError;
 
-/// Time for the process to finish the requests in progress.
+/// Time in which the process may finish the requests in flight.
 const GRACE: Duration = Duration::from_secs(15);
-/// Interval at which the lock of the state folder is checked.
+/// Interval at which the lock of the state folder is polled.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Stops the process and waits until it releases the lock of the state folder. Returns the process that was
-/// running; `None` if no process was running.
+/// Stops the process of the local stack and waits until it has released the lock of the state
+/// folder. Returns the process that was running, or `None` if no process was running.
 ///
 /// # Errors
-/// [`SynthError::Stop`] if the process does not exit in time.
+/// Returns [`SynthError::Stop`] if the process does not exit in time.
 pub(crate) async fn stop(folder: &StateFolder) -> Result<Option<Running>, SynthError> {
     let mut stopping = None;
     let started = Instant::now();
@@ -26,7 +26,7 @@ pub(crate) async fn stop(folder: &StateFolder) -> Result<Option<Running>, SynthE
                 folder.request_stop()?;
                 stopping = Some(running);
             }
-            // The process is stopping, or is still starting.
+            // The process is stopping or is not yet fully started.
             Occupancy::By(_) | Occupancy::Unknown => {}
         }
         tokio::time::sleep(POLL).await;

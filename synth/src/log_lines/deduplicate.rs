@@ -1,11 +1,12 @@
-//! Deduplication of log lines: a followed log is read with overlapping periods, because lines arrive late.
+//! Removes duplicate log lines. Duplicates occur because a followed log is read in overlapping
+//! periods, since lines may arrive late.
 
 use std::collections::BTreeSet;
 
-/// Largest number of lines that are remembered.
+/// Maximum number of lines that are kept for comparison.
 const LINES_MAX: usize = 200_000;
 
-/// The lines of the overlapping period.
+/// The log lines already seen in the period that is read again.
 #[derive(Debug, Default)]
 pub(crate) struct SeenLines {
     /// Time and id of each line.
@@ -14,7 +15,7 @@ pub(crate) struct SeenLines {
 }
 
 impl SeenLines {
-    /// Records a line. Returns `false` if the line was recorded before.
+    /// Records a line. Returns `false` if the line was already recorded.
     pub(crate) fn insert(&mut self, at_ms: u64, id: String) -> bool {
         self.newest_ms = self.newest_ms.max(Some(at_ms));
         let is_new = self.lines.insert((at_ms, id));
@@ -24,8 +25,8 @@ impl SeenLines {
         is_new
     }
 
-    /// Returns the start of the next period: `overlap_ms` before the newest line, but not before
-    /// `start_ms`. Forgets older lines.
+    /// Returns the start of the next period to read. It is `overlap_ms` before the newest line, but
+    /// not before `start_ms`. Recorded lines before this start are removed.
     pub(crate) fn next_start_ms(&mut self, start_ms: u64, overlap_ms: u64) -> u64 {
         let newest_ms = self.newest_ms.unwrap_or_default();
         let start_ms = newest_ms.saturating_sub(overlap_ms).max(start_ms);

@@ -1,31 +1,33 @@
-//! Content of a log line: JSON of Cellar, a platform line of Lambda, or plain text.
+//! Classifies and formats log lines. A line is JSON written by Cellar, a platform line written by
+//! Lambda, or plain text.
 
 use cellar::table::escape;
 use serde_json::{Map, Value};
 
-/// Words for the filter of CloudWatch Logs: every line for which [`is_fault`] is true contains one of them.
+/// Words that preselect faults in the filter of CloudWatch Logs. Every line for which [`is_fault`]
+/// returns true contains one of these words.
 pub(crate) const FAULT_WORDS: [&str; 10] = [
     "ERROR", "WARN", "FATAL", "CRITICAL", "timed", "panicked", "exited", "timeout", "failure",
     "error",
 ];
-/// Parts of plain-text lines that report a fault.
+/// Substrings that identify a fault in a plain-text line.
 const FAULTS_IN_TEXT: [&str; 7] =
     ["ERROR", "WARN", "FATAL", "CRITICAL", "Task timed out", "panicked", "Runtime exited"];
 /// Log levels of faults.
 const FAULT_LEVELS: [&str; 4] = ["ERROR", "WARN", "FATAL", "CRITICAL"];
-/// Prefixes of Lambda's platform lines in plain text.
+/// Prefixes of platform lines that Lambda writes in plain text.
 const PLATFORM_PREFIXES: [&str; 5] =
     ["START RequestId:", "END RequestId:", "REPORT RequestId:", "INIT_START ", "EXTENSION\t"];
-/// Fields of a JSON line that are not appended to the message.
+/// Fields of a JSON line that are not shown as `field=value` after the message.
 const HIDDEN_FIELDS: [&str; 2] = ["message", "log.target"];
 
-/// Returns whether Lambda wrote the line, not the function.
+/// Returns whether a line was written by Lambda itself and not by the function.
 pub(crate) fn is_platform_line(message: &str) -> bool {
     PLATFORM_PREFIXES.iter().any(|prefix| message.starts_with(prefix))
         || parse_object(message).is_some_and(|line| is_platform_object(&line))
 }
 
-/// Returns whether the line is an error, a warning or a timeout.
+/// Returns whether a line reports an error, a warning or a timeout.
 pub(crate) fn is_fault(message: &str) -> bool {
     let Some(line) = parse_object(message) else {
         return FAULTS_IN_TEXT.iter().any(|text| message.contains(text));
@@ -38,14 +40,15 @@ pub(crate) fn is_fault(message: &str) -> bool {
     FAULT_LEVELS.contains(&level)
 }
 
-/// Formats a line for a terminal: without control characters, and shortened if it is JSON of Cellar.
+/// Formats a line for a terminal. Control characters are escaped, and a JSON line of Cellar is
+/// shortened.
 pub(crate) fn format_message(message: &str) -> String {
     let message = message.trim_end();
     let formatted = parse_object(message).and_then(|line| format_own_line(&line));
     escape(formatted.as_deref().unwrap_or(message))
 }
 
-/// Formats a JSON line of Cellar as `LEVEL message field=value`; `None` for other JSON.
+/// Formats a JSON line of Cellar as `LEVEL message field=value`. Returns `None` for other JSON.
 fn format_own_line(line: &Map<String, Value>) -> Option<String> {
     let level = line.get("level")?.as_str()?;
     let fields = line.get("fields")?.as_object()?;
@@ -70,7 +73,8 @@ fn parse_object(message: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(message).ok()
 }
 
-/// Returns whether a JSON line has a platform type, such as `platform.report`.
+/// Returns whether a JSON line was written by Lambda. Its type then starts with `platform.`, as in
+/// `platform.report`.
 fn is_platform_object(line: &Map<String, Value>) -> bool {
     let line_type = line.get("type").and_then(Value::as_str);
     line_type.is_some_and(|line_type| line_type.starts_with("platform."))

@@ -1,4 +1,5 @@
-//! Log lines of functions: classification, formatting, selection of the newest, deduplication.
+//! Log lines of functions: classification, formatting, selection of the newest lines, and
+//! deduplication.
 
 mod deduplicate;
 mod message;
@@ -13,18 +14,19 @@ use serde::Serialize;
 /// A log line of a function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct LogLine {
-    /// Time in RFC 3339 with milliseconds.
+    /// Time of the line in RFC 3339 format, with milliseconds.
     pub(crate) at: String,
     /// Name of the function.
     pub(crate) function: &'static str,
-    /// Unchanged text of the line.
+    /// Unmodified text of the line.
     pub(crate) message: String,
-    /// Log stream of one execution environment of the function.
+    /// Log stream, which belongs to one execution environment of the function.
     pub(crate) stream: String,
 }
 
 impl LogLine {
-    /// Formats the line for a terminal. `width` is that of the column with the function.
+    /// Formats the line for a terminal. `width` is the width of the column that contains the
+    /// function name.
     pub(crate) fn text(&self, width: usize) -> String {
         let (function, message) = (self.function, format_message(&self.message));
         let second = self.at.split('.').next().unwrap_or_default();

@@ -1,23 +1,24 @@
-//! The newest of many log lines.
+//! Selects the newest log lines.
 
 use std::collections::BTreeMap;
 
-/// Keeps the newest values, up to a maximum number. Values can be added in any order.
+/// A collection that keeps the newest values, up to a maximum number. Values can be added in any
+/// order.
 #[derive(Debug)]
 pub(crate) struct Newest<T> {
     max: usize,
-    /// By time, then by the order in which they were added.
+    /// Kept values, sorted by time and then by insertion order.
     kept: BTreeMap<(u64, u64), T>,
     added: u64,
 }
 
 impl<T> Newest<T> {
-    /// Keeps at most `max` values.
+    /// Creates a collection that keeps at most `max` values.
     pub(crate) fn new(max: usize) -> Self {
         Self { max, kept: BTreeMap::new(), added: 0 }
     }
 
-    /// Adds a value with its time in Unix milliseconds.
+    /// Adds a value. `at_ms` is its time in Unix milliseconds.
     pub(crate) fn push(&mut self, at_ms: u64, value: T) {
         self.kept.insert((at_ms, self.added), value);
         self.added += 1;
@@ -26,7 +27,8 @@ impl<T> Newest<T> {
         }
     }
 
-    /// Returns the number of values that were added but not kept.
+    /// Returns the number of values that were added but not kept, because newer values replaced
+    /// them.
     pub(crate) fn dropped(&self) -> u64 {
         self.added.saturating_sub(u64::try_from(self.kept.len()).unwrap_or(u64::MAX))
     }

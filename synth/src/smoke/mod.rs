@@ -1,7 +1,7 @@
-//! The smoke test: a few requests through the public URL that check that a stack works.
+//! The smoke test, which sends a few requests through the public URL to check that a stack works.
 //!
-//! The test uses one spreadsheet per subject, which its nonce identifies, and clears the cells that it sets.
-//! It leaves only its entries in that spreadsheet's log.
+//! The test uses one spreadsheet per subject, identified by a fixed nonce. At the end, the test
+//! clears the cells that it has set. Only its entries in the log of that spreadsheet remain.
 
 mod checks;
 mod report;
@@ -16,7 +16,7 @@ pub(crate) use target::Target;
 /// Runs the smoke test as a step of a deployment.
 ///
 /// # Errors
-/// [`SynthError::Smoke`] if a check fails.
+/// Returns [`SynthError::Smoke`] if a check fails.
 pub(crate) async fn run_with_progress(
     target: &Target<'_>,
     output: &Output,

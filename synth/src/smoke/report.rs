@@ -9,21 +9,19 @@ use crate::error::SynthError;
 
 const JUNIT: &str = include_str!("../../../templates/smoke.junit.xml.hbs");
 
-/// The checks that ran, in order.
+/// The checks of a smoke test that ran, in order.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct SmokeReport {
-    /// The checks.
     pub(crate) checks: Vec<Check>,
 }
 
-/// A check.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Check {
     /// Name of the check.
     pub(crate) name: &'static str,
     /// Outcome of the check.
     pub(crate) outcome: CheckOutcome,
-    /// Duration in milliseconds.
+    /// Duration of the check in milliseconds.
     pub(crate) elapsed_ms: u128,
 }
 
@@ -33,23 +31,24 @@ pub(crate) struct Check {
 pub(crate) enum CheckOutcome {
     /// The stack behaves as expected.
     Passed,
-    /// The check cannot run, with the reason.
+    /// The check could not run, for this reason.
     Skipped(String),
-    /// The stack behaves otherwise, with a description.
+    /// The stack does not behave as expected. The text describes the difference.
     Failed(String),
 }
 
-/// The outcome of a check, or the error of a request.
+/// The outcome of a check, or the error of a failed request.
 pub(super) type CheckResult = Result<CheckOutcome, SynthError>;
 
 impl CheckOutcome {
-    /// Passes if `passed` is true, otherwise fails with the message of `describe`.
+    /// Returns a passed outcome if `passed` is true. Otherwise, returns a failure with the message
+    /// that `describe` creates.
     pub(super) fn from_condition(passed: bool, describe: impl FnOnce() -> String) -> Self {
         if passed { Self::Passed } else { Self::Failed(describe()) }
     }
 }
 
-/// Variables of the JUnit template.
+/// Variables of the JUnit XML template.
 #[derive(Serialize)]
 struct Suite<'a> {
     url: String,
@@ -60,7 +59,7 @@ struct Suite<'a> {
     cases: Vec<Case<'a>>,
 }
 
-/// A test case of the JUnit template.
+/// A test case in the JUnit XML template.
 #[derive(Serialize)]
 struct Case<'a> {
     name: &'a str,
@@ -69,7 +68,7 @@ struct Case<'a> {
     skipped: Option<String>,
 }
 
-/// Removes the characters that XML cannot represent.
+/// Removes characters that are not valid in XML.
 fn remove_invalid_xml(text: &str) -> String {
     let is_valid = |character: &char| {
         matches!(character, '\t' | '\n' | ' '..='\u{fffd}' | '\u{10000}'..)
@@ -79,7 +78,7 @@ fn remove_invalid_xml(text: &str) -> String {
 }
 
 impl SmokeReport {
-    /// Adds a check and returns whether it did not fail.
+    /// Adds a check to the report. Returns `false` if the check failed.
     pub(super) fn add(
         &mut self,
         name: &'static str,
@@ -130,10 +129,10 @@ impl SmokeReport {
         Ok(Handlebars::new().render_template(JUNIT, &suite)?)
     }
 
-    /// Returns the result of the test.
+    /// Returns the result of the whole smoke test.
     ///
     /// # Errors
-    /// [`SynthError::Smoke`] if a check failed, or no check ran.
+    /// Returns [`SynthError::Smoke`] if a check failed or no check ran.
     pub(crate) fn result(&self) -> Result<(), SynthError> {
         let failing = self.checks.iter().find_map(|check| match &check.outcome {
             CheckOutcome::Failed(why) => Some(format!("{}: {why}", check.name)),

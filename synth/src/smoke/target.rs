@@ -1,4 +1,4 @@
-//! The stack that a smoke test checks.
+//! The stack under test in a smoke test.
 
 use std::time::Duration;
 
@@ -11,29 +11,29 @@ use cellar_stacks::Config;
 use crate::error::SynthError;
 use crate::tokens::{Grant, mint};
 
-/// Lifetime of the tokens of a smoke test.
+/// Lifetime of the tokens that a smoke test signs.
 const TOKEN_LIFETIME: Duration = Duration::from_secs(300);
 
-/// The stack that a smoke test checks.
+/// The stack under test in a smoke test.
 pub(crate) struct Target<'a> {
     /// URL of the API.
     pub(crate) url: &'a str,
     /// A token with the role editor for all spreadsheets.
     pub(crate) token: &'a str,
-    /// Signing key and configuration of the stack; without them, the checks that need other tokens are
-    /// skipped.
+    /// Signing key and configuration of the stack. If they are missing, checks that need other
+    /// tokens are skipped.
     pub(crate) signer: Option<(&'a KeyPair, &'a Config)>,
-    /// Time for a new stack to respond.
+    /// Maximum time until a new stack responds.
     pub(crate) startup_timeout: Duration,
 }
 
 impl Target<'_> {
-    /// Returns a client with this token.
+    /// Returns a client that uses `token`.
     pub(super) fn client(&self, token: Option<&str>) -> Result<Client, SynthError> {
         Ok(Client::new(self.url, token)?)
     }
 
-    /// Signs a token for one spreadsheet; `None` without a signing key.
+    /// Signs a token for a single spreadsheet. Returns `None` if the signing key is missing.
     pub(super) fn token_for(&self, log: LogId, role: Role) -> Result<Option<String>, SynthError> {
         let Some((key_pair, config)) = self.signer else { return Ok(None) };
         let grant = Grant {

@@ -1,4 +1,4 @@
-//! Private key files, readable only by their owner.
+//! Reads and creates private key files, which only their owner can read.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -13,7 +13,7 @@ use crate::project::Project;
 /// Reads a key pair from its private key file.
 ///
 /// # Errors
-/// [`SynthError::NoKey`] if the file does not exist.
+/// Returns [`SynthError::NoKey`] if the file does not exist.
 pub(crate) fn read_key(path: &Path) -> Result<KeyPair, SynthError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(KeyPair::from_pem(&text)?),
@@ -24,8 +24,8 @@ pub(crate) fn read_key(path: &Path) -> Result<KeyPair, SynthError> {
     }
 }
 
-/// Reads the operator's key pair for stacks in AWS; `None` if its file does not exist, or the configuration
-/// does not list its public key.
+/// Reads the operator's key pair for stacks in AWS. Returns `None` if the key file does not exist,
+/// or if the configuration does not contain the public key.
 pub(crate) fn operator_key(project: &Project) -> Result<Option<KeyPair>, SynthError> {
     let path = project.operator_key();
     if !path.exists() {
@@ -37,7 +37,7 @@ pub(crate) fn operator_key(project: &Project) -> Result<Option<KeyPair>, SynthEr
     Ok(if is_listed { Some(pair) } else { None })
 }
 
-/// Creates a key pair in a new file.
+/// Creates a key pair and writes it to a new file.
 fn create_key(path: &Path) -> Result<KeyPair, SynthError> {
     if path.exists() {
         return Err(SynthError::Exists { path: path.to_owned() });
@@ -47,7 +47,8 @@ fn create_key(path: &Path) -> Result<KeyPair, SynthError> {
     Ok(pair)
 }
 
-/// Reads a key pair, and creates the file if it does not exist.
+/// Reads a key pair from a file. If the file does not exist, creates a key pair and writes it to
+/// the file.
 pub(crate) fn read_or_create_key(path: &Path) -> Result<KeyPair, SynthError> {
     match read_key(path) {
         Err(SynthError::NoKey { .. }) => create_key(path),

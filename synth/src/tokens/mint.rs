@@ -20,11 +20,11 @@ pub(crate) struct Grant {
     pub(crate) lifetime: Duration,
 }
 
-/// Lifetime of the token in the profile of a deployment.
+/// Lifetime of the operator token that a deployment saves in the profile.
 const OPERATOR_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Signs an operator token with the role owner for the user who deploys. Returns the token and its expiry in
-/// Unix seconds.
+/// Signs an operator token with the role owner for the user who deploys. Returns the token and its
+/// expiry time in Unix seconds.
 pub(crate) fn mint_for_operator(
     pair: &KeyPair,
     config: &Config,
@@ -36,10 +36,11 @@ pub(crate) fn mint_for_operator(
     mint(pair, config, Grant { subject, spreadsheets, role, lifetime })
 }
 
-/// Signs a token for a stack. Returns the token and its expiry in Unix seconds.
+/// Signs a token for a stack. Returns the token and its expiry time in Unix seconds.
 ///
 /// # Errors
-/// [`MintError`] if the subject is empty or too long, or too many spreadsheets are listed.
+/// Returns [`MintError`] if the subject is empty or too long, or if too many spreadsheets are
+/// listed.
 pub(crate) fn mint(
     pair: &KeyPair,
     config: &Config,

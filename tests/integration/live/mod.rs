@@ -8,7 +8,7 @@ mod restored;
 
 use std::path::Path;
 
-use cellar::live::{LiveError, LiveSheet, EditOutcome, SyncReport};
+use cellar::live::{EditOutcome, LiveError, LiveSheet, SyncReport};
 use cellar::{CellsQuery, Client};
 use cellar_api::rebase::Outlook;
 use cellar_api::{wire::CreateReply, wire::CreateRequest};
@@ -160,7 +160,10 @@ async fn what_is_shown_moves_with_what_others_did_and_is_what_is_committed() {
     let synced = bob.sync().await.unwrap();
     let outcomes: Vec<&EditOutcome> =
         synced.settled.iter().map(|settled| &settled.outcome).collect();
-    assert_eq!(outcomes, [&EditOutcome::Transformed(vec![]), &EditOutcome::Unchanged, &EditOutcome::Unchanged]);
+    assert_eq!(
+        outcomes,
+        [&EditOutcome::Transformed(vec![]), &EditOutcome::Unchanged, &EditOutcome::Unchanged]
+    );
     assert_eq!(world.cells().await, ["1,0 between", "2,0 one"]);
     eve.sync().await.unwrap();
     assert_eq!(shown(&mut eve).await, world.cells().await);
@@ -207,7 +210,9 @@ async fn what_is_rejected_is_reported_and_an_undo_is_left_to_the_server() {
     live.edit(set(1, "b")).unwrap();
     assert_eq!(shown(&mut live).await, ["0,0 a", "1,0 b"], "an undo is not foretold");
     let synced = live.sync().await.unwrap();
-    assert!(matches!(&synced.settled[0].outcome, EditOutcome::Transformed(done) if done.len() == 1));
+    assert!(
+        matches!(&synced.settled[0].outcome, EditOutcome::Transformed(done) if done.len() == 1)
+    );
     assert_eq!(shown(&mut live).await, ["1,0 b"]);
     live.edit(Operation::Undo(Undo { position: made })).unwrap();
     let again = live.sync().await.unwrap();

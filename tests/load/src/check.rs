@@ -9,7 +9,7 @@ use cellar_sheet::cell::Value;
 use cellar_sheet::operation::Operation;
 use serde::Serialize;
 
-use crate::client::{Author, Known, by_key};
+use crate::client::{Author, KnownOutcome, by_key};
 use crate::stored::{Cells, Log};
 
 /// Maximum number of violations reported for each log.
@@ -17,7 +17,7 @@ const MAX_NAMED: usize = 5;
 
 /// The results of all checks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Found {
+pub struct CheckResults {
     /// Number of entries in all logs.
     pub entries: u64,
     /// Number of edits that their clients know to be in the log.
@@ -36,9 +36,9 @@ pub struct Found {
 }
 
 /// The edits of each client in a log.
-type Placed = BTreeMap<ClientKey, Vec<(u64, Position, Operation)>>;
+type EditsByClient = BTreeMap<ClientKey, Vec<(u64, Position, Operation)>>;
 
-impl Found {
+impl CheckResults {
     /// Checks a log against the edits of its clients and the answers that they got.
     pub(crate) fn check(&mut self, log: &Log, authors: &[Author]) {
         let mut wrong = Vec::new();
@@ -75,7 +75,7 @@ impl Found {
         }
         for (id, intent) in (1..).zip(&author.intents) {
             match (intent.known, by_id.get(&id)) {
-                (Known::InTheLog(_), None) => {
+                (KnownOutcome::InTheLog(_), None) => {
                     wrong.push(format!("{name}: edit {id} was acknowledged and is lost"));
                 }
                 (_, Some((_, at, operation))) if *operation != intent.operation => {
@@ -83,14 +83,16 @@ impl Found {
                         "{name}: edit {id} at {at} differs from the edit that was sent"
                     ));
                 }
-                (Known::InTheLog(Some(told)), Some((_, at, _))) if told != *at => {
+                (KnownOutcome::InTheLog(Some(acknowledged_at)), Some((_, at, _)))
+                    if acknowledged_at != *at =>
+                {
                     wrong.push(format!(
-                        "{name}: edit {id} was acknowledged at {told} but is at {at}"
+                        "{name}: edit {id} was acknowledged at {acknowledged_at} but is at {at}"
                     ));
                 }
-                (Known::InTheLog(_), Some(_)) => self.acknowledged += 1,
-                (Known::Nothing, Some(_)) => self.unknown_in_the_log += 1,
-                (Known::Nothing, None) => self.unknown_and_absent += 1,
+                (KnownOutcome::InTheLog(_), Some(_)) => self.acknowledged += 1,
+                (KnownOutcome::Unanswered, Some(_)) => self.unknown_in_the_log += 1,
+                (KnownOutcome::Unanswered, None) => self.unknown_and_absent += 1,
             }
         }
         let made = count(author.intents.len());
@@ -137,8 +139,8 @@ fn texts(operation: &Operation) -> impl Iterator<Item = &String> {
     })
 }
 
-fn placed(log: &Log) -> Placed {
-    let mut placed = Placed::new();
+fn placed(log: &Log) -> EditsByClient {
+    let mut placed = EditsByClient::new();
     for entry in &log.entries {
         let Some(edits) = entry.edits() else { continue };
         for (id, mutation) in (edits.first_id..).zip(&edits.mutations) {

@@ -138,7 +138,7 @@ impl Drop for Cloud {
 
 /// Starts the process, and waits until it has printed its URL.
 async fn spawn(program: &Program, folder: &Path, port: u16) -> Result<(Child, String), LoadError> {
-    let (said, log) = (folder.join(DEPLOYED), folder.join(LOG));
+    let (report_progress, log) = (folder.join(DEPLOYED), folder.join(LOG));
     let create = |path: &Path| {
         File::create(path).map_err(|cause| LoadError::File { path: path.to_owned(), cause })
     };
@@ -151,21 +151,21 @@ async fn spawn(program: &Program, folder: &Path, port: u16) -> Result<(Child, St
         .current_dir(folder)
         .args(["--json", "deploy", "--local", "--no-smoke", "--port", &port.to_string()])
         .stdin(Stdio::null())
-        .stdout(create(&said)?)
+        .stdout(create(&report_progress)?)
         .stderr(create(&log)?)
         .spawn()
         .map_err(|error| LoadError::NotStarted { why: error.to_string() })?;
     let begun = Instant::now();
     loop {
-        let text = fs::read(&said).unwrap_or_default();
+        let text = fs::read(&report_progress).unwrap_or_default();
         if let Ok(Deployed { url }) = serde_json::from_slice(&text) {
             return Ok((process, url));
         }
         let ended = process.try_wait().ok().flatten();
         if ended.is_some() || begun.elapsed() > START {
             let _ = process.kill();
-            let said = fs::read_to_string(&log).unwrap_or_default();
-            let why = said.trim().chars().take(SAID_CHARACTERS).collect();
+            let report_progress = fs::read_to_string(&log).unwrap_or_default();
+            let why = report_progress.trim().chars().take(SAID_CHARACTERS).collect();
             return Err(LoadError::NotStarted { why });
         }
         tokio::time::sleep(POLL).await;

@@ -11,7 +11,7 @@ use crate::LoadError;
 use crate::cloud::Program;
 use crate::plan::{CLIENTS, Scenario};
 use crate::report::Report;
-use crate::run::{Progress, run};
+use crate::run::{RunProgress, run};
 
 /// Exit code if a check failed.
 const VIOLATION: u8 = 1;
@@ -82,7 +82,7 @@ pub fn main(programs: &Programs) -> ExitCode {
             return if is_help { ExitCode::SUCCESS } else { ExitCode::from(USAGE) };
         }
     };
-    match made(&arguments, programs).and_then(|report| told(&arguments, &report)) {
+    match execute_run(&arguments, programs).and_then(|report| print_report(&arguments, &report)) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(VIOLATION),
         Err(error) => {
@@ -92,7 +92,7 @@ pub fn main(programs: &Programs) -> ExitCode {
     }
 }
 
-fn made(arguments: &Arguments, programs: &Programs) -> Result<Report, LoadError> {
+fn execute_run(arguments: &Arguments, programs: &Programs) -> Result<Report, LoadError> {
     let Arguments { scenario, clients, rate, json, .. } = *arguments;
     let seconds = arguments.seconds.unwrap_or(scenario.seconds());
     let plan = scenario.plan(clients, Duration::from_secs(seconds), rate);
@@ -100,12 +100,12 @@ fn made(arguments: &Arguments, programs: &Programs) -> Result<Report, LoadError>
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| LoadError::Part { why: error.to_string() })?;
     let is_terminal = io::stderr().is_terminal();
-    let said = move |progress| {
+    let report_progress = move |progress| {
         if !json {
-            say(scenario, progress, is_terminal);
+            print_progress(scenario, progress, is_terminal);
         }
     };
-    let report = runtime.block_on(run(&plan, program, said))?;
+    let report = runtime.block_on(run(&plan, program, report_progress))?;
     if is_terminal && !json {
         let _ = writeln!(io::stderr());
     }
@@ -113,7 +113,7 @@ fn made(arguments: &Arguments, programs: &Programs) -> Result<Report, LoadError>
 }
 
 /// Prints progress: a line that is overwritten on a terminal, otherwise one line each minute.
-fn say(scenario: Scenario, progress: Progress, is_terminal: bool) {
+fn print_progress(scenario: Scenario, progress: RunProgress, is_terminal: bool) {
     let seconds = progress.elapsed.as_secs();
     if !is_terminal && !seconds.is_multiple_of(PROGRESS_STEP_S) {
         return;
@@ -130,7 +130,7 @@ fn say(scenario: Scenario, progress: Progress, is_terminal: bool) {
 }
 
 /// Prints the report; returns whether all checks passed.
-fn told(arguments: &Arguments, report: &Report) -> Result<bool, LoadError> {
+fn print_report(arguments: &Arguments, report: &Report) -> Result<bool, LoadError> {
     let fault = |why: String| LoadError::Part { why };
     let text = if arguments.json {
         serde_json::to_string(report).map_err(|error| fault(error.to_string()))?

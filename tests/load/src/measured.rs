@@ -16,7 +16,7 @@ const DIGITS: u8 = 3;
 /// Kinds of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum RequestKind {
     /// `POST …/entries`.
     Append,
     /// `POST …/push`.
@@ -31,7 +31,7 @@ pub enum Kind {
     Load,
 }
 
-impl Kind {
+impl RequestKind {
     /// All kinds.
     pub const ALL: [Self; 6] =
         [Self::Append, Self::Push, Self::Pull, Self::Cells, Self::History, Self::Load];
@@ -66,7 +66,7 @@ pub(crate) struct Counted {
 pub(crate) struct Measured(Arc<Mutex<Inner>>);
 
 struct Inner {
-    kinds: BTreeMap<Kind, Counted>,
+    kinds: BTreeMap<RequestKind, Counted>,
     faults: Vec<String>,
     may_lose: bool,
 }
@@ -79,7 +79,7 @@ impl Measured {
     /// killed.
     pub(crate) fn new(may_lose: bool) -> Result<Self, LoadError> {
         let mut kinds = BTreeMap::new();
-        for kind in Kind::ALL {
+        for kind in RequestKind::ALL {
             let latency_us = Histogram::new(DIGITS);
             let latency_us = latency_us.map_err(|e| LoadError::Part { why: e.to_string() })?;
             kinds.insert(kind, Counted { attempts: BTreeMap::new(), answered: 0, latency_us });
@@ -88,7 +88,7 @@ impl Measured {
     }
 
     /// Counts an attempt, and records a fault if its result is one.
-    pub(crate) fn attempt(&self, kind: Kind, attempted: AttemptOutcome) {
+    pub(crate) fn attempt(&self, kind: RequestKind, attempted: AttemptOutcome) {
         let mut inner = self.inner();
         let name = name(attempted);
         if is_fault(attempted, inner.may_lose) && inner.faults.len() < MAX_FAULTS {
@@ -98,13 +98,13 @@ impl Measured {
     }
 
     /// Counts an attempt whose answer was abandoned on purpose.
-    pub(crate) fn given_up(&self, kind: Kind) {
+    pub(crate) fn count_abandoned(&self, kind: RequestKind) {
         self.inner().count(kind, "given up".to_owned());
     }
 
     /// Counts an answered request with its latency since it was due; the latency is missing if the
     /// client delayed the request itself.
-    pub(crate) fn answered(&self, kind: Kind, latency: Option<Duration>) {
+    pub(crate) fn count_answer(&self, kind: RequestKind, latency: Option<Duration>) {
         let mut inner = self.inner();
         let Some(counted) = inner.kinds.get_mut(&kind) else { return };
         counted.answered = counted.answered.saturating_add(1);
@@ -129,7 +129,7 @@ impl Measured {
     }
 
     /// Returns the measurements of each kind.
-    pub(crate) fn kinds(&self) -> BTreeMap<Kind, Counted> {
+    pub(crate) fn kinds(&self) -> BTreeMap<RequestKind, Counted> {
         self.inner().kinds.clone()
     }
 
@@ -144,7 +144,7 @@ impl Measured {
 }
 
 impl Inner {
-    fn count(&mut self, kind: Kind, name: String) {
+    fn count(&mut self, kind: RequestKind, name: String) {
         if let Some(counted) = self.kinds.get_mut(&kind) {
             let count = counted.attempts.entry(name).or_default();
             *count = count.saturating_add(1);
@@ -204,12 +204,12 @@ mod tests {
     fn attempts_and_answers_are_counted_separately() {
         let measured = Measured::new(false).unwrap();
         let answered = |status| AttemptOutcome::Answered { status, has_retry_after: true };
-        measured.attempt(Kind::Append, answered(503));
-        measured.given_up(Kind::Append);
-        measured.attempt(Kind::Append, answered(200));
-        measured.answered(Kind::Append, Some(Duration::from_millis(7)));
-        measured.attempt(Kind::Load, answered(500));
-        let counted = &measured.kinds()[&Kind::Append];
+        measured.attempt(RequestKind::Append, answered(503));
+        measured.count_abandoned(RequestKind::Append);
+        measured.attempt(RequestKind::Append, answered(200));
+        measured.count_answer(RequestKind::Append, Some(Duration::from_millis(7)));
+        measured.attempt(RequestKind::Load, answered(500));
+        let counted = &measured.kinds()[&RequestKind::Append];
         assert_eq!(counted.attempts.values().sum::<u64>(), 3);
         assert_eq!((counted.answered, measured.total()), (1, 1));
         assert!((6_990..=7_010).contains(&counted.latency_us.max()));

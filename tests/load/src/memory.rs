@@ -24,7 +24,7 @@ pub struct Sample {
 
 /// Returns the violations of the limits; none without samples.
 #[must_use]
-pub fn violations(samples: &[Sample], judges_growth: bool) -> Vec<String> {
+pub fn violations(samples: &[Sample], checks_growth: bool) -> Vec<String> {
     let mut violations = Vec::new();
     let peak = samples.iter().map(|sample| sample.resident_bytes).max().unwrap_or(0);
     if peak > MAX_RESIDENT_BYTES {
@@ -32,7 +32,7 @@ pub fn violations(samples: &[Sample], judges_growth: bool) -> Vec<String> {
             format!("memory: {peak} bytes resident, at most {MAX_RESIDENT_BYTES} are allowed");
         violations.push(text);
     }
-    if let Some((middle, last)) = judged(samples, judges_growth) {
+    if let Some((middle, last)) = growth_medians(samples, checks_growth) {
         let more = (middle.saturating_mul(MAX_GROWTH_PERCENT) / 100).max(MIN_GROWTH_BYTES);
         if last > middle.saturating_add(more) {
             violations.push(format!(
@@ -46,9 +46,9 @@ pub fn violations(samples: &[Sample], judges_growth: bool) -> Vec<String> {
 
 /// Returns the medians of the middle and the last third, if growth is checked.
 #[must_use]
-pub fn judged(samples: &[Sample], judges_growth: bool) -> Option<(u64, u64)> {
+pub fn growth_medians(samples: &[Sample], checks_growth: bool) -> Option<(u64, u64)> {
     let end_ms = samples.last()?.at_ms;
-    let is_judged = judges_growth && end_ms >= GROWTH_JUDGED_MS;
+    let is_judged = checks_growth && end_ms >= GROWTH_JUDGED_MS;
     let third = |number: u64| {
         let (from, to) = (end_ms / 3 * number, end_ms / 3 * (number + 1));
         let inside = samples.iter().filter(move |sample| (from..=to).contains(&sample.at_ms));
@@ -108,7 +108,7 @@ mod tests {
         // 40 KB per second: the last ten minutes have 23 MB more than the ten minutes before.
         assert_eq!(violations(&leak(1_800), true).len(), 1);
         assert_eq!(violations(&leak(1_800), false), [""; 0]);
-        assert_eq!(judged(&leak(GROWTH_JUDGED_MS / 1_000 - 1), true), None);
-        assert!(judged(&leak(GROWTH_JUDGED_MS / 1_000), true).is_some());
+        assert_eq!(growth_medians(&leak(GROWTH_JUDGED_MS / 1_000 - 1), true), None);
+        assert!(growth_medians(&leak(GROWTH_JUDGED_MS / 1_000), true).is_some());
     }
 }

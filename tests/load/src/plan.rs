@@ -85,7 +85,7 @@ pub struct Plan {
     /// Entries of a segment.
     pub segment_entries: u32,
     /// Whether the growth of memory is checked, in addition to its maximum.
-    pub judges_growth: bool,
+    pub checks_growth: bool,
 }
 
 impl Scenario {
@@ -125,7 +125,7 @@ impl Scenario {
             kills: if self == Self::Kill { KILLS } else { 0 },
             snapshot_entries: SNAPSHOT_ENTRIES,
             segment_entries: SEGMENT_ENTRIES,
-            judges_growth: self == Self::Soak,
+            checks_growth: self == Self::Soak,
         }
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::check::Found;
-use crate::measured::{Counted, Kind};
+use crate::check::CheckResults;
+use crate::measured::{Counted, RequestKind};
 use crate::memory::{self, Sample};
 use crate::plan::Plan;
 use crate::watch::Watch;
@@ -32,14 +32,14 @@ pub struct Report {
     memory: Option<Memory>,
     /// Processor time of the cloud from its start to the end of the load, in milliseconds.
     cpu_ms: Option<u64>,
-    found: Found,
+    found: CheckResults,
     violations: Vec<String>,
 }
 
 /// Results for the requests of one kind.
 #[derive(Debug, Clone, Serialize)]
 struct Requests {
-    kind: Kind,
+    kind: RequestKind,
     answered: u64,
     /// Number of attempts beyond the first of each request.
     repeated: u64,
@@ -55,7 +55,7 @@ pub(crate) struct Loaded {
     /// Duration of the load.
     pub(crate) time: Duration,
     /// Measurements of each kind of request.
-    pub(crate) kinds: BTreeMap<Kind, Counted>,
+    pub(crate) kinds: BTreeMap<RequestKind, Counted>,
 }
 
 /// Unfinished work at the end of the load.
@@ -86,7 +86,7 @@ impl Report {
         loaded: &Loaded,
         watch: &Watch,
         backlog: Backlog,
-        found: Found,
+        found: CheckResults,
     ) -> Self {
         let made = loaded.kinds.iter().filter(|(_, counted)| !counted.attempts.is_empty());
         Self {
@@ -99,7 +99,7 @@ impl Report {
             loaded_ms: u64::try_from(loaded.time.as_millis()).unwrap_or(u64::MAX),
             requests: made.map(|(kind, counted)| Requests::of(*kind, counted)).collect(),
             backlog,
-            memory: Memory::of(watch.samples(), plan.judges_growth),
+            memory: Memory::of(watch.samples(), plan.checks_growth),
             cpu_ms: watch.cpu_ms(),
             violations: found.violations.clone(),
             found,
@@ -114,7 +114,7 @@ impl Report {
 
     /// Returns the results of the checks.
     #[must_use]
-    pub fn found(&self) -> &Found {
+    pub fn found(&self) -> &CheckResults {
         &self.found
     }
 
@@ -132,7 +132,7 @@ impl Report {
 }
 
 impl Requests {
-    fn of(kind: Kind, counted: &Counted) -> Self {
+    fn of(kind: RequestKind, counted: &Counted) -> Self {
         let at = |quantile| counted.latency_us.value_at_quantile(quantile);
         let attempts: u64 = counted.attempts.values().sum();
         Self {
@@ -149,10 +149,10 @@ impl Requests {
 }
 
 impl Memory {
-    fn of(samples: Vec<Sample>, judges_growth: bool) -> Option<Self> {
+    fn of(samples: Vec<Sample>, checks_growth: bool) -> Option<Self> {
         let resident = || samples.iter().map(|sample| sample.resident_bytes);
         let (start, peak, end) = (resident().next()?, resident().max()?, resident().next_back()?);
-        let thirds = memory::judged(&samples, judges_growth);
+        let thirds = memory::growth_medians(&samples, checks_growth);
         Some(Self { start, peak, end, thirds, samples })
     }
 
@@ -245,8 +245,8 @@ fn write_requests(
     Ok(())
 }
 
-fn write_found(out: &mut fmt::Formatter<'_>, found: &Found) -> fmt::Result {
-    let Found { entries, acknowledged, snapshots, compared, .. } = found;
+fn write_found(out: &mut fmt::Formatter<'_>, found: &CheckResults) -> fmt::Result {
+    let CheckResults { entries, acknowledged, snapshots, compared, .. } = found;
     let (there, absent) = (found.unknown_in_the_log, found.unknown_and_absent);
     writeln!(
         out,

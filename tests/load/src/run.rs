@@ -9,8 +9,8 @@ use cellar_api::{wire::CreateReply, wire::CreateRequest};
 use tokio::task::JoinSet;
 
 use crate::LoadError;
-use crate::check::{Found, are_distinct};
-use crate::client::{Author, Ended, Identity, LoadClient};
+use crate::check::{CheckResults, are_distinct};
+use crate::client::{Author, ClientRun, Identity, LoadClient};
 use crate::cloud::{Cloud, Program};
 use crate::measured::Measured;
 use crate::memory;
@@ -22,7 +22,7 @@ use crate::watch::Watch;
 
 /// Progress of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Progress {
+pub struct RunProgress {
     /// Time since the start.
     pub elapsed: Duration,
     /// Number of answered requests.
@@ -52,7 +52,7 @@ struct Run<'a> {
 pub async fn run(
     plan: &Plan,
     program: &Program,
-    progress: impl Fn(Progress) + Send + Sync + 'static,
+    progress: impl Fn(RunProgress) + Send + Sync + 'static,
 ) -> Result<Report, LoadError> {
     let cloud = Cloud::start(program, plan).await?;
     let created = create(&cloud, plan).await?;
@@ -65,7 +65,7 @@ pub async fn run(
     let ended = run.load(clients).await;
     watching.abort();
     let loaded = Loaded { time: begun.elapsed(), kinds: run.measured.kinds() };
-    run.look(ended?, &created, loaded).await
+    run.check_results(ended?, &created, loaded).await
 }
 
 /// Creates all clients, each with its own token and connections.
@@ -99,22 +99,22 @@ impl Run<'_> {
     /// Samples the process every second, until the task is aborted.
     fn watch(
         &self,
-        progress: impl Fn(Progress) + Send + Sync + 'static,
+        progress: impl Fn(RunProgress) + Send + Sync + 'static,
     ) -> tokio::task::JoinHandle<()> {
         let (watch, measured, begun) = (Arc::clone(&self.watch), self.measured.clone(), self.begun);
         tokio::spawn(async move {
             let mut ticks = tokio::time::interval(Duration::from_secs(1));
             loop {
                 ticks.tick().await;
-                let resident_bytes = watch.look(begun.elapsed());
+                let resident_bytes = watch.sample(begun.elapsed());
                 let answered = measured.total();
-                progress(Progress { elapsed: begun.elapsed(), answered, resident_bytes });
+                progress(RunProgress { elapsed: begun.elapsed(), answered, resident_bytes });
             }
         })
     }
 
     /// Runs all clients concurrently, and kills the cloud as planned.
-    async fn load(&mut self, clients: Vec<LoadClient>) -> Result<Vec<Ended>, LoadError> {
+    async fn load(&mut self, clients: Vec<LoadClient>) -> Result<Vec<ClientRun>, LoadError> {
         let mut running = JoinSet::new();
         for (number, client) in (0..).zip(clients) {
             let (begun, length) = (self.begun, self.plan.length);
@@ -128,7 +128,7 @@ impl Run<'_> {
         while let Some(client) = running.join_next().await {
             ended.push(client?);
         }
-        self.watch.look(self.begun.elapsed());
+        self.watch.sample(self.begun.elapsed());
         Ok(ended)
     }
 
@@ -151,7 +151,7 @@ impl Run<'_> {
     }
 
     async fn kill(&mut self) -> Result<(), LoadError> {
-        self.watch.look(self.begun.elapsed());
+        self.watch.sample(self.begun.elapsed());
         self.cloud.kill()?;
         let away_ms = fastrand::u64(..AWAY_MS);
         tokio::time::sleep(Duration::from_millis(away_ms)).await;
@@ -161,29 +161,29 @@ impl Run<'_> {
     }
 
     /// Waits for the snapshots, and checks all logs.
-    async fn look(
+    async fn check_results(
         &self,
-        ended: Vec<Ended>,
+        ended: Vec<ClientRun>,
         created: &[CreateReply],
         loaded: Loaded,
     ) -> Result<Report, LoadError> {
-        let tables = Tables::of(&self.cloud.state())?;
+        let tables = Tables::open(&self.cloud.state())?;
         let mut logs = Vec::new();
         for created in created {
             logs.push(tables.read(created.id).await?);
         }
         let mut unmade = 0;
         for log in &logs {
-            unmade += tables.unmade(log).await?.len();
+            unmade += tables.list_unfinished(log).await?.len();
         }
         let finishing = Instant::now();
-        let left = tables.wait(&logs).await?;
+        let left = tables.wait_for_snapshots(&logs).await?;
         let backlog = Backlog {
             requests: ended.iter().map(|ended| ended.backlog).sum(),
             snapshots: u64::try_from(unmade).unwrap_or(u64::MAX),
             snapshots_ms: u64::try_from(finishing.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
-        let mut found = Found::default();
+        let mut found = CheckResults::default();
         found.violations.extend(left.into_iter().map(|left| format!("never made: {left}")));
         let clients = self.compare(&mut found, ended, &logs).await?;
         let authors: Vec<Author> = clients.into_iter().flat_map(LoadClient::into_authors).collect();
@@ -191,7 +191,7 @@ impl Run<'_> {
             found.violations.push("two clients have the same key".to_owned());
         }
         logs.iter().for_each(|log| found.check(log, &authors));
-        let judged = self.plan.judges_growth;
+        let judged = self.plan.checks_growth;
         found.violations.extend(self.measured.faults());
         found.violations.extend(memory::violations(&self.watch.samples(), judged));
         Ok(Report::new(self.plan, &loaded, &self.watch, backlog, found))
@@ -201,8 +201,8 @@ impl Run<'_> {
     /// log, with a replay of the log; returns the clients.
     async fn compare(
         &self,
-        found: &mut Found,
-        ended: Vec<Ended>,
+        found: &mut CheckResults,
+        ended: Vec<ClientRun>,
         logs: &[Log],
     ) -> Result<Vec<LoadClient>, LoadError> {
         let mut replays = std::collections::BTreeMap::new();
@@ -213,7 +213,7 @@ impl Run<'_> {
             replays.insert(log.id.to_string(), (log.head(), log.replayed(&at)?));
         }
         let mut clients = Vec::new();
-        for Ended { mut client, .. } in ended {
+        for ClientRun { mut client, .. } in ended {
             let (name, id) = (client.name(), client.spreadsheet().to_string());
             let Some((head, replayed)) = replays.get(&id) else { continue };
             for (at, cells) in replayed {

@@ -41,7 +41,7 @@ pub(crate) struct Log {
 
 impl Tables {
     /// Opens the tables of the cloud that runs in this folder.
-    pub(crate) fn of(state: &StateFolder) -> Result<Self, LoadError> {
+    pub(crate) fn open(state: &StateFolder) -> Result<Self, LoadError> {
         let part = |why: &str| LoadError::Part { why: why.to_owned() };
         let (endpoints, access_key, secret_key) =
             state.endpoints()?.ok_or_else(|| part("the cloud does not run"))?;
@@ -67,7 +67,7 @@ impl Tables {
     }
 
     /// Describes the unfinished snapshots of a log, and a remaining record.
-    pub(crate) async fn unmade(&self, log: &Log) -> Result<Vec<String>, LoadError> {
+    pub(crate) async fn list_unfinished(&self, log: &Log) -> Result<Vec<String>, LoadError> {
         let mut unmade = Vec::new();
         for position in log.snapshots() {
             let entry = self.entries.get(log.id, position).await?;
@@ -85,12 +85,12 @@ impl Tables {
 
     /// Waits until all snapshots are finished and no record is left; returns what is unfinished at
     /// the timeout.
-    pub(crate) async fn wait(&self, logs: &[Log]) -> Result<Vec<String>, LoadError> {
+    pub(crate) async fn wait_for_snapshots(&self, logs: &[Log]) -> Result<Vec<String>, LoadError> {
         let (mut waiting, begun) = (logs.iter().collect::<Vec<_>>(), Instant::now());
         loop {
             let (mut unmade, mut left) = (Vec::new(), Vec::new());
             for log in waiting {
-                let of_log = self.unmade(log).await?;
+                let of_log = self.list_unfinished(log).await?;
                 if !of_log.is_empty() {
                     left.push(log);
                     unmade.extend(of_log);

@@ -20,7 +20,7 @@ struct Seen {
 impl Watch {
     pub(crate) fn new(pid: u32) -> Self {
         let watch = Self(Mutex::new(Seen { pid, samples: Vec::new(), cpu_ms: BTreeMap::new() }));
-        watch.look(Duration::ZERO);
+        watch.sample(Duration::ZERO);
         watch
     }
 
@@ -30,7 +30,7 @@ impl Watch {
     }
 
     /// Takes a sample; returns the resident memory if known.
-    pub(crate) fn look(&self, elapsed: Duration) -> Option<u64> {
+    pub(crate) fn sample(&self, elapsed: Duration) -> Option<u64> {
         let mut seen = self.seen();
         let pid = seen.pid;
         let usage = usage(pid)?;

@@ -47,8 +47,12 @@ fn transforms_agree_with_another_engine_except_for_its_rules() {
     let expected: BTreeMap<_, _> =
         EXPECTED.iter().map(|(rules, count)| (rules.to_vec(), *count)).collect();
     assert_eq!(counts, expected, "the number of pairs per set of rules has changed");
-    let told = pairs.iter().zip(&theirs).filter(|(pair, is)| ours::cells_unmoved(pair) != **is);
-    let told = told.count();
-    eprintln!("{} pairs, {counts:?}; {told} tell whether anything is moved", pairs.len());
-    assert!(told > pairs.len() / 3, "most pairs end with the same cells if nothing is moved");
+    let sensitive_pairs =
+        pairs.iter().zip(&theirs).filter(|(pair, is)| ours::cells_unmoved(pair) != **is);
+    let sensitive_pairs = sensitive_pairs.count();
+    eprintln!("{} pairs, {counts:?}; {sensitive_pairs} depend on the transforms", pairs.len());
+    assert!(
+        sensitive_pairs > pairs.len() / 3,
+        "most pairs end with the same cells if nothing is moved"
+    );
 }

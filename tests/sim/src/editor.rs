@@ -182,7 +182,7 @@ impl Editor {
             Ok(appended) => Some(appended),
             Err(error) => {
                 let name = self.process.name();
-                let why = format_args!("{name} was told what cannot be: {error}");
+                let why = format_args!("{name} got an unexpected error: {error}");
                 self.process.world().report_violation(why);
                 None
             }
@@ -211,7 +211,7 @@ impl Editor {
                 Some(Ok(answer)) => return Ok(answer),
                 Some(Err(error)) if is_temporary(&error) => {
                     world.count(RareEvent::AppendGaveUp);
-                    self.process.event(format_args!("is told: {error}"));
+                    self.process.event(format_args!("gets a temporary error: {error}"));
                 }
                 Some(Err(error)) => return Err(error),
                 None => {}
@@ -237,7 +237,7 @@ impl Editor {
             }
         }
         self.edit_positions.drain(..self.edit_positions.len().saturating_sub(MAX_EDIT_POSITIONS));
-        self.process.event(format_args!("has all up to {}", appended.tail));
+        self.process.event(format_args!("has all entries up to {}", appended.tail));
         self.acknowledged = self.next_id - 1;
         if appended.missing_from.is_none() {
             self.base = appended.tail.max(self.base);
@@ -262,7 +262,9 @@ impl Editor {
         });
         if !same || again.results.len() != first.results.len() {
             let (first, again) = (&first.results, &again.results);
-            let why = format_args!("I14: a repetition was answered {again:?}, not {first:?}");
+            let why = format_args!(
+                "I14: a repeated request was answered with {again:?} instead of {first:?}"
+            );
             self.process.world().report_violation(why);
         }
     }

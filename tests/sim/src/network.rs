@@ -147,7 +147,7 @@ impl Process {
             world.sleep_ms(delay_ms).await;
             if process.is_dead() {
                 world.count(RareEvent::EffectAfterCrash);
-                process.event(format_args!("a call arrives after its end"));
+                process.event(format_args!("a call arrives after the process crashed"));
             }
             if is_late {
                 world.count(RareEvent::LateEffect);

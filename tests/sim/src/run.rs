@@ -32,7 +32,7 @@ pub fn run(scenario: Scenario, seed: u64, keep_text: bool) -> RunOutcome {
     let failed = |why: String| RunOutcome { violations: vec![why], ..RunOutcome::default() };
     let runtime = match runtime {
         Ok(runtime) => runtime,
-        Err(error) => return failed(format!("there is no runtime: {error}")),
+        Err(error) => return failed(format!("the runtime cannot be started: {error}")),
     };
     let ran = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {

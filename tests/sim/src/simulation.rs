@@ -127,7 +127,7 @@ impl Simulation {
                 .await
                 .is_none()
         {
-            self.world.report_violation("I10: clients are not done though nothing fails any more");
+            self.world.report_violation("I10: clients did not finish after the faults stopped");
         }
         actors.abort();
         if actors.await.is_err_and(|error| error.is_panic()) {
@@ -196,14 +196,15 @@ impl Simulation {
             match self.fleet.ask(creator, "create".to_owned(), create).await {
                 Some(Ok(created)) if created.head == Position::FIRST => return,
                 Some(Ok(created)) => {
-                    return self
-                        .world
-                        .report_violation(format_args!("created at {}", created.head));
+                    return self.world.report_violation(format_args!(
+                        "a new log has its head at {}",
+                        created.head
+                    ));
                 }
                 Some(Err(error)) if !is_temporary(&error) => {
                     return self
                         .world
-                        .report_violation(format_args!("the log is not created: {error}"));
+                        .report_violation(format_args!("the log cannot be created: {error}"));
                 }
                 Some(Err(_)) | None => self.world.sleep_ms(500).await,
             }
@@ -242,7 +243,7 @@ impl Simulation {
         }
         if !drained {
             let left = pipeline.leftovers().await;
-            self.world.report_violation(format_args!("I10: snapshots are not finished: {left}"));
+            self.world.report_violation(format_args!("I10: snapshots are unfinished: {left}"));
         }
     }
 

@@ -184,7 +184,7 @@ impl World {
     /// Starts an outage of all services for `out_ms` milliseconds.
     pub(crate) fn begin_outage(&self, out_ms: u64) {
         self.count(RareEvent::Outage);
-        self.event("world", format_args!("nothing answers for {out_ms} ms"));
+        self.event("world", format_args!("all services are down for {out_ms} ms"));
         let until_ms = self.time.elapsed_ms().saturating_add(out_ms);
         self.out_until_ms.fetch_max(until_ms, Ordering::SeqCst);
     }
@@ -275,7 +275,9 @@ impl World {
         let record = match encode_item(at, item) {
             Ok(record) => record,
             Err(error) => {
-                return self.report_violation(format_args!("an item of the feed: {error}"));
+                return self.report_violation(format_args!(
+                    "an item of the feed cannot be encoded: {error}"
+                ));
             }
         };
         let partition = feed_partition_key(at.partition());
@@ -299,7 +301,7 @@ impl World {
             }
             for key in listed.blobs.iter().filter_map(|blob| BlobKey::new(&blob.key).ok()) {
                 if let Err(error) = self.blobs.delete(&key).await {
-                    self.report_violation(format_args!("{key} is not deleted: {error}"));
+                    self.report_violation(format_args!("{key} cannot be deleted: {error}"));
                 }
             }
         }

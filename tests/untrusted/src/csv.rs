@@ -2,7 +2,7 @@
 
 use cellar_exchange::{BlockSize, CsvImport, CsvOptions};
 
-use super::pieces::{SMALL, is_read, read_all};
+use super::pieces::{SMALL, compare_reads, read_all};
 
 /// Sample size for the detection of column types, in bytes.
 const SAMPLE_BYTES: u64 = 64;
@@ -22,5 +22,5 @@ pub(super) fn read(bytes: &[u8]) -> bool {
         let options = CsvOptions { delimiter, pad, block, sample_bytes, ..CsvOptions::default() };
         CsvImport::open(file, &options).ok().and_then(read_all)
     };
-    is_read(read(BlockSize::default(), None), read(SMALL, Some(SAMPLE_BYTES)))
+    compare_reads(read(BlockSize::default(), None), read(SMALL, Some(SAMPLE_BYTES)))
 }

@@ -18,15 +18,15 @@ pub(super) struct Contents {
     sheets: Vec<String>,
     cells: Vec<String>,
     /// Whether more cells exist that were not read.
-    cut: bool,
+    is_truncated: bool,
 }
 
 /// Returns whether a file is readable; asserts that the contents do not depend on the block size.
-pub(super) fn is_read(large: Option<Contents>, small: Option<Contents>) -> bool {
+pub(super) fn compare_reads(large: Option<Contents>, small: Option<Contents>) -> bool {
     let is_read = large.is_some();
     // The error of an unreadable file may come after the limit of compared cells in one of the two
     // reads.
-    if ![&large, &small].into_iter().flatten().any(|contents| contents.cut) {
+    if ![&large, &small].into_iter().flatten().any(|contents| contents.is_truncated) {
         assert_eq!(large, small);
     } else if let (Some(large), Some(small)) = (large, small) {
         assert_eq!(large.cells, small.cells);
@@ -45,37 +45,40 @@ pub(super) fn read_all(import: impl Import) -> Option<Contents> {
 }
 
 fn read(mut import: impl Import, max_cells: usize) -> Option<Contents> {
-    let (mut contents, mut end, mut idle) = (Contents::default(), 0, 0);
+    let (mut contents, mut end, mut idle_pulls) = (Contents::default(), 0, 0);
     let mut restarted = false;
     loop {
         let progress = import.progress();
         assert!(progress.done <= progress.total, "{progress:?}");
         match import.next().ok()? {
             None => return Some(contents),
-            Some(Piece::Working) => idle += 1,
+            Some(Piece::Working) => idle_pulls += 1,
             Some(Piece::Sheet(start)) => {
                 end = 0;
                 contents.sheets.push(format!("{start:?}"));
             }
             Some(Piece::Block(block)) => {
                 let first = block.tile.first_row().unwrap_or(end);
-                assert!(first >= end, "blocks stand below each other");
+                assert!(first >= end, "a block overlaps the previous one");
                 end = block.tile.end();
                 assert_block(&block);
                 let left = max_cells - contents.cells.len();
                 contents.cells.extend(block.cells().take(left).map(|cell| format!("{cell:?}")));
                 if contents.cells.len() == max_cells {
-                    contents.cut = true;
+                    contents.is_truncated = true;
                     return Some(contents);
                 }
             }
             Some(Piece::Restart) => {
-                assert!(!std::mem::replace(&mut restarted, true), "once");
+                assert!(
+                    !std::mem::replace(&mut restarted, true),
+                    "an import restarts at most once"
+                );
                 end = 0;
                 contents.cells.clear();
             }
         }
-        assert!(idle < MAX_IDLE_PULLS, "no end comes");
+        assert!(idle_pulls < MAX_IDLE_PULLS, "the import does not end");
     }
 }
 

@@ -7,7 +7,7 @@ use zip::CompressionMethod;
 use zip::write::SimpleFileOptions;
 
 use super::parts::split;
-use super::pieces::{SMALL, is_read, read_first};
+use super::pieces::{SMALL, compare_reads, read_first};
 
 const OF_XLSX: [&str; 5] = [
     "xl/workbook.xml",
@@ -40,7 +40,7 @@ pub(super) fn read(bytes: &[u8]) -> bool {
         let file = file.as_slice();
         WorkbookImport::open(file, block).ok().and_then(read_first)
     };
-    is_read(read(BlockSize::default()), read(SMALL))
+    compare_reads(read(BlockSize::default()), read(SMALL))
 }
 
 fn archive(names: &[&str], main: &str, parts: &[u8]) -> Vec<u8> {

@@ -3,11 +3,12 @@
 use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_MUTATION_BYTES};
 use cellar_sheet::operation::CellEdit;
 
-/// Maximum size of the cells of one mutation, in bytes of JSON. Each mutation is sent in one request and
-/// stored in one entry, so this is well below `MAX_MUTATION_BYTES`, `MAX_REQUEST_BYTES` and
-/// `MAX_ENTRY_BODY_BYTES` (the stored form is never longer than the JSON).
+/// Maximum size of the cells of one mutation, in bytes of JSON. Each mutation is sent in one
+/// request and stored in one entry. The limit is therefore well below `MAX_MUTATION_BYTES`,
+/// `MAX_REQUEST_BYTES` and `MAX_ENTRY_BODY_BYTES`. The stored form is never longer than the JSON.
 pub(super) const BATCH_BYTES: usize = 192 * 1024;
-/// Maximum size of a cell, in bytes of JSON. The rest of a mutation's limit is for its other fields.
+/// Maximum size of a cell, in bytes of JSON. The difference to the limit of a mutation is reserved
+/// for the other fields of the mutation.
 pub(super) const MAX_CELL_BYTES: usize = MAX_MUTATION_BYTES - 1024;
 
 /// A cell whose JSON is longer than `MAX_CELL_BYTES`.
@@ -24,14 +25,15 @@ pub(super) struct CellTooLong {
 #[derive(Debug, Clone, Copy)]
 struct BatchLimits {
     cells: usize,
-    /// Bytes of JSON. A batch of one cell may exceed this limit.
+    /// Limit in bytes of JSON. A batch may exceed it only if the batch has a single cell.
     bytes: usize,
 }
 
 const LIMITS: BatchLimits = BatchLimits { cells: MAX_CELLS_PER_OPERATION, bytes: BATCH_BYTES };
 
-/// Splits cells, in order, into batches of at most `MAX_CELLS_PER_OPERATION` cells and about `BATCH_BYTES`.
-/// Deterministic, because a resumed import must send the same batches.
+/// Splits cells in order into batches of at most `MAX_CELLS_PER_OPERATION` cells and about
+/// `BATCH_BYTES` bytes. Equal cells always give equal batches, because a resumed import must send
+/// the same batches again.
 pub(super) fn split_into_batches(cells: Vec<CellEdit>) -> Result<Vec<Vec<CellEdit>>, CellTooLong> {
     split_with_limits(cells, LIMITS)
 }
@@ -64,7 +66,7 @@ fn split_with_limits(
 
 /// Returns the length of a cell as JSON, including a comma.
 fn encoded_bytes(cell: &CellEdit) -> usize {
-    // Encoding plain data does not fail; if it did, the cell would be rejected as too long.
+    // Encoding plain data cannot fail. If it did, the cell would be rejected as too long.
     serde_json::to_vec(cell).map_or(usize::MAX, |json| json.len().saturating_add(1))
 }
 

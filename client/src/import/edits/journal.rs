@@ -1,4 +1,4 @@
-//! The journal of an import: records what was sent, so that an interrupted import can be resumed.
+//! The journal of an import records what was sent, so that an interrupted import can be resumed.
 
 use std::path::{Path, PathBuf};
 
@@ -16,16 +16,16 @@ use crate::outbox::new_client_id;
 /// Supported version of the journal's format.
 const JOURNAL_VERSION: u32 = 2;
 
-/// The values that identify an import: two runs with equal keys are the same import.
+/// The values that identify an import. Two runs with equal keys are the same import.
 #[derive(Debug, Clone)]
 pub struct JournalKey<'a> {
-    /// The stack: [`crate::Client::identity`].
+    /// Identity of the stack ([`crate::Client::identity`]).
     pub cloud: &'a str,
     /// Subject of the token ([`crate::subject_of_token`]).
     pub subject: &'a str,
     /// Absolute path of the file.
     pub file: &'a Path,
-    /// Hash of the cells: [`Plan::fingerprint`].
+    /// Hash of the cells ([`Plan::fingerprint`]).
     pub plan: &'a str,
     /// The target spreadsheet.
     pub into: LogId,
@@ -45,23 +45,23 @@ impl JournalKey<'_> {
     }
 }
 
-/// The journal of one import, as it is stored on disk.
+/// The journal of one import as stored on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Journal {
     version: u32,
-    /// Path of the file, for messages.
+    /// Path of the file as shown in messages.
     source: String,
-    /// Hash of the cells: [`Plan::fingerprint`].
+    /// Hash of the cells ([`Plan::fingerprint`]).
     plan: String,
-    /// Client id of the import, which numbers its own mutations.
+    /// Client id of the import. Mutations of this client are numbered separately.
     #[serde(rename = "client")]
     client_id: String,
     /// The target spreadsheet.
     spreadsheet: LogId,
-    /// Number of the target sheet, once known. Never changes then.
+    /// Number of the target sheet. Set once it is known, and never changed afterwards.
     sheet: Option<SheetId>,
-    /// Incarnation and newest known position, once known.
+    /// Incarnation and newest known position. Set once they are known.
     known: Option<KnownHead>,
     /// Base of each batch that was sent or is sent next. A base never changes.
     bases: Vec<Position>,
@@ -83,7 +83,7 @@ pub enum ImportEditStep {
     FindSheet(LogId),
     /// Choose and save the base of the next batch.
     ChooseBase,
-    /// Send a batch, which may have been sent before.
+    /// Send a batch. An earlier run may already have sent it.
     Send {
         /// The spreadsheet.
         spreadsheet: LogId,
@@ -116,10 +116,11 @@ impl Journal {
         }
     }
 
-    /// Reads the journal of an interrupted run; `None` if there is no journal.
+    /// Reads the journal of an interrupted run. Returns `None` if there is no journal.
     ///
     /// # Errors
-    /// [`ImportError`] if the journal is malformed or belongs to another plan.
+    ///
+    /// Returns an [`ImportError`] if the journal is malformed or belongs to another plan.
     pub fn resume(path: &Path, plan: &Plan) -> Result<Option<Self>, ImportError> {
         let advice = "start the import over with --restart; cells that were imported are kept";
         let Some(journal) = read_json::<Self>(path, advice)? else {
@@ -143,7 +144,7 @@ impl Journal {
     /// Writes the journal durably.
     ///
     /// # Errors
-    /// [`FileError::Unwritable`] if the file cannot be written.
+    /// Returns [`FileError::Unwritable`] if the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
         write_json(path, self)
     }
@@ -170,7 +171,7 @@ impl Journal {
         self.acknowledged
     }
 
-    /// Returns the number of the target sheet, once known.
+    /// Returns the number of the target sheet, if it is known.
     #[must_use]
     pub fn sheet(&self) -> Option<SheetId> {
         self.sheet
@@ -190,7 +191,8 @@ impl Journal {
         }
     }
 
-    /// Returns the request of a batch, which is the same in each run; `None` if no base was chosen.
+    /// Returns the request of a batch, which is equal in every run. Returns `None` if no base was
+    /// chosen.
     #[must_use]
     pub fn request(&self, batch: usize, cells: &[CellEdit]) -> Option<AppendRequest> {
         let base = *self.bases.get(batch)?;
@@ -247,7 +249,7 @@ mod tests {
                 ImportEditStep::ChooseBase => journal.choose_base(),
                 ImportEditStep::Send { batch, .. } => {
                     let request = journal.request(batch, &plan.batches[batch]).unwrap();
-                    // If the reply is lost, the resumed import sends an equal request.
+                    // If the response is lost, the resumed import sends an equal request.
                     let again = Journal::resume(&path, &plan).unwrap().unwrap();
                     assert_eq!(again.request(batch, &plan.batches[batch]).unwrap(), request);
                     sent.push(request);

@@ -1,7 +1,8 @@
-//! Imports the cells of a file into an existing sheet, as ordinary edits. Other cells are kept.
+//! Imports the cells of a file into an existing sheet as ordinary edits. The other cells of the
+//! sheet are kept.
 //!
-//! `plan` and `batches` split the cells into mutations, `journal` records what was sent, and [`run`] sends
-//! the mutations step by step.
+//! `plan` and `batches` split the cells into mutations, `journal` records what was sent, and
+//! [`run`] sends the mutations.
 
 mod batches;
 mod journal;
@@ -23,12 +24,12 @@ use crate::sheet_deletion::{find_possible_deletion, find_sheet, is_deleted_at, l
 use crate::table::escape;
 use crate::{Client, ClientError};
 
-/// Maximum size of a file that is imported as edits, and of the texts in it, in bytes.
+/// Maximum size in bytes of a file that is imported as edits, and of the texts in the file.
 pub const MAX_EDIT_FILE_BYTES: u64 = 16 * 1024 * 1024;
 /// Maximum number of cells of an import as edits.
 pub const MAX_EDITED_CELLS: usize = 100_000;
 
-/// The target of an import, and its journal.
+/// The target of an import and its journal.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// Path of the imported file, for messages and the journal.
@@ -59,16 +60,18 @@ pub struct Imported {
     pub spreadsheet: LogId,
     /// A position at which the spreadsheet contains all imported cells.
     pub position: Position,
-    /// Number of cells that an interrupted run had imported before.
+    /// Number of cells that an interrupted run had already imported.
     pub resumed_cells: usize,
 }
 
-/// Sends the cells of a plan. May be cancelled or killed at any time: the journal is written before each
-/// request, so that the next call resumes and each cell is imported exactly once.
+/// Sends the cells of a plan. The call may be cancelled or the process killed at any time: the
+/// journal is written before each request, so the next call resumes the import and each cell is
+/// imported exactly once.
 ///
 /// # Errors
-/// [`ImportError`]; the same import can be resumed later. The journal is deleted if there is nothing to
-/// resume.
+///
+/// Returns an [`ImportError`] if the import is not complete. The same import can be resumed later.
+/// The journal is deleted if there is nothing to resume.
 pub async fn run(
     client: &Client,
     plan: &Plan,
@@ -92,7 +95,7 @@ pub async fn run(
         let step = journal.next_step(plan.batches.len());
         let error = match run_step(client, plan, target, &mut journal, step).await {
             Ok(None) => {
-                // Saves the acknowledgement and the next base in one write.
+                // Save the acknowledgement and the next base in one write.
                 if journal.next_step(plan.batches.len()) == ImportEditStep::ChooseBase {
                     journal.choose_base();
                 }
@@ -110,7 +113,7 @@ pub async fn run(
             Err(StepError::Request(error)) => nothing_sent_error(error, plan.cells),
             Err(StepError::Permanent(error)) => error,
         };
-        // Report the original error even if the journal cannot be deleted.
+        // Report the original error, even if deleting the journal fails.
         if delete_journal(journal_path).is_ok() {
             lock.release_and_delete(&lock_path);
         }
@@ -172,8 +175,9 @@ async fn send_batch(
         return Ok(());
     };
     let reply = client.append(spreadsheet, &request).await?;
-    // Each base is the head of the previous reply, so the replies together contain every entry that may
-    // delete the sheet. Check before acknowledging the batch: a later run does not send it again.
+    // Each base is the head of the previous response, so the responses together contain every entry
+    // that may delete the sheet. Check for a deletion before the batch is acknowledged, because a
+    // later run does not send the batch again.
     if let Some(sheet) = journal.sheet()
         && let Some(position) = find_possible_deletion(&reply, sheet, reply.head)
         && is_deleted_at(client, spreadsheet, sheet, position).await?
@@ -198,7 +202,7 @@ fn sheet_number(reply: &SheetsReply, name: &str) -> Result<SheetId, ImportError>
 /// Returns whether the journal is still needed after a request of `step` failed.
 fn can_resume(step: ImportEditStep, is_resumed: bool, error: &ClientError) -> bool {
     match step {
-        // Nothing is sent before the sheet is known.
+        // Nothing was sent, because the sheet is not known yet.
         ImportEditStep::FindSheet(_) => false,
         // An earlier run may have sent the first batch.
         ImportEditStep::Send { batch: 0, .. } => is_resumed || !error.certainly_not_done(),

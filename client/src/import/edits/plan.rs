@@ -33,10 +33,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Reads a whole file, whose top-left cell is imported to `target`.
+    /// Reads a whole file and plans its import. The top-left cell of the file is imported to
+    /// `target`.
     ///
     /// # Errors
-    /// [`ImportError`] if the file is invalid, too large or does not fit in the sheet.
+    ///
+    /// Returns an [`ImportError`] if the file is invalid, too large or does not fit in the sheet.
     pub fn read(path: &Path, options: &ReadOptions, target: CellName) -> Result<Self, ImportError> {
         let bytes = std::fs::metadata(path).map_err(|source| unreadable(path, source))?.len();
         if bytes > MAX_EDIT_FILE_BYTES {
@@ -50,7 +52,8 @@ impl Plan {
                 Piece::Working => {}
                 Piece::Restart => cells = CellCollector::new(target),
                 Piece::Sheet(_) => sheets += 1,
-                // A second sheet is an error; continue only to count the sheets for its message.
+                // A second sheet is an error. Continue only to count the sheets for the error
+                // message.
                 Piece::Block(_) if sheets > 1 => {}
                 Piece::Block(block) => cells.add_block(&block, path)?,
             }
@@ -116,7 +119,8 @@ impl CellCollector {
             self.rows = self.rows.max(cell.row.saturating_add(1));
             self.columns = self.columns.max(cell.column.saturating_add(1));
             let edit = to_edit(cell, self.target)?;
-            // All texts are in memory, and those of a compressed workbook may be larger than its file.
+            // All texts are kept in memory, and the texts of a compressed workbook may be larger
+            // than its file.
             self.text_bytes = self.text_bytes.saturating_add(text_bytes(&edit));
             if self.text_bytes > MAX_EDIT_FILE_BYTES {
                 return Err(ImportError::FileTooLarge { path: path.to_owned() });
@@ -127,7 +131,7 @@ impl CellCollector {
     }
 }
 
-/// Returns the length of an edit's formula and text.
+/// Returns the length of an edit's formula and text, in bytes.
 fn text_bytes(edit: &CellEdit) -> u64 {
     let formula = edit.formula.as_ref().map_or(0, String::len);
     let text = match &edit.value {
@@ -137,16 +141,17 @@ fn text_bytes(edit: &CellEdit) -> u64 {
     u64::try_from(formula.saturating_add(text)).unwrap_or(u64::MAX)
 }
 
-/// Converts a cell of a file to an edit, moved by the position of the target cell.
+/// Converts a cell of a file to an edit. The coordinates are shifted by the position of the target
+/// cell.
 fn to_edit(cell: BlockCell<'_>, target: CellName) -> Result<CellEdit, ImportError> {
     let BlockCell { row, column, value, formula, format } = cell;
     let shift = |start: u32, offset: u32, limit: u32| {
         start.checked_add(offset).filter(|index| *index < limit).ok_or(ImportError::OutsideSheet)
     };
-    // A number without a format replaces the format of an earlier number in the same cell.
+    // A number without a format must remove the format of an earlier number in the same cell.
     let needs_general = matches!(value, Value::Number(_));
     let format = format.or(needs_general.then_some(GENERAL)).map(str::to_owned);
-    // A cell with only a format keeps the existing value.
+    // A cell that has only a format keeps its existing value.
     let value = (value != Value::Empty || formula.is_some()).then_some(value);
     Ok(CellEdit {
         row: shift(target.row, row, MAX_ROWS)?,

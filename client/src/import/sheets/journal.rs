@@ -1,4 +1,5 @@
-//! The journal of an import, so that a repeated import creates no second spreadsheet and no duplicate sheet.
+//! The journal of an import prevents a repeated import from creating a second spreadsheet or a
+//! duplicate sheet.
 
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -16,10 +17,10 @@ use crate::outbox::new_client_id;
 /// Supported version of the journal's format.
 const JOURNAL_VERSION: u32 = 1;
 
-/// The values that identify an import: two runs with equal keys are the same import.
+/// The values that identify an import. Two runs with equal keys are the same import.
 #[derive(Debug, Clone)]
 pub struct JournalKey<'a> {
-    /// The stack: [`crate::Client::identity`].
+    /// Identity of the stack ([`crate::Client::identity`]).
     pub cloud: &'a str,
     /// Subject of the token ([`crate::subject_of_token`]).
     pub subject: &'a str,
@@ -27,7 +28,7 @@ pub struct JournalKey<'a> {
     pub file: &'a Path,
     /// Options for reading the file.
     pub options: &'a ReadOptions,
-    /// The target spreadsheet; `None` for a new one.
+    /// The target spreadsheet, or `None` if a new one is created.
     pub into: Option<LogId>,
     /// Name of the sheet to replace.
     pub replace: Option<&'a str>,
@@ -45,7 +46,7 @@ impl JournalKey<'_> {
     }
 }
 
-/// Identifies the version of a file without reading the file.
+/// Identifies the version of a file by its metadata, so that the file need not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FileStamp {
@@ -64,23 +65,24 @@ impl FileStamp {
     }
 }
 
-/// The journal of one import, as it is stored on disk.
+/// The journal of one import as stored on disk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Journal {
     version: u32,
-    /// Path of the file, for messages.
+    /// Path of the file as shown in messages.
     source: String,
     /// Idempotency key of the request that creates the spreadsheet.
     pub(super) nonce: String,
-    /// Client id of the import, which numbers its own mutations.
+    /// Client id of the import. Mutations of this client are numbered separately.
     #[serde(rename = "client")]
     pub(super) client_id: String,
-    /// The target spreadsheet, once known.
+    /// The target spreadsheet. Set once it is known.
     pub(super) spreadsheet: Option<LogId>,
     /// The version of the file that `requests` were built from.
     pub(super) stamp: Option<FileStamp>,
-    /// The append requests, once the file was read. They never change after one of them may have been sent.
+    /// The append requests. Set once the file was read. They never change after one of them may
+    /// have been sent.
     pub(super) requests: Vec<AppendRequest>,
     /// Number of requests that are known to be committed.
     pub(super) acknowledged: usize,
@@ -101,7 +103,7 @@ impl Journal {
         }
     }
 
-    /// Reads the journal of an interrupted run; `None` if there is no journal.
+    /// Reads the journal of an interrupted run. Returns `None` if there is no journal.
     pub(super) fn resume(path: &Path) -> Result<Option<Self>, ImportError> {
         let advice = "start the import over with --restart; sheets that were imported are kept";
         let Some(journal) = read_json::<Self>(path, advice)? else {
@@ -141,7 +143,7 @@ impl Journal {
     }
 }
 
-/// Returns for each imported sheet the values that depend on the file only.
+/// Returns the values of each imported sheet that depend only on the file.
 fn imported_cells(requests: &[AppendRequest]) -> impl Iterator<Item = impl PartialEq> {
     let operations = requests.iter().flat_map(|request| &request.mutations);
     operations.filter_map(|sent| match &sent.op {

@@ -1,9 +1,9 @@
-//! Imports each sheet of a file as a new sheet, of any size.
+//! Imports each sheet of a file as a new sheet of any size.
 //!
-//! `read` packs the file into objects on its own threads, while `upload` uploads them; `requests` builds the
-//! entry that refers to them. Before that entry is appended the log does not change, and uploaded objects
-//! expire after three days. `journal` records what a repeated import must know, and `place` finds or creates
-//! the spreadsheet.
+//! `read` packs the file into objects on separate threads, while `upload` uploads them. `requests`
+//! builds the entry that refers to the objects. The log does not change before that entry is
+//! appended, and uploaded objects that no entry refers to expire after three days. `journal`
+//! records the state that a repeated import requires, and `place` finds or creates the spreadsheet.
 
 mod journal;
 mod place;
@@ -35,13 +35,13 @@ use read::PackedItem;
 use requests::{FileSheet, FileSheets, IndexObject};
 use upload::{UploadQueue, Uploader};
 
-/// Capacity of the channel from the reader to the uploader, in objects of about 128 KB.
+/// Capacity of the channel between the reader and the uploader, in objects of about 128 KB each.
 const OBJECT_QUEUE_LENGTH: usize = 16;
 
 /// The target of an import, and its journal.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// The target spreadsheet; `None` to create a new one.
+    /// The target spreadsheet, or `None` to create a new one.
     pub into: Option<LogId>,
     /// Name of a new spreadsheet.
     pub name: Option<Name>,
@@ -88,15 +88,16 @@ pub struct Imported {
     pub first_sheet: Option<SheetId>,
     /// The imported sheets, with their names in the spreadsheet.
     pub sheets: Vec<ImportedSheet>,
-    /// Summary of the file; `None` if the file was not read, because a resumed run only had to append its
-    /// requests.
+    /// Summary of the file. `None` if the file was not read, because a resumed run only had to
+    /// append its requests.
     pub file: Option<FileSummary>,
 }
 
-/// Reads a file like an import, without sending anything.
+/// Reads and checks a file like an import, but sends nothing.
 ///
 /// # Errors
-/// [`ImportError`] if the file cannot be imported.
+///
+/// Returns an [`ImportError`] if the file cannot be imported.
 pub async fn examine(
     path: &Path,
     options: &ReadOptions,
@@ -112,11 +113,12 @@ pub async fn examine(
     Ok(summarize(path, &sheets, reader.join().await?))
 }
 
-/// Imports a file. May be cancelled or killed at any time: the next call resumes the import, and each sheet
-/// is imported exactly once.
+/// Imports a file. The call may be cancelled or the process killed at any time: the next call
+/// resumes the import, and each sheet is imported exactly once.
 ///
 /// # Errors
-/// [`ImportError`]; each variant says whether anything was imported.
+///
+/// Returns an [`ImportError`]. Each variant states whether anything was imported.
 pub async fn run(
     client: &Client,
     path: &Path,
@@ -148,7 +150,8 @@ struct Import<'a> {
 impl Import<'_> {
     async fn run(&mut self, stamp: FileStamp) -> Result<Imported, ImportError> {
         if self.spreadsheet.journal().stamp == Some(stamp) {
-            // The file has not changed since an earlier run built the requests, so it need not be read.
+            // The file has not changed since an earlier run built the requests, so it is not read
+            // again.
             match self.append_requests().await {
                 // The uploaded objects have expired: read the file and upload them again.
                 Err(
@@ -186,8 +189,8 @@ impl Import<'_> {
                     self.spreadsheet.check_sheet_count(sheets.iter().len())?;
                 }
             }
-            // A spreadsheet is created only for a full batch, so that a small damaged file leaves nothing
-            // behind.
+            // Create a spreadsheet only when a batch is full, so that importing a small damaged
+            // file does not leave an empty spreadsheet.
             if uploads.is_batch_full() {
                 let spreadsheet = self.spreadsheet.find_or_create().await?;
                 uploads.start_batch(spreadsheet).await.map_err(nothing_imported)?;
@@ -220,7 +223,8 @@ impl Import<'_> {
         Ok(replies)
     }
 
-    /// Describes the imported sheets, with their current names in the spreadsheet if they can be read.
+    /// Describes the imported sheets. Uses their current names in the spreadsheet if these can be
+    /// read.
     async fn describe_result(
         &self,
         replies: Vec<AppendReply>,
@@ -239,7 +243,7 @@ impl Import<'_> {
         let mutations = journal.requests.iter().flat_map(|request| &request.mutations);
         let sheets = mutations.filter_map(|mutation| match &mutation.op {
             Operation::ImportSheet(import) => {
-                // Requests that an earlier run had acknowledged have no result here.
+                // There is no result for requests that an earlier run had already acknowledged.
                 let result = results.iter().find(|result| result.id == mutation.id).copied();
                 Some(ImportedSheet {
                     name: current_name(import, result, current.as_ref()),
@@ -276,8 +280,8 @@ impl ReaderThread {
     }
 }
 
-/// Starts to read and pack a file. The thread blocks while the channel is full, and ends when the receiver is
-/// dropped.
+/// Starts a thread that reads and packs a file. The thread blocks while the channel is full, and
+/// ends when the receiver is dropped.
 fn start_reading(
     path: &Path,
     options: &ReadOptions,
@@ -317,7 +321,7 @@ fn sheet_name(path: &Path, sheet: &FileSheet) -> String {
     }
 }
 
-/// Returns the current name of an imported sheet, or the requested name if unknown.
+/// Returns the current name of an imported sheet. Falls back to the requested name.
 fn current_name(
     import: &ImportSheet,
     result: Option<&AppendedMutation>,
@@ -349,12 +353,13 @@ fn check_imported(result: &AppendedMutation, operation: &Operation) -> Result<()
     Err(ImportError::Rejected { name, why })
 }
 
-/// Returns whether the server misses objects of the import, for example because they have expired.
+/// Returns whether the server reports that objects of the import are missing, for example because
+/// they have expired.
 fn are_objects_missing(error: &ClientError) -> bool {
     error.problem_kind() == Some(ProblemKind::IncompleteImport)
 }
 
-/// Returns the error for an import that committed nothing.
+/// Builds the error for an import that committed nothing.
 fn nothing_imported(error: ClientError) -> ImportError {
     let advice = match error.problem_kind() {
         Some(ProblemKind::NotFound) => "check the id (--into or -s) and the access of the token",

@@ -1,4 +1,4 @@
-//! The target of an import: finds or creates the spreadsheet, and keeps the journal.
+//! Finds or creates the target spreadsheet of an import, and maintains the journal.
 
 use std::path::Path;
 
@@ -28,13 +28,14 @@ pub(super) struct TargetSpreadsheet<'a> {
     client: &'a Client,
     target: &'a Target,
     journal: Journal,
-    /// Set if this run created the spreadsheet, or found the one that an earlier run created.
+    /// Set if this run or an earlier run created the spreadsheet.
     created: Option<CreateReply>,
     /// Whether this run resumes an interrupted run.
     is_resumed: bool,
-    /// Whether the journal contained requests at the start, which an earlier run may have sent.
+    /// Whether the journal contained requests when this run started. An earlier run may have sent
+    /// them.
     may_have_been_sent: bool,
-    /// Number of sheets of the spreadsheet that are not replaced.
+    /// Number of sheets in the spreadsheet that the import does not replace.
     other_sheets: usize,
 }
 
@@ -48,8 +49,8 @@ impl<'a> TargetSpreadsheet<'a> {
         if target.restart {
             delete_journal(&target.journal)?;
         }
-        // The journal of a finished import is left over if the run was killed before it deleted the
-        // journal. If the file has changed since, this is another import.
+        // If a run is killed before it deletes the journal, the journal of a finished import
+        // remains. A changed file then means that this is a different import.
         let is_left_over =
             |journal: &Journal| journal.is_finished() && journal.stamp != Some(stamp);
         let resumed = Journal::resume(&target.journal)?.filter(|journal| !is_left_over(journal));
@@ -75,12 +76,12 @@ impl<'a> TargetSpreadsheet<'a> {
         &self.target.journal
     }
 
-    /// Returns the target spreadsheet; creates a new one first if the import has no target.
+    /// Returns the target spreadsheet. If the import has no target, creates a new spreadsheet.
     pub(super) async fn find_or_create(&mut self) -> Result<LogId, ImportError> {
         if let Some(spreadsheet) = self.journal.spreadsheet {
             return Ok(spreadsheet);
         }
-        // Save the nonce before it is used, so that a later run gets the same spreadsheet.
+        // Save the nonce before it is used, so that a later run finds the same spreadsheet.
         self.journal.save(&self.target.journal)?;
         let name = self.target.name.as_ref().map(ToString::to_string);
         let request = CreateRequest { name, ..CreateRequest::new(self.journal.nonce.clone()) };
@@ -91,7 +92,8 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(reply.id)
     }
 
-    /// Checks an existing spreadsheet before the file is read: that it exists, and has the sheet to replace.
+    /// Checks an existing spreadsheet before the file is read. The spreadsheet and the sheet to
+    /// replace must exist.
     pub(super) async fn check_existing(&mut self) -> Result<(), ImportError> {
         if let Some(into) = self.target.into {
             let reply = self.client.sheets(into, None, None).await.map_err(nothing_imported)?;
@@ -110,7 +112,7 @@ impl<'a> TargetSpreadsheet<'a> {
         if sheets > MAX_SHEETS { Err(ImportError::TooManySheets { sheets }) } else { Ok(()) }
     }
 
-    /// Finds the sheet that the import replaces; `None` if it adds new sheets only.
+    /// Finds the sheet that the import replaces. Returns `None` if the import only adds sheets.
     fn find_replaced<'s>(
         &self,
         reply: &'s SheetsReply,
@@ -160,7 +162,7 @@ impl<'a> TargetSpreadsheet<'a> {
             replaces: replaced.map(|view| view.sheet),
         };
         match replaced {
-            // A sheet replaced by name keeps its name, so that the same command finds it again.
+            // A replaced sheet keeps its name, so that the same command finds it again.
             Some(replaced) if self.target.replace.is_some() => {
                 Ok(sheets.append_requests(&client_id, &target, |_| replaced.name.clone()))
             }
@@ -168,8 +170,8 @@ impl<'a> TargetSpreadsheet<'a> {
         }
     }
 
-    /// Saves requests in the journal before the first one is sent. Keeps the requests of an earlier run, and
-    /// fails if they import other cells.
+    /// Saves requests in the journal before the first one is sent. If the journal already contains
+    /// requests of an earlier run, keeps those. Fails if they import other cells.
     pub(super) fn save_requests(
         &mut self,
         requests: Vec<AppendRequest>,
@@ -193,10 +195,10 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(self.journal.save(&self.target.journal)?)
     }
 
-    /// Returns the error for a failed append request. If nothing was committed, removes the requests from the
-    /// journal, so that the next run builds them again.
+    /// Builds the error for a failed append request. If nothing was committed, removes the requests
+    /// from the journal, so that the next run builds new ones.
     pub(super) fn handle_append_failure(&mut self, error: ClientError) -> ImportError {
-        // The server reports missing objects only if the request was not committed before.
+        // The server only reports missing objects if the request was not committed before.
         let may_be_committed = self.may_have_been_sent && !are_objects_missing(&error);
         let is_partly_committed = self.journal.acknowledged > 0;
         if may_be_committed || is_partly_committed || !error.certainly_not_done() {
@@ -207,8 +209,8 @@ impl<'a> TargetSpreadsheet<'a> {
         nothing_imported(error)
     }
 
-    /// Saves the journal after a run, or deletes it if there is nothing to resume. Returns whether it was
-    /// deleted.
+    /// Saves the journal at the end of a run, or deletes it if there is nothing to resume. Returns
+    /// whether the journal was deleted.
     pub(super) fn save_or_delete_journal(
         &self,
         error: Option<&ImportError>,
@@ -231,8 +233,8 @@ impl<'a> TargetSpreadsheet<'a> {
         }
     }
 
-    /// Returns whether this import has created a spreadsheet, or may have. A later run must use it, so that no
-    /// empty spreadsheet is left over.
+    /// Returns whether this import has created a spreadsheet or may have created one. A later run
+    /// must use that spreadsheet, so that no empty spreadsheet remains.
     fn may_have_created(&self, error: &ImportError) -> bool {
         if self.target.into.is_some() || !self.target.journal.exists() {
             return false;
@@ -247,7 +249,7 @@ fn count_other_sheets(reply: &SheetsReply, replaced: Option<&SheetView>) -> usiz
     reply.sheets.len().saturating_sub(usize::from(replaced.is_some()))
 }
 
-/// Returns the error for an import whose outcome is unknown.
+/// Builds the error for an import whose outcome is unknown.
 fn uncertain(error: ClientError) -> ImportError {
     let advice = match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {

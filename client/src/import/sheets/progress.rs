@@ -9,7 +9,7 @@ use cellar_snapshot::tile::Tile;
 /// The progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UploadProgress {
-    /// Read and total bytes of the file.
+    /// Number of bytes read, and size of the file in bytes.
     pub read: ReadProgress,
     /// Number of cells read.
     pub cells: u64,
@@ -19,11 +19,12 @@ pub struct UploadProgress {
     pub objects: u64,
     /// Bytes of the uploaded objects.
     pub object_bytes: u64,
-    /// Whether the entry is being appended: an interruption then leaves the outcome unknown.
+    /// Whether the entry is being appended. If the import is interrupted now, its outcome is
+    /// unknown.
     pub is_appending: bool,
 }
 
-/// Shares the progress of a running import between threads. Clones share the same progress.
+/// Progress of a running import, shared between threads. Clones refer to the same progress.
 #[derive(Debug, Clone, Default)]
 pub struct ProgressMonitor(Arc<Counts>);
 
@@ -67,7 +68,7 @@ impl ProgressMonitor {
         add(&self.0.formulas, tile.formulas());
     }
 
-    /// Resets the counts of cells, because the sheet is read again.
+    /// Resets the cell counts, because the sheet is read again.
     pub(super) fn reset_cells(&self) {
         self.0.cells.store(0, Ordering::Relaxed);
         self.0.formulas.store(0, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Reads a file and packs its sheets into objects, on threads of its own.
+//! Reads a file and packs its sheets into objects on separate threads.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -18,12 +18,14 @@ use super::progress::ProgressMonitor;
 use crate::import::file::SheetReader;
 use crate::import::{ImportError, ReadOptions};
 
-/// Maximum number of remembered object hashes, so that a text in many cells is uploaded once. When the limit
-/// is reached all are forgotten, and objects may be uploaded again, which does no harm.
+/// Maximum number of object hashes to keep. They ensure that a text that occurs in many cells is
+/// uploaded once. When the limit is reached, all hashes are discarded, and objects may harmlessly
+/// be uploaded again.
 const MAX_REMEMBERED_OBJECTS: usize = 1 << 16;
 
-/// Number of bytes of a csv file from which the column types are detected. If later rows contradict them, the
-/// file is read again, and some uploaded objects are not used. Smaller files are examined completely first.
+/// Number of bytes of a csv file from which the column types are detected. Smaller files are
+/// examined completely before packing. If later rows contradict the detected types, the file is
+/// read again, and some uploaded objects are not used.
 const SAMPLE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Capacity of the channel from the parser to the packer.
@@ -34,7 +36,7 @@ const PIECE_QUEUE_LENGTH: usize = 1;
 pub(super) enum PackedItem {
     /// An object of the next sheet.
     Object(PackedChunk),
-    /// A sheet whose objects are complete.
+    /// A sheet after all its objects were packed.
     Sheet(PackedSheet),
 }
 
@@ -46,7 +48,7 @@ pub(super) struct PackedChunk {
     pub(super) long_texts: usize,
 }
 
-/// A sheet of the file whose cells are packed.
+/// The sheet of the file whose cells are being packed.
 #[derive(Debug)]
 pub(super) struct PackedSheet {
     pub(super) start: SheetStart,
@@ -55,7 +57,7 @@ pub(super) struct PackedSheet {
 
 /// Receives packed objects and sheets. Closing the sink stops the reader.
 pub(super) trait Sink {
-    /// Passes an item on, and blocks while the sink is full. Returns `false` if the sink is closed.
+    /// Passes on an item. Blocks while the sink is full. Returns `false` if the sink is closed.
     fn put(&mut self, found: PackedItem) -> bool;
 
     /// Returns whether the receiver was dropped.
@@ -72,9 +74,9 @@ impl Sink for tokio::sync::mpsc::Sender<PackedItem> {
     }
 }
 
-/// Reads a file until its end or until the sink is closed. Returns the column types of a csv file.
+/// Reads a file until its end, or until the sink is closed. Returns the column types of a csv file.
 ///
-/// A second thread parses the file, while this thread packs the cells into chunks.
+/// The file is parsed on a second thread, while this thread packs the cells into chunks.
 pub(super) fn read_file(
     path: &Path,
     options: &ReadOptions,
@@ -93,8 +95,8 @@ pub(super) fn read_file(
     })
 }
 
-/// Sends the pieces of a file, then `None`; stops when the receiver is dropped. If the file cannot be read,
-/// closes the channel without sending `None`.
+/// Sends the pieces of a file and then `None`. Stops when the receiver is dropped. If the file
+/// cannot be read, closes the channel without sending `None`.
 fn send_pieces(
     mut file: SheetReader,
     progress: &ProgressMonitor,
@@ -115,8 +117,8 @@ struct SheetPacker<'a, S> {
     sheet: Option<(SheetStart, SheetWriter)>,
     /// Hashes of objects that were already passed to the sink.
     remembered: HashSet<ChunkHash>,
-    /// Number of long texts that a packed chunk refers to, until the chunk is passed to the sink. Chunks
-    /// without long texts are not included.
+    /// Number of long texts that each packed chunk refers to. An entry is removed when its chunk is
+    /// passed to the sink. Chunks without long texts are not included.
     long_text_counts: RefCell<HashMap<ChunkHash, usize>>,
     sink: &'a mut S,
 }
@@ -163,7 +165,8 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(())
     }
 
-    /// Packs a block of cells, and passes the resulting objects to the sink. Returns whether the sink is open.
+    /// Packs a block of cells and passes the new objects to the sink. Returns whether the sink is
+    /// still open.
     fn pack_block(&mut self, block: Block) -> Result<bool, ImportError> {
         let Some((_, writer)) = &mut self.sheet else { return Ok(true) };
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
@@ -176,16 +179,16 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(self.put_chunks(chunks))
     }
 
-    /// Discards the cells of the current sheet, which the parser sends again. Objects that were already
-    /// uploaded are used again or expire.
+    /// Discards the cells of the current sheet, because the parser sends them again. Objects that
+    /// were already uploaded are reused or expire.
     fn restart_sheet(&mut self) {
         if let Some((_, writer)) = &mut self.sheet {
             *writer = SheetWriter::default();
         }
     }
 
-    /// Passes the last objects of the current sheet, and the sheet itself, to the sink. Returns whether the
-    /// sink is open.
+    /// Passes the last objects of the current sheet to the sink, and then the sheet itself. Returns
+    /// whether the sink is still open.
     fn finish_sheet(&mut self) -> Result<bool, ImportError> {
         let Some((start, writer)) = self.sheet.take() else { return Ok(true) };
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
@@ -196,7 +199,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(self.sink.put(PackedItem::Sheet(PackedSheet { start, written })))
     }
 
-    /// Passes new chunks to the sink. Returns whether the sink is open.
+    /// Passes new chunks to the sink. Returns whether the sink is still open.
     fn put_chunks(&mut self, chunks: Vec<PackedObject>) -> bool {
         let long_text_counts = self.long_text_counts.take();
         for packed in chunks {
@@ -210,7 +213,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         true
     }
 
-    /// Passes a new long text to the sink. Returns whether the sink is open.
+    /// Passes a long text to the sink if it is new. Returns whether the sink is still open.
     fn put_long_text(&mut self, body: &LongBody) -> Result<bool, ImportError> {
         if !self.remember(ChunkHash(body.hash)) {
             return Ok(true);
@@ -223,7 +226,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(self.sink.put(PackedItem::Object(PackedChunk { packed, long_texts: 0 })))
     }
 
-    /// Remembers the hash of an object. Returns whether the hash is new.
+    /// Stores the hash of an object. Returns whether the hash is new.
     fn remember(&mut self, hash: ChunkHash) -> bool {
         if self.remembered.len() >= MAX_REMEMBERED_OBJECTS {
             self.remembered.clear();

@@ -14,22 +14,23 @@ use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 
 use super::read::PackedSheet;
 
-/// Maximum number of objects that the sheets of an import refer to directly. When it is reached, each further
-/// sheet refers to one object. The other half of a request's limit is for these sheets.
+/// Maximum number of objects that the sheets of an import refer to directly. After this limit is
+/// reached, each further sheet refers to only one object. This is half of a request's limit; the
+/// other half is reserved for these sheets.
 const MAX_DIRECT_OBJECTS: usize = MAX_IMPORT_OBJECTS / 2;
-/// Maximum size of the tile indexes in one request, in bytes. Encoded as Base64 they are well below
-/// `MAX_REQUEST_BYTES` and fit in one entry.
+/// Maximum total size of the tile indexes in one request, in bytes. Encoded as Base64, they are
+/// well below `MAX_REQUEST_BYTES` and fit in one entry.
 const MAX_INDEX_BYTES: usize = MAX_REQUEST_BYTES / 8;
 
 /// The sheets of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileSheets {
     sheets: Vec<FileSheet>,
-    /// The objects that all sheets refer to directly.
+    /// The objects that the sheets refer to directly.
     direct: ReferencedObjects,
 }
 
-/// Number and size of the objects that tile indexes refer to directly.
+/// Number and total size of the objects that tile indexes refer to directly.
 #[derive(Debug, Clone, Copy, Default)]
 struct ReferencedObjects {
     count: usize,
@@ -52,7 +53,7 @@ impl ReferencedObjects {
 /// A sheet of a file.
 #[derive(Debug, Clone)]
 pub(super) struct FileSheet {
-    /// Name in the file; `None` for csv.
+    /// Name of the sheet in the file, or `None` for csv.
     pub(super) name: Option<String>,
     pub(super) hidden: bool,
     pub(super) extent: Extent,
@@ -65,7 +66,7 @@ pub(super) struct FileSheet {
 #[derive(Debug, Clone)]
 pub(super) struct IndexObject {
     pub(super) packed: PackedObject,
-    /// Whether the chunk refers to cells only, not to other index chunks.
+    /// Whether the chunk refers only to cells and not to other index chunks.
     pub(super) is_leaf: bool,
 }
 
@@ -94,7 +95,8 @@ impl FileSheets {
         self.sheets.iter()
     }
 
-    /// Adds a sheet. Returns the chunks of its tile index; each chunk comes after those that it refers to.
+    /// Adds a sheet. Returns the chunks of its tile index, in an order in which each chunk follows
+    /// the chunks that it refers to.
     pub(super) fn add(&mut self, sheet: PackedSheet) -> Result<Vec<IndexObject>, SnapshotError> {
         let PackedSheet { start, written } = sheet;
         let (mut index, mut chunks) = pack_import(&written.stripes)?;
@@ -115,7 +117,8 @@ impl FileSheets {
         chunks.into_iter().map(IndexObject::new).collect()
     }
 
-    /// Builds the requests that append the sheets. Several requests are needed only for hundreds of sheets.
+    /// Builds the requests that append the sheets. More than one request is needed only for
+    /// hundreds of sheets.
     pub(super) fn append_requests(
         &self,
         client_id: &str,
@@ -153,7 +156,8 @@ impl FileSheets {
         requests
     }
 
-    /// Splits the sheets, in order, into groups that fit in one request each. Returns at least one group.
+    /// Splits the sheets in order into groups that each fit in one request. Returns at least one
+    /// group.
     fn split_by_request_limits(&self) -> Vec<&[FileSheet]> {
         let mut groups = Vec::new();
         let mut group_start = 0;

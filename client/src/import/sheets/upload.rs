@@ -1,5 +1,5 @@
-//! Uploads the objects of an import: requests URLs in batches, uploads concurrently, and lets the server check
-//! the objects.
+//! Uploads the objects of an import. Requests upload URLs in batches, uploads objects concurrently,
+//! and asks the server to check them.
 
 use cellar_api::{
     wire::ChunkUpload, wire::ImportCheckRequest, wire::ImportUploadsRequest, wire::NewChunk,
@@ -17,13 +17,13 @@ use super::requests::IndexObject;
 use crate::client::sha256;
 use crate::{Client, ClientError};
 
-/// Number of bytes of objects that are collected in memory before their upload URLs are requested.
+/// Number of bytes of objects to collect in memory before their upload URLs are requested.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of concurrent uploads.
 const MAX_CONCURRENT_UPLOADS: usize = 8;
-/// Maximum number of concurrent check requests. For each, the server reads many objects.
+/// Maximum number of concurrent check requests. The server reads many objects for each of them.
 const MAX_CONCURRENT_CHECKS: usize = 4;
-/// Maximum number of upload URLs that are requested for one object. A URL expires after some minutes.
+/// Maximum number of upload URLs to request for one object. A URL expires after a few minutes.
 const MAX_UPLOAD_URLS: u32 = 3;
 
 /// The uploads of one import.
@@ -36,9 +36,10 @@ pub(super) struct UploadQueue {
     running: JoinSet<Result<UploadedObject, ClientError>>,
     /// Uploaded tiles that refer to long texts, with the number of their long texts.
     tiles_with_texts: Vec<(UploadedChunk, usize)>,
-    /// Index chunks that refer to cells only. They are checked after all uploads.
+    /// Index chunks that refer only to cells. They are checked after all uploads.
     leaf_indexes: Vec<UploadedChunk>,
-    /// Index chunks that refer to other index chunks. They are checked in order, after the leaves.
+    /// Index chunks that refer to other index chunks. They are checked in order, after the chunks
+    /// that refer only to cells.
     inner_indexes: Vec<UploadedChunk>,
 }
 
@@ -77,7 +78,8 @@ impl UploadQueue {
         self.batch.push(object);
     }
 
-    /// Adds an index chunk to the current batch. Chunks must be added before those that refer to them.
+    /// Adds an index chunk to the current batch. A chunk must be added before any chunk that refers
+    /// to it.
     pub(super) fn add_index(&mut self, index: IndexObject) {
         let IndexObject { packed, is_leaf } = index;
         let chunk = to_uploaded_chunk(packed.chunk);
@@ -94,7 +96,7 @@ impl UploadQueue {
         self.batch.len() >= MAX_IMPORT_OBJECTS || self.batch_bytes >= BATCH_BYTES
     }
 
-    /// Returns whether nothing is left to upload or to check.
+    /// Returns whether there is nothing left to upload or to check.
     pub(super) fn is_empty(&self) -> bool {
         self.batch.is_empty()
             && self.running.is_empty()
@@ -103,7 +105,7 @@ impl UploadQueue {
             && self.inner_indexes.is_empty()
     }
 
-    /// Starts the uploads of the current batch. Does not wait for the last of them.
+    /// Starts uploading the current batch. Does not wait until all uploads are complete.
     pub(super) async fn start_batch(&mut self, id: LogId) -> Result<(), ClientError> {
         self.batch_bytes = 0;
         let mut batch = std::mem::take(&mut self.batch);
@@ -122,8 +124,8 @@ impl UploadQueue {
         Ok(())
     }
 
-    /// Uploads the remaining objects, waits for all uploads, and lets the server check all objects. Each
-    /// index chunk is checked after the chunks that it refers to.
+    /// Uploads the remaining objects, waits for all uploads, and asks the server to check all
+    /// objects. Each index chunk is checked after the chunks that it refers to.
     pub(super) async fn finish(&mut self, id: LogId) -> Result<(), ClientError> {
         self.start_batch(id).await?;
         while !self.running.is_empty() {
@@ -139,7 +141,7 @@ impl UploadQueue {
         Ok(())
     }
 
-    /// Lets the server check tiles and index chunks, in concurrent requests.
+    /// Asks the server to check tiles and index chunks, in concurrent requests.
     async fn check_all(
         &self,
         id: LogId,
@@ -171,8 +173,8 @@ impl UploadQueue {
     }
 }
 
-/// Splits tiles that refer to long texts into check requests of at most `MAX_IMPORT_OBJECTS` objects. A tile
-/// with more long texts gets a request of its own.
+/// Splits tiles that refer to long texts into check requests of at most `MAX_IMPORT_OBJECTS`
+/// objects. A tile with more long texts is checked in a separate request.
 fn split_into_checks(tiles: Vec<(UploadedChunk, usize)>) -> Vec<Vec<UploadedChunk>> {
     let mut checks: Vec<Vec<UploadedChunk>> = Vec::new();
     let mut remaining_objects = 0_usize;
@@ -192,7 +194,7 @@ fn split_into_checks(tiles: Vec<(UploadedChunk, usize)>) -> Vec<Vec<UploadedChun
     checks
 }
 
-/// Returns the error for a task that panicked, which is a bug in this program.
+/// Builds the error for a task that panicked, which is a bug in this program.
 fn panicked(error: &JoinError) -> ClientError {
     ClientError::Setup { why: error.to_string() }
 }
@@ -234,7 +236,7 @@ impl Uploader {
                 Err(error) => return Err(error),
             }
             urls_used += 1;
-            // The reply contains exactly one URL, as requested.
+            // The response contains exactly one URL, as requested.
             let mut grants = self.request_uploads(id, vec![to_new_chunk(&packed)]).await?;
             if let Some(new_grant) = grants.pop() {
                 grant = new_grant;
@@ -243,8 +245,8 @@ impl Uploader {
     }
 }
 
-/// Returns whether a new URL may help: the URL has expired (403), or the object was uploaded twice at the
-/// same time (409).
+/// Returns whether a new URL may help. That is the case if the URL has expired (403) or if the
+/// object was uploaded twice at the same time (409).
 fn needs_new_url(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: 403 | 409, .. })
 }

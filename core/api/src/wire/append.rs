@@ -63,7 +63,7 @@ pub struct AppendedMutation {
     /// Whether the mutation was appended, a duplicate or rejected.
     pub status: MutationStatus,
     /// Position of the entry that contains the mutation. Absent if the client already knew that the
-    /// mutation is committed, because the server did not read the entry in this case.
+    /// mutation was committed; in this case, the server does not read the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
     /// Reason for the rejection. A rejected mutation has no effect, but its id counts as used.

@@ -24,7 +24,7 @@ pub trait Decider {
     /// change.
     ///
     /// # Errors
-    /// The reason to reject the command.
+    /// Returns the reason to reject the command.
     fn decide(
         &self,
         command: &Self::Command,

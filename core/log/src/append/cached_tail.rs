@@ -1,4 +1,4 @@
-//! The newest entries of a log that a process has read or written, without gaps.
+//! The cached newest entries of a log, which the process has read or written.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use cellar_base::position::Position;
 /// The newest entries of a log without gaps, at most `MAX_CACHED_TAIL_BYTES`.
 ///
 /// Entries are immutable, so a cached tail can be stale but never wrong. The only exception is the
-/// root that a finished snapshot adds to its entry, which is never read from this cache.
+/// key of the root, which is added to a Snapshot entry when its snapshot is finished. The key is
+/// never read from this cache.
 #[derive(Debug, Clone, Default)]
 pub struct CachedTail {
     entries: VecDeque<Arc<Entry>>,
@@ -18,8 +19,8 @@ pub struct CachedTail {
 }
 
 impl CachedTail {
-    /// Adds an entry that was read or written. An entry at or before the newest cached entry is
-    /// ignored; an entry after a gap replaces the whole tail.
+    /// Adds an entry that was read or written. Ignores an entry that is not after the newest cached
+    /// entry. If there is a gap before the entry, the entry replaces the whole tail.
     pub fn add(&mut self, entry: &Arc<Entry>) {
         if let Some(last) = self.entries.back() {
             if entry.position <= last.position {
@@ -39,7 +40,8 @@ impl CachedTail {
         }
     }
 
-    /// Returns the entries from `base` (inclusive) on; empty if the entry at `base` is not cached.
+    /// Returns the cached entries from `base` (inclusive) on. Empty if the entry at `base` is not
+    /// cached.
     #[must_use]
     pub fn entries_from(&self, base: Position) -> Vec<Arc<Entry>> {
         match self.entries.binary_search_by_key(&base, |entry| entry.position) {

@@ -1,5 +1,5 @@
 //! Transforms a mutation past the entries committed since its base. The append machine commits the
-//! result, and a client uses the same code to show pending edits.
+//! result. Clients use the same code to show pending edits.
 
 use std::collections::BTreeSet;
 
@@ -15,27 +15,28 @@ use cellar_base::limits::{
 use cellar_base::position::Position;
 use cellar_sheet::operation::{DeleteSpans, Operation, Rejection, RejectionReason, SheetId, Spans};
 
-/// Commits the mutations of one client in order, each after the changes that the viewpoint
-/// contains.
+/// Commits the mutations of one client in order. Each mutation is transformed past the changes in
+/// the viewpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Committer {
     viewpoint: Viewpoint,
-    /// Position from which on the viewpoint contains all entries.
+    /// Position from which on all entries are in the viewpoint.
     viewpoint_start: Position,
     /// Position of the entry that will contain the mutations.
     position: Position,
-    /// Approximate bytes that the committed operations of the request take in its reply.
+    /// Approximate size in the response of the operations that the request has committed so far, in
+    /// bytes.
     committed_bytes: usize,
-    /// Base of the last transformed mutation, and the map from the client's coordinates after it.
+    /// Base of the last transformed mutation, and the map by which it was transformed.
     map: Option<(Position, SpaceMap)>,
-    /// State before the next mutation, if known.
+    /// State before the next mutation, if it is known.
     state: Option<KnownState>,
 }
 
 impl Committer {
     /// Creates a committer for an entry at `position`. `viewpoint` contains all entries from
-    /// `viewpoint_start` on. `committed_bytes` is the size in the reply of the operations that the
-    /// request has already committed.
+    /// `viewpoint_start` on. `committed_bytes` is the size in the response of the operations that
+    /// the request has already committed.
     pub fn new(
         viewpoint: Viewpoint,
         viewpoint_start: Position,
@@ -45,25 +46,25 @@ impl Committer {
         Self { viewpoint, viewpoint_start, position, committed_bytes, map: None, state: None }
     }
 
-    /// Sets the known state before the next mutation. Operations without an effect on this state
-    /// are not committed.
+    /// Sets the state before the next mutation. Operations that have no effect on this state are
+    /// not committed.
     pub fn with_state(self, state: Option<KnownState>) -> Self {
         Self { state, ..self }
     }
 
-    /// Returns `authored` with the map from its base to the entry's position. `operations` are the
+    /// Adds to `authored` the map from its base to the entry's position. `operations` are the
     /// operations of the external body.
     ///
     /// # Errors
-    /// The rejection of all operations, if the map cannot be stored or an operation names a sheet
-    /// that does not exist.
+    /// Returns a rejection of all operations if the map cannot be stored or an operation refers to a
+    /// sheet that does not exist.
     pub fn commit_external(
         &self,
         authored: ExternalEdits,
         operations: &[Operation],
     ) -> Result<ExternalEdits, Rejection> {
         let mut map = self.map_from(authored.base)?;
-        // A stored map keeps the order of rows and columns.
+        // A stored map must keep the order of rows and columns.
         if map.sheets().any(|(_, map)| !map.rows.keeps_order() || !map.columns.keeps_order()) {
             return Err(too_far_behind());
         }
@@ -84,7 +85,8 @@ impl Committer {
         Ok(external)
     }
 
-    /// Returns the committed form of a mutation. A mutation that cannot be committed is rejected.
+    /// Returns the committed form of a mutation. If the mutation cannot be committed, this is a
+    /// rejection.
     pub fn commit(&mut self, mutation: &RequestMutation) -> Mutation {
         let RequestMutation { base, authored, resolved } = mutation;
         let committed = match authored {
@@ -104,7 +106,7 @@ impl Committer {
     }
 
     /// Transforms an operation past the changes since its base. Returns `None` if the operation is
-    /// unchanged, and no operations if it has no effect.
+    /// unchanged, or an empty list if it has no effect.
     fn transform_operation(
         &mut self,
         base: Position,
@@ -128,7 +130,8 @@ impl Committer {
         if self.has_effect(base, effective)? { Ok(committed) } else { Ok(Some(Vec::new())) }
     }
 
-    /// Returns the map from the client's coordinates after `base` to those of the newest entry.
+    /// Returns the map from the client's coordinates after `base` to the coordinates of the newest
+    /// entry.
     fn map_from(&self, base: Position) -> Result<SpaceMap, Rejection> {
         if self.viewpoint.first_needed_position(base) < self.viewpoint_start {
             return Err(base_trimmed());
@@ -137,8 +140,7 @@ impl Committer {
         if map.is_too_long() { Err(too_far_behind()) } else { Ok(map) }
     }
 
-    /// Returns whether an operation changes the known state. Assumes that it does if the state is
-    /// unknown.
+    /// Returns whether an operation changes the known state, or `true` if the state is unknown.
     fn has_effect(&self, base: Position, operation: &Operation) -> Result<bool, Rejection> {
         match &self.state {
             Some(state) => state.has_effect(&self.viewpoint, base, operation),
@@ -146,13 +148,14 @@ impl Committer {
         }
     }
 
-    /// Returns whether operations on cells of a sheet can have an effect.
+    /// Returns whether operations on the cells of a sheet can have an effect.
     fn sheet_has_effect(&self, base: Position, sheet: SheetId) -> Result<bool, Rejection> {
         let any_operation = Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::default() });
         self.has_effect(base, &any_operation)
     }
 
-    /// Checks that a mutation fits an entry and, with the other mutations of its request, a reply.
+    /// Checks that a mutation fits into an entry, and that the request's committed operations fit
+    /// into a response.
     fn check_size(&mut self, mutation: &Mutation) -> Result<(), Rejection> {
         if let Some(rejection) = too_many_spans(mutation).or_else(|| too_large(mutation)) {
             return Err(resolution_too_large(&mutation.authored).unwrap_or(rejection));
@@ -168,12 +171,13 @@ impl Committer {
         Ok(())
     }
 
-    /// Adds a committed mutation, so that later mutations are transformed past it.
+    /// Adds a committed mutation to the viewpoint, so that later mutations are transformed past it.
     pub fn add_committed(&mut self, mutation: &Mutation) {
         let (authored, committed) = (&mutation.authored, mutation.effective());
         if let Some((_, map)) = &mut self.map {
             if authored.is_resolved_on_append() {
-                // The client does not know the resolved operations, so they count as foreign.
+                // The client does not know the operations to which its undo or revert was resolved,
+                // so they count as foreign.
                 committed.iter().for_each(|operation| map.add_foreign(operation));
             } else {
                 map.add_own(authored, committed);
@@ -198,7 +202,8 @@ fn too_far_behind() -> Rejection {
     Rejection::new(RejectionReason::TooFarBehind, detail)
 }
 
-/// Returns the operations that undo the entry at `target`, or a rejection if none are left.
+/// Returns the operations that undo the entry at `target`, or a rejection if nothing is left to
+/// undo.
 fn undo_operations(
     target: Position,
     resolved: Option<&Resolved>,
@@ -212,8 +217,8 @@ fn undo_operations(
     }
 }
 
-/// Returns the operations that revert all edits after `target`, or a rejection if there are none or
-/// too many.
+/// Returns the operations that revert all edits after `target`, or a rejection if there are no such
+/// operations or too many.
 fn revert_operations(
     target: Position,
     resolved: Option<&Resolved>,
@@ -229,8 +234,8 @@ fn revert_operations(
     Ok(resolved.operations.clone())
 }
 
-/// Returns the rejection of an undo or revert that does not fit an entry; `None` for any other
-/// operation.
+/// Returns a rejection for an undo or revert that does not fit into an entry, or `None` for any
+/// other operation.
 fn resolution_too_large(authored: &Operation) -> Option<Rejection> {
     match authored {
         Operation::Undo(_) => {
@@ -251,7 +256,7 @@ fn revert_too_large(target: Position) -> Rejection {
     Rejection::new(RejectionReason::TooLarge, detail)
 }
 
-/// Returns the rejection of a mutation whose transformed operations do not fit an entry.
+/// Returns a rejection for a mutation whose transformed operations do not fit into an entry.
 fn too_many_spans(mutation: &Mutation) -> Option<Rejection> {
     let committed = mutation.committed.as_ref()?;
     let span_count = |operation: &Operation| match operation {

@@ -1,5 +1,5 @@
-//! Whether a committed mutation changes anything: no mutation is reported as appended and silently
-//! lost.
+//! Determines whether a committed mutation has an effect, so that no mutation is reported as
+//! appended but silently lost.
 //!
 //! | operation | changes nothing if | result |
 //! |---|---|---|
@@ -13,11 +13,11 @@
 //! | `setFormat` | the sheet has `MAX_RANGE_FORMATS` formats or `MAX_RANGE_FORMAT_SPANS` spans | rejected, `tooManyFormats` |
 //! | `undo`, `revert` | nothing is left to reverse | rejected, `nothingToUndo`, `nothingToRevert` |
 //!
-//! An operation without cells, rows, columns or a name is invalid in any state. The following count
-//! as effects, because the state is the one that the author requested: setting the same value,
-//! format or name again, clearing blank cells, and inserting or deleting rows after the last one.
-//! If a sheet name is taken, a number is appended to it. If the sheet that an import replaces was
-//! deleted, the imported sheet is added after the other sheets.
+//! An operation without cells, rows, columns or a name is invalid in any state. The following
+//! operations count as having an effect, because they produce the state that the author requested:
+//! setting the same value, format or name again, clearing blank cells, and inserting or deleting
+//! rows after the last used one. If a sheet name is taken, a number is appended to it. If the sheet
+//! that an import replaces was deleted, the imported sheet is added after the other sheets.
 
 use crate::entry::Content;
 use crate::viewpoint::Viewpoint;
@@ -28,21 +28,21 @@ use cellar_sheet::metadata::{SheetFault, StateSummary};
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SetFormat, SheetId};
 use cellar_sheet::workbook::Workbook;
 
-/// The known part of the state before the next mutation.
+/// The part of the state before the next mutation that is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownState {
     summary: StateSummary,
-    /// The workbook without its cells, if its metadata was read.
+    /// The workbook without its cells, if the workbook metadata was read.
     workbook: Option<Workbook>,
 }
 
 impl KnownState {
-    /// Creates a state from the summary in the header of an entry.
+    /// Creates a known state from the summary in an entry's header.
     pub(crate) fn from_summary(summary: StateSummary) -> Self {
         Self { summary, workbook: None }
     }
 
-    /// Creates a state from workbook metadata.
+    /// Creates a known state from workbook metadata.
     pub fn from_metadata(metadata: &WorkbookMetadata) -> Self {
         let workbook = Some(Workbook::from_metadata(metadata));
         Self { summary: StateSummary::of(metadata), workbook }
@@ -56,23 +56,23 @@ impl KnownState {
         self.summary
     }
 
-    /// Applies committed operations.
+    /// Applies committed operations to the known state.
     pub(super) fn apply(&mut self, operations: &[Operation]) {
         self.summary.apply(operations);
         let Some(workbook) = &mut self.workbook else { return };
         for operation in operations {
-            // The workbook is without cells.
+            // This workbook contains no cells.
             if !matches!(operation, Operation::SetCells(_)) {
                 workbook.apply_operation(operation);
             }
         }
     }
 
-    /// Returns whether an operation changes this state; `false` if others deleted its sheet or
-    /// pushed its place off the sheet after `base`.
+    /// Returns whether an operation changes this state. Returns `false` if, after `base`, others
+    /// deleted the operation's sheet or moved its place past the end of the sheet.
     ///
     /// # Errors
-    /// A rejection if the operation can never have an effect.
+    /// Returns a rejection if the operation can never have an effect.
     pub(super) fn has_effect(
         &self,
         viewpoint: &Viewpoint,
@@ -98,7 +98,7 @@ impl KnownState {
         }
     }
 
-    /// Checks that a sheet has capacity for one more range format. Uses the workbook if the summary
+    /// Checks that one more range format can be added to a sheet. Uses the workbook if the summary
     /// is not precise enough.
     fn check_format_limit(&self, set: &SetFormat) -> Result<(), Rejection> {
         if self.summary.has_room_for(set) {
@@ -125,7 +125,7 @@ fn inserts_past_the_end(operation: &Operation) -> bool {
     }
 }
 
-/// Returns the rejection of a mutation on a sheet whose addition was rejected.
+/// Returns a rejection for a mutation on a sheet whose addition was rejected.
 pub(super) fn sheet_not_added(sheet: SheetId) -> Rejection {
     let detail = format!("sheet {} does not exist: its addition was rejected", sheet.0);
     Rejection::new(RejectionReason::NoSuchSheet, detail)

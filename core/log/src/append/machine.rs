@@ -19,19 +19,19 @@ pub struct Append {
     rules: Rules,
     scan: Scan,
     phase: Phase,
-    /// Start time in Unix seconds.
+    /// Start time of the append in Unix seconds.
     started_s: u64,
-    /// Whether a consistent read reached the end of the log, and no entry was found since.
+    /// Whether a consistent read has reached the end of the log and no later entry was found since.
     end_is_confirmed: bool,
-    /// Puts of the current entry that were refused or have an unknown outcome.
+    /// Number of puts of the current entry that were refused or have an unknown outcome.
     failed_puts: u32,
     /// Whether an earlier attempt of the current put has an unknown outcome.
     put_is_uncertain: bool,
-    /// Consecutive puts that lost against other writers.
+    /// Number of consecutive puts that lost a race against another writer.
     losses: u32,
-    /// Failed reads of all kinds.
+    /// Number of failed reads of all kinds.
     failed_reads: u32,
-    /// Whether the entries after a base were trimmed. The scan then starts at the newest segment.
+    /// Whether entries after a base were trimmed. If so, the scan starts at the newest segment.
     base_was_trimmed: bool,
 }
 
@@ -63,14 +63,14 @@ enum Phase {
 }
 
 impl Append {
-    /// Starts an append. `cached` are the cached entries from the request's lowest base on (see
-    /// [`CachedTail::entries_from`](super::CachedTail::entries_from)); it may be empty.
+    /// Starts an append. `cached` are the cached entries from the request's lowest base on,
+    /// possibly none (see [`CachedTail::entries_from`](super::CachedTail::entries_from)).
     #[must_use]
     pub fn begin(request: Request, cached: &[Arc<Entry>], inputs: Inputs) -> (Self, AppendAction) {
         Self::begin_with(Rules::default(), request, cached, inputs)
     }
 
-    /// Like [`Append::begin`], but with rules that the model checker chooses.
+    /// Like [`Append::begin`], but the caller (the model checker) chooses the rules.
     #[must_use]
     pub fn begin_with(
         rules: Rules,
@@ -105,8 +105,8 @@ impl Append {
         (append, action)
     }
 
-    /// Processes the result of the last action and returns the next action. An event that does not
-    /// match the last action ends the append with [`Refusal::Store`].
+    /// Processes the result of the last action and returns the next action. If the event does not
+    /// match the last action, the append ends with [`Refusal::Store`].
     #[must_use]
     pub fn step(mut self, event: AppendEvent, inputs: Inputs) -> (Self, AppendAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -136,7 +136,7 @@ impl Append {
             (Phase::Putting { entry }, AppendEvent::PutUnknown) => {
                 self.handle_put_unknown(entry, inputs)
             }
-            // This attempt failed, but an earlier one may have succeeded.
+            // This attempt failed, but an earlier attempt may have succeeded.
             (Phase::Putting { .. }, AppendEvent::PutFailed) if self.put_is_uncertain => {
                 finish(Err(Refusal::OutcomeUnknown))
             }
@@ -161,7 +161,7 @@ impl Append {
             return finish(Err(Refusal::Full));
         };
         if scanned.is_err() {
-            // A gap counts as the end of the log, unless a consistent read finds a later entry.
+            // A gap counts as the end of the log until a consistent read finds a later entry.
             if !consistent && self.rules.is_enforced(SafetyRule::ConsistentRefusal) {
                 return self.read(next, true);
             }
@@ -175,7 +175,7 @@ impl Append {
         self.decide(inputs)
     }
 
-    /// Retries a failed read, unless the error is permanent or too many reads have failed.
+    /// Retries a failed read. Gives up if the error is permanent or too many reads have failed.
     fn handle_read_failure(
         &mut self,
         phase: Phase,
@@ -236,7 +236,8 @@ impl Append {
             return finish(Err(Refusal::Contention));
         }
         match self.scan.next {
-            // Other writers are faster: one query is cheaper than a lost put for each of them.
+            // Other writers are faster. One query is cheaper than losing a put to each of their
+            // entries.
             Some(from) if self.losses >= LOSSES_BEFORE_CATCH_UP => {
                 self.losses = 0;
                 self.phase = Phase::WaitingToRead { from, consistent: false };
@@ -260,7 +261,7 @@ impl Append {
         AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_puts, inputs.random) }
     }
 
-    /// Decides at the possible end of the log whether to put an entry, to read again or to finish.
+    /// Handles the possible end of the log: puts the next entry, reads again, or finishes.
     fn decide(&mut self, inputs: Inputs) -> AppendAction {
         if self.scan.tail.is_none() && !self.rules.is_enforced(SafetyRule::KnownExists) {
             self.scan.assume_base_exists(self.request.incarnation);
@@ -292,7 +293,7 @@ impl Append {
         self.put_next_entry(&tail, inputs)
     }
 
-    /// Handles a scan that found no entry at its start.
+    /// Handles a scan that found no entry at its starting position.
     fn handle_missing_base(&mut self, inputs: Inputs) -> AppendAction {
         let start = self.scan.start;
         if self.base_was_trimmed {
@@ -302,8 +303,8 @@ impl Append {
         self.refuse(Refusal::UnknownBase { base: start })
     }
 
-    /// Checks that the first mutation follows the client's last committed mutation. Returns the
-    /// action that refuses the request otherwise.
+    /// Checks that the first mutation follows the client's last committed mutation. If not, returns
+    /// the action that refuses the request.
     fn check_numbering(&mut self) -> Option<AppendAction> {
         if self.base_was_trimmed && !self.request.numbering_known {
             let base = self.request.lowest_base();
@@ -315,7 +316,7 @@ impl Append {
             if !self.base_was_trimmed {
                 return Some(self.refuse(Refusal::Gap { expected, got: first_id }));
             }
-            // The missing mutations may be in trimmed entries.
+            // The missing mutations may be in entries that were trimmed.
             self.scan.last_id = first_id.saturating_sub(1);
         }
         let last_id = self.scan.last_id;
@@ -325,7 +326,8 @@ impl Append {
         None
     }
 
-    /// Puts the next entry of the request, unless its segment or its state must be read first.
+    /// Puts the request's next entry. If the segment or the state must be read first, returns that
+    /// read instead.
     fn put_next_entry(&mut self, tail: &Tail, inputs: Inputs) -> AppendAction {
         let Some(next) = self.scan.next else {
             return finish(Err(Refusal::Full));
@@ -338,13 +340,14 @@ impl Append {
         }
         match self.build_entry(next, tail, inputs) {
             Ok(entry) => self.put(Arc::new(entry), inputs),
-            // `Request::new` has already encoded these mutations, so encoding cannot fail.
+            // Encoding cannot fail, because `Request::new` has already encoded these mutations.
             Err(_) => finish(Err(Refusal::Store)),
         }
     }
 
-    /// Waits for the first entry of a segment that is known to exist: one transaction writes it and
-    /// the End Segment of the preceding segment. Eventually consistent reads may not show it yet.
+    /// Waits for the first entry of a segment that is known to exist. One transaction writes this
+    /// entry and the End Segment of the preceding segment, but eventually consistent reads may not
+    /// show the entry yet.
     fn await_segment(&mut self, first_entry: Position, inputs: Inputs) -> AppendAction {
         if !self.end_is_confirmed || self.failed_reads >= self.rules.max_reads() {
             return self.refuse(Refusal::Corrupt { at: first_entry });
@@ -387,7 +390,7 @@ impl Append {
         AppendAction::ReadState { at }
     }
 
-    /// Refuses the request if a consistent read has confirmed the end of the log; otherwise
+    /// Refuses the request if a consistent read has confirmed the end of the log. Otherwise
     /// continues with a consistent read.
     fn refuse(&mut self, refusal: Refusal) -> AppendAction {
         let may_refuse =
@@ -400,8 +403,8 @@ impl Append {
         self.check_trim(refusal)
     }
 
-    /// Checks whether a missing entry was trimmed, which the first entry of its segment records.
-    /// Otherwise, or if the refusal is not about a missing entry, refuses the request.
+    /// Handles a refusal. If the refusal is about a missing entry, first checks whether the entry
+    /// was trimmed, which the first entry of its segment records. Otherwise, refuses the request.
     fn check_trim(&mut self, refusal: Refusal) -> AppendAction {
         let missing = match refusal {
             Refusal::UnknownBase { base } => base,
@@ -428,8 +431,8 @@ impl Append {
     }
 
     /// Restarts the scan at the newest segment, because entries after a base were trimmed. The
-    /// remaining log is sufficient to continue the client's numbering; the mutations are committed
-    /// as rejected.
+    /// remaining log is sufficient to continue the client's mutation ids. The mutations are
+    /// committed as rejected.
     fn restart_at_newest_segment(&mut self, newest: Option<u32>) -> AppendAction {
         let start = newest.and_then(|segment| Position::new(segment, 0).ok());
         let Some(start) = start else {
@@ -446,7 +449,7 @@ impl Append {
         AppendAction::Read { from, consistent }
     }
 
-    /// Puts the entry, unless the append is too old: if the process was frozen, its reads may be
+    /// Puts the entry, unless the append is too old. If the process was suspended, its reads may be
     /// older than a trim, and the key of a trimmed entry is free again.
     fn put(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
         let is_old = inputs.now_s > self.started_s.saturating_add(MAX_APPEND_AGE_S);
@@ -459,7 +462,8 @@ impl Append {
         AppendAction::Put { entry }
     }
 
-    /// Returns the result of the finished append and moves the missing entries out of the scan.
+    /// Returns the result of the finished append. Moves the entries that the client does not have
+    /// out of the scan.
     fn take_result(&mut self, tail: Tail) -> Appended {
         let ids = self.request.first_id..=self.request.last_id();
         Appended {

@@ -1,4 +1,4 @@
-//! A request to append mutations, validated as far as possible without the log.
+//! A request to append mutations. It is validated as far as possible without reading the log.
 
 use std::sync::Arc;
 
@@ -8,49 +8,50 @@ use cellar_base::limits::{MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_P
 use cellar_base::position::Position;
 use cellar_sheet::operation::{ImportSheet, Operation, Rejection, RejectionReason};
 
-/// Maximum bytes of the mutation count at the start of a body, a variable-length integer.
+/// Maximum size of the mutation count at the start of a body, in bytes. The count is a
+/// variable-length integer.
 pub(super) const BODY_FRAME_BYTES: usize = 5;
 
 /// A mutation as authored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMutation {
-    /// Id of the mutation. Ids of a client start at 1 and are consecutive.
+    /// Id of the mutation. A client's ids start at 1 and are consecutive.
     pub id: u64,
-    /// Position that the author had seen. A retry sends the same base.
+    /// Base: the position that the author had seen. A retry sends the same base.
     pub base: Position,
-    /// Operation. An operation that can never succeed is appended as rejected.
+    /// Operation as authored. An operation that can never succeed is appended as rejected.
     pub operation: Operation,
 }
 
 /// The operations to which an undo or revert was resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
-    /// Position of the state on which the operations were computed. They are not put if the log has
-    /// a later edit.
+    /// Position of the state on which the operations were computed. If the log has a later edit,
+    /// the operations are not put.
     pub at: Position,
-    /// Operations that reverse the edits, in order; empty if nothing is left to reverse.
+    /// Operations that reverse the edits, in order. Empty if nothing is left to reverse.
     pub operations: Vec<Operation>,
 }
 
-/// A requested undo or revert, which is the only mutation of its request.
+/// A request for an undo or revert, which must be the only mutation of its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResolutionRequest {
     /// Client that sent the request.
     pub client: ClientKey,
     /// Id of the mutation.
     pub id: u64,
-    /// Position that the author had seen.
+    /// Base: the position that the author had seen.
     pub base: Position,
     /// The edits to reverse.
     pub target: Target,
 }
 
-/// The edits that an undo or revert reverses.
+/// The edits that an undo or revert must reverse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// The entry at this position.
+    /// The edits of the entry at this position.
     Entry(Position),
-    /// All entries after this position.
+    /// The edits of all entries after this position.
     After(Position),
 }
 
@@ -59,13 +60,13 @@ pub enum Target {
 pub struct ImportRequest<'a> {
     /// Id of the mutation.
     pub id: u64,
-    /// Position that the author had seen.
+    /// Base: the position that the author had seen.
     pub base: Position,
     /// The imported sheet.
     pub import: &'a ImportSheet,
 }
 
-/// An uploaded object with one operation per mutation.
+/// An uploaded object that contains one operation per mutation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Upload {
     /// Key of the object.
@@ -74,9 +75,9 @@ pub struct Upload {
     pub bytes: u64,
     /// SHA-256 of the object.
     pub sha256: [u8; 32],
-    /// One operation per mutation, at least one.
+    /// Operations, one per mutation. Not empty.
     pub operations: Arc<[Operation]>,
-    /// Position that the author had seen.
+    /// Base: the position that the author had seen.
     pub base: Position,
 }
 
@@ -88,17 +89,17 @@ impl Upload {
     }
 }
 
-/// A valid request, with at least one mutation and consecutive ids.
+/// A valid request. It has at least one mutation, and the mutation ids are consecutive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     pub(super) log: LogId,
     pub(super) client: ClientKey,
     pub(super) name: Option<ClientName>,
-    /// Whether the client is trusted to number its mutations, even if entries of it were trimmed.
+    /// Whether the client's mutation ids are trusted even if some of its entries were trimmed.
     pub(super) numbering_known: bool,
     pub(super) author: Option<String>,
     pub(super) incarnation: u32,
-    /// Greatest mutation id that the client knows to be committed.
+    /// Highest mutation id that the client knows to be committed.
     pub(super) acknowledged: u64,
     pub(super) first_id: u64,
     pub(super) payload: Payload,
@@ -107,13 +108,14 @@ pub struct Request {
 /// The mutations of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Payload {
-    /// Mutations with their operations.
+    /// Mutations that contain their operations.
     Mutations(Vec<RequestMutation>),
-    /// Mutations whose operations are in an uploaded object; they become one entry.
+    /// Mutations whose operations are in an uploaded object. They are committed as one entry.
     Upload(Upload),
 }
 
-/// One mutation of a request. A mutation that is invalid in every state is already a rejection.
+/// One mutation of a request. A mutation that is invalid in every state has already become a
+/// rejection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestMutation {
     pub(crate) base: Position,
@@ -121,7 +123,7 @@ pub struct RequestMutation {
     pub(super) resolved: Option<Resolved>,
 }
 
-/// The reason why a request is invalid.
+/// Reason why a request is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRequest {
     /// The request has no mutations.
@@ -136,16 +138,16 @@ pub enum InvalidRequest {
     /// The mutation ids do not start at 1 or are not consecutive.
     #[error("mutation {id} follows {before}; ids must start at 1 and be consecutive")]
     IdsNotConsecutive {
-        /// The preceding id; 0 before the first.
+        /// Preceding id, or 0 if `id` is the first.
         before: u64,
         /// The received id.
         id: u64,
     },
-    /// The request has an undo or revert and other mutations, which would change the state on which
-    /// it is resolved.
+    /// The request contains an undo or revert together with other mutations. These would change the
+    /// state on which the undo or revert is resolved.
     #[error("an undo or revert must be the only mutation of a request")]
     NotAlone,
-    /// A mutation id is too large for a JSON number.
+    /// A mutation id is too large to be exact as a JSON number.
     #[error("mutation id {id} is too large; at most {MAX_MUTATION_ID} is allowed")]
     IdTooLarge {
         /// Id of the mutation.
@@ -157,7 +159,7 @@ impl Request {
     /// Creates a request from mutations with their ids.
     ///
     /// # Errors
-    /// [`InvalidRequest`] with the first fault.
+    /// Returns [`InvalidRequest`] with the first violation.
     pub fn new(
         log: LogId,
         client: ClientKey,
@@ -170,7 +172,7 @@ impl Request {
         Self::from_numbered(log, client, author, incarnation, acknowledged, mutations.collect())
     }
 
-    /// Validates the number and the ids of the mutations.
+    /// Checks the number and the ids of the mutations.
     fn from_numbered(
         log: LogId,
         client: ClientKey,
@@ -194,7 +196,7 @@ impl Request {
         Ok(Self::from_valid(log, client, author, incarnation, acknowledged, first_id, payload))
     }
 
-    /// Creates a request from a valid payload. The client is trusted to number its mutations.
+    /// Creates a request from a valid payload. The client's mutation ids are trusted.
     fn from_valid(
         log: LogId,
         client: ClientKey,
@@ -218,7 +220,7 @@ impl Request {
     }
 
     /// Creates a request for the only mutation of a new client. The mutation is put directly after
-    /// the state at `at`; if the log has a later edit, the request is refused with
+    /// the state at `at`. If the log has a later edit, the request is refused with
     /// [`Refusal::StaleResolution`](super::Refusal::StaleResolution).
     #[must_use]
     pub fn directly_after(
@@ -235,11 +237,11 @@ impl Request {
         Self::from_valid(log, client, author, incarnation, 0, 1, payload)
     }
 
-    /// Creates a request of rejected mutations on `base`, which records the ids of mutations that
-    /// the server itself rejects.
+    /// Creates a request of rejected mutations on `base`. It records the ids of mutations that the
+    /// server rejects before an append.
     ///
     /// # Errors
-    /// Like [`Request::new`].
+    /// Returns the same errors as [`Request::new`].
     pub fn rejecting(
         log: LogId,
         client: ClientKey,
@@ -258,9 +260,9 @@ impl Request {
         Self::from_numbered(log, client, author, incarnation, acknowledged, mutations.collect())
     }
 
-    /// Marks the request as sent by a client of a sync group, whose name the entry stores. The
-    /// client is not trusted to number its mutations: if entries after a base were trimmed, the
-    /// request is refused with [`Refusal::BaseGone`](super::Refusal).
+    /// Marks the request as sent by a client in a client group, whose name the entry stores. The
+    /// client's mutation ids are not trusted: if entries after a base were trimmed, the request is
+    /// refused with [`Refusal::BaseGone`](super::Refusal).
     #[must_use]
     pub fn with_client_name(self, name: ClientName) -> Self {
         Self { name: Some(name), numbering_known: false, ..self }
@@ -269,7 +271,7 @@ impl Request {
     /// Creates a request for mutations whose operations are in an uploaded object.
     ///
     /// # Errors
-    /// Like [`Request::new`].
+    /// Returns the same errors as [`Request::new`].
     pub fn upload(
         log: LogId,
         client: ClientKey,
@@ -308,7 +310,7 @@ impl Request {
         self.first_id.saturating_add(self.count()).saturating_sub(1)
     }
 
-    /// Returns the mutations with ids above `last_id`; none if the operations were uploaded.
+    /// Returns the mutations with ids above `last_id`, or none if the operations were uploaded.
     pub(super) fn after(&self, last_id: u64) -> impl Iterator<Item = (u64, &RequestMutation)> {
         let mutations = match &self.payload {
             Payload::Mutations(mutations) => mutations.as_slice(),
@@ -329,14 +331,15 @@ impl Request {
         self.upload_payload().map_or(&[], |upload| &upload.operations)
     }
 
-    /// Returns the bases of all mutations.
+    /// Returns the bases of all mutations in the request.
     pub(super) fn bases(&self) -> impl Iterator<Item = Position> + '_ {
         let bases = self.after(0).map(|(_, mutation)| mutation.base);
         bases.chain(self.upload_payload().map(|upload| upload.base))
     }
 
-    /// Returns the bases of the mutations with ids above `last_id` that need a transform. An undo
-    /// or revert needs none: it is put only directly after the state on which it was resolved.
+    /// Returns the bases of the mutations with ids above `last_id` that must be transformed. An
+    /// undo or revert is not transformed, because it is put only directly after the state on which
+    /// it was resolved.
     pub(super) fn transformed_bases_after(
         &self,
         last_id: u64,
@@ -347,7 +350,7 @@ impl Request {
         bases.chain(self.upload_payload().map(|upload| upload.base))
     }
 
-    /// Returns the undo or revert of the request, if it has one, for the caller to resolve.
+    /// Returns the request's undo or revert, if any, so that the caller can resolve it.
     #[must_use]
     pub fn to_resolve(&self) -> Option<ResolutionRequest> {
         let (_, mutation) = self.after(0).next()?;
@@ -360,8 +363,8 @@ impl Request {
         Some(ResolutionRequest { client, id, base: mutation.base, target })
     }
 
-    /// Returns the imports that the client does not know to be committed. The caller checks that
-    /// their chunks exist before the append.
+    /// Returns the imports that the client does not know to be committed. Before the append, the
+    /// caller checks that their chunks exist.
     pub fn imports(&self) -> impl Iterator<Item = ImportRequest<'_>> {
         self.after(self.acknowledged).filter_map(|(id, mutation)| match &mutation.authored {
             Operation::ImportSheet(import) => {
@@ -371,7 +374,8 @@ impl Request {
         })
     }
 
-    /// Sets the operations of the request's undo or revert. Without them, it is rejected.
+    /// Sets the operations to which the request's undo or revert was resolved. If they are not set,
+    /// it is rejected.
     #[must_use]
     pub fn with_resolution(mut self, resolved: Resolved) -> Self {
         if let Payload::Mutations(mutations) = &mut self.payload
@@ -382,13 +386,13 @@ impl Request {
         self
     }
 
-    /// Returns the lowest base of all mutations, at which the scan of the log starts.
+    /// Returns the lowest base of all mutations. The scan of the log starts at this position.
     #[must_use]
     pub fn lowest_base(&self) -> Position {
         self.bases().min().unwrap_or(Position::FIRST)
     }
 
-    /// Returns the client that numbered the mutations.
+    /// Returns the client that assigned the mutation ids.
     #[must_use]
     pub fn client(&self) -> ClientKey {
         self.client
@@ -402,8 +406,8 @@ impl Request {
 }
 
 impl RequestMutation {
-    /// Validates a mutation. An invalid or too large mutation becomes a rejection, which keeps the
-    /// client's numbering.
+    /// Validates a mutation. An invalid or too large mutation becomes a rejection, so that its id
+    /// is still used and the client's ids stay consecutive.
     pub fn new(mutation: NewMutation) -> Self {
         let NewMutation { base, operation, .. } = mutation;
         let authored = operation.validated().unwrap_or_else(|fault| {
@@ -418,20 +422,20 @@ impl RequestMutation {
     }
 }
 
-/// Returns the rejection of a mutation that does not fit an entry.
+/// Returns a rejection for a mutation that does not fit into an entry.
 pub(super) fn too_large(mutation: &Mutation) -> Option<Rejection> {
-    // The encoder does not fail for checked operations.
+    // Encoding does not fail, because the operation was already validated.
     let bytes = encoded_mutation_bytes(mutation).unwrap_or(usize::MAX);
     if bytes.saturating_add(BODY_FRAME_BYTES) <= MAX_ENTRY_BODY_BYTES {
         return None;
     }
     let detail = format!(
-        "the mutation has {bytes} bytes encoded, at most {MAX_ENTRY_BODY_BYTES} are allowed; split it"
+        "the encoded mutation has {bytes} bytes; at most {MAX_ENTRY_BODY_BYTES} are allowed; split it"
     );
     Some(Rejection::new(RejectionReason::TooLarge, detail))
 }
 
-/// Checks that ids are consecutive, above 0 and not too large.
+/// Checks that the ids are consecutive, start above 0 and are not too large.
 fn check_ids(ids: impl Iterator<Item = u64>) -> Result<(), InvalidRequest> {
     let mut before = None;
     for id in ids {

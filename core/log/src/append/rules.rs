@@ -1,9 +1,9 @@
-//! The safety rules of an append.
+//! Safety rules of an append.
 
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 
 /// A rule that prevents gaps, lost mutations or duplicates. The model checker disables one rule at
-/// a time and must then find a violation. Without the feature `model`, all rules are enforced.
+/// a time and must then find a violation. If the feature `model` is off, all rules are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// Entry n+1 is put only if entry n is known to exist.
@@ -16,22 +16,22 @@ pub enum SafetyRule {
     EndSegmentCheck,
     /// No request is refused because of a read that may be stale.
     ConsistentRefusal,
-    /// No entry is put based on reads that may be older than a trim.
+    /// No entry is put on the basis of reads that may be older than a trim.
     BoundedAge,
 }
 
-/// The enforced rules, of which the model checker disables one.
+/// The enforced rules. The model checker disables one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]
     without: Option<SafetyRule>,
-    /// Maximum numbers of puts and failed reads, if they replace the constants.
+    /// Maximum numbers of puts and of failed reads, which replace the constants if they are set.
     #[cfg(feature = "model")]
     attempts: Option<(u32, u32)>,
 }
 
 impl Rules {
-    /// Returns all rules but one.
+    /// Returns all rules except one.
     #[cfg(feature = "model")]
     #[must_use]
     pub fn without(rule: SafetyRule) -> Self {
@@ -54,7 +54,7 @@ impl Rules {
         MAX_PUT_ATTEMPTS
     }
 
-    /// Returns the maximum number of failed reads of one append.
+    /// Returns the maximum number of failed reads during one append.
     pub(super) fn max_reads(self) -> u32 {
         #[cfg(feature = "model")]
         if let Some((_, reads)) = self.attempts {

@@ -1,4 +1,4 @@
-//! The entries that an append has scanned.
+//! The entries that an append has scanned so far.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,19 +15,20 @@ use cellar_sheet::metadata::StateSummary;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// The newest scanned entry.
+/// The newest entry that was scanned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tail {
     pub(super) position: Position,
     pub(super) header: Header,
-    /// Set if the entry is an End Segment, after which no entry is put.
+    /// Set if the entry is an End Segment. No entry is put after an End Segment.
     pub(super) ended: bool,
 }
 
-/// The entry does not follow the last scanned entry: the log has a gap, or the read was stale.
+/// The entry does not directly follow the last scanned entry. Either the log has a gap, or the read
+/// was stale.
 pub(super) struct NotNext;
 
-/// The entries from the lowest base on, scanned exactly once and in order.
+/// The scanned entries from the lowest base on. Each entry is scanned exactly once and in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scan {
     client: ClientKey,
@@ -35,36 +36,37 @@ pub(super) struct Scan {
     lowest_base: Position,
     /// First scanned position.
     pub(super) start: Position,
-    /// The scanned changes as the client sees them, from which mutations are transformed.
+    /// The scanned changes from the client's viewpoint, past which mutations are transformed.
     pub(super) viewpoint: Viewpoint,
-    /// Next position to scan; `None` at the end of the position range.
+    /// Next position to scan, or `None` if no position is left.
     pub(super) next: Option<Position>,
     pub(super) tail: Option<Tail>,
-    /// Position at which the workbook metadata was read, and the metadata; `None` if the read
+    /// Workbook metadata and the position at which it was read. The metadata is `None` if the read
     /// failed.
     state_read: Option<(Position, Option<Arc<WorkbookMetadata>>)>,
-    /// Operations of the uploaded object.
+    /// Operations in the uploaded object.
     uploaded: Vec<Operation>,
-    /// Bases that were not scanned yet.
+    /// Bases of the request that the scan has not reached yet.
     pub(super) unseen_bases: BTreeSet<Position>,
-    /// Greatest committed mutation id of the client.
+    /// Highest committed mutation id of the client.
     pub(super) last_id: u64,
-    /// Outcomes of the request's mutations whose committed form differs from the authored form.
+    /// Outcomes of those mutations of the request whose committed form differs from the authored
+    /// form.
     outcomes: BTreeMap<u64, ScannedOutcome>,
-    /// Approximate bytes that the committed operations of the request take in its reply.
+    /// Approximate size in the response of the operations that the request has committed, in bytes.
     pub(super) committed_bytes: usize,
-    /// Newest entry with mutations of any client.
+    /// Newest entry that contains mutations of any client.
     pub(super) newest_edit: Option<Position>,
-    /// Entries with mutations of the client, by the first mutation id of each.
+    /// Entries that contain mutations of the client, by their first mutation id.
     client_entries: BTreeMap<u64, ClientEntry>,
-    /// Entries of other requests after the lowest base, at most `MAX_REPLY_BYTES`.
+    /// Entries of other requests after the lowest base, up to a total of `MAX_REPLY_BYTES`.
     pub(super) missing: Vec<Arc<Entry>>,
     missing_bytes: usize,
-    /// Position of the last entry in `missing`; set once `missing` is full.
+    /// Position of the last entry in `missing`. Set once `missing` is full.
     pub(super) missing_from: Option<Position>,
 }
 
-/// An entry with mutations of the client.
+/// An entry that contains mutations of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ClientEntry {
     last_id: u64,
@@ -107,8 +109,8 @@ impl Scan {
         }
     }
 
-    /// Restarts the scan at `start`: a position before the lowest base or, if the entries after a
-    /// base were trimmed, the first remaining entry.
+    /// Restarts the scan at `start`. This is a position before the lowest base or, if entries after
+    /// a base were trimmed, the first remaining entry.
     pub(super) fn restart(&mut self, request: &Request, start: Position) {
         self.start = start;
         self.viewpoint = Viewpoint::new(self.client);
@@ -124,7 +126,7 @@ impl Scan {
     /// Scans the next entry. `put_now` is set if this request has just put the entry.
     ///
     /// # Errors
-    /// [`NotNext`] if the entry is not at the next position.
+    /// Returns [`NotNext`] if the entry is not at the next position.
     pub(super) fn add_entry(&mut self, entry: &Arc<Entry>, put_now: bool) -> Result<(), NotNext> {
         let may_skip = !self.rules.is_enforced(SafetyRule::NoSkippedEntry);
         let is_next = Some(entry.position) == self.next;
@@ -133,7 +135,7 @@ impl Scan {
             return Err(NotNext);
         }
         self.unseen_bases.remove(&entry.position);
-        // A restarted scan reads the entries that the request put before.
+        // A restarted scan may read entries that this request has put.
         let is_own = put_now || self.has_put_at(entry.position);
         self.record_mutations(entry, is_own);
         if !is_own && entry.position > self.lowest_base {
@@ -151,7 +153,8 @@ impl Scan {
         Ok(())
     }
 
-    /// Records the changes of an entry and, if they are the client's, their ids and outcomes.
+    /// Records the changes of an entry. If the entry was written by the client, also records its
+    /// mutation ids and outcomes.
     fn record_mutations(&mut self, entry: &Entry, is_own: bool) {
         self.viewpoint.add_entry(entry);
         let Some((client, first_id, last_id)) = entry.mutation_ids() else { return };
@@ -164,7 +167,7 @@ impl Scan {
         }
     }
 
-    /// Assumes that the lowest base exists without reading it, which violates
+    /// Assumes that the entry at the lowest base exists, without reading it. This violates
     /// [`SafetyRule::KnownExists`].
     pub(super) fn assume_base_exists(&mut self, incarnation: u32) {
         let header = Header::first(incarnation);
@@ -173,8 +176,8 @@ impl Scan {
         self.unseen_bases.clear();
     }
 
-    /// Assumes that another client has written the entry at the key of `entry`, whose put has an
-    /// unknown outcome. This violates [`SafetyRule::SameKeyRetry`].
+    /// Assumes that another client wrote the entry at the key of `entry`, although the put of
+    /// `entry` has an unknown outcome. This violates [`SafetyRule::SameKeyRetry`].
     pub(super) fn assume_foreign_entry(&mut self, entry: &Entry) {
         let (position, header) = (entry.position, entry.header.clone());
         self.tail = Some(Tail { position, header, ended: false });
@@ -186,7 +189,7 @@ impl Scan {
         self.client_entries.values().any(|entry| entry.is_own && entry.position == position)
     }
 
-    /// Records the outcomes of an entry's mutations. Committed operations are recorded only if the
+    /// Records the outcomes of an entry's mutations. Committed operations are recorded only if this
     /// request put the entry; otherwise the client finds them in `missing`.
     fn record_outcomes(&mut self, entry: &Entry, is_own: bool) {
         if let Content::External(external) = &entry.content {
@@ -201,7 +204,7 @@ impl Scan {
             if rejection.is_none() && committed.is_none() && !no_effect {
                 continue;
             }
-            // A restarted scan reads the same entry again.
+            // A restarted scan may read the same entry again.
             if !self.outcomes.contains_key(&id) {
                 let bytes = committed.as_deref().map_or(0, operations_bytes);
                 self.committed_bytes = self.committed_bytes.saturating_add(bytes);
@@ -210,8 +213,8 @@ impl Scan {
         }
     }
 
-    /// Records which operations of the uploaded object had no effect, according to the map that
-    /// their entry contains.
+    /// Records which operations of the uploaded object had no effect, according to the map stored
+    /// in their entry.
     fn record_upload_outcomes(&mut self, external: &ExternalEdits) {
         for (id, operation) in (external.first_id..).zip(&self.uploaded) {
             if external.committed(operation).is_some_and(|committed| committed.is_empty()) {
@@ -222,7 +225,8 @@ impl Scan {
     }
 
     /// Returns whether the workbook metadata at the tail must be read before the remaining
-    /// mutations can be committed, because the summary in the header is missing or not sufficient.
+    /// mutations can be committed. This is the case if the summary in the header is missing or
+    /// insufficient.
     pub(super) fn needs_state(&self, tail: &Tail, request: &Request) -> bool {
         if self.state_read.as_ref().is_some_and(|(at, _)| *at == tail.position) {
             return false;
@@ -240,12 +244,12 @@ impl Scan {
         false
     }
 
-    /// Stores the workbook metadata at a position; `None` if it cannot be read.
+    /// Stores the workbook metadata at a position, or `None` if it cannot be read.
     pub(super) fn set_state(&mut self, at: Position, metadata: Option<Arc<WorkbookMetadata>>) {
         self.state_read = Some((at, metadata));
     }
 
-    /// Returns the state at the tail, if known.
+    /// Returns the state at the newest scanned entry, if it is known.
     pub(super) fn state(&self) -> Option<KnownState> {
         let tail = self.tail.as_ref()?;
         match &self.state_read {
@@ -256,7 +260,8 @@ impl Scan {
         }
     }
 
-    /// Returns the outcome of mutation `id`, if its committed form differs from the authored form.
+    /// Returns the outcome of the mutation `id`, if its committed form differs from the authored
+    /// form.
     pub(super) fn outcome(&self, id: u64) -> Option<&ScannedOutcome> {
         self.outcomes.get(&id)
     }
@@ -274,14 +279,14 @@ impl Scan {
         }
     }
 
-    /// Returns the entry that contains mutation `id` of the client, if it was scanned.
+    /// Returns the scanned entry that contains the client's mutation `id`.
     pub(super) fn entry_of(&self, id: u64) -> Option<ClientEntry> {
         let (_, entry) = self.client_entries.range(..=id).next_back()?;
         if id <= entry.last_id { Some(*entry) } else { None }
     }
 }
 
-/// Returns the approximate bytes of operations in a reply.
+/// Returns the approximate size of operations in a response, in bytes.
 pub(super) fn operations_bytes(operations: &[Operation]) -> usize {
     const FRAME_BYTES: usize = 64;
     let weight = |operation: &Operation| operation.weight_bytes().saturating_add(FRAME_BYTES);

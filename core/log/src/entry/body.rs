@@ -1,7 +1,7 @@
 //! Bodies of `E` entries, encoded with postcard.
 //!
-//! Most bodies have version 1, in which every mutation was committed as authored. Version 2 is
-//! written if a mutation was transformed.
+//! Most bodies have version 1, in which every mutation was committed as authored. If a mutation was
+//! transformed, version 2 is written.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,10 +19,10 @@ const AS_AUTHORED_VERSION: u64 = 1;
 /// Version of a body with transformed mutations.
 const TRANSFORMED_VERSION: u64 = 2;
 
-/// A body that cannot be decoded.
+/// Reason why a body cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
-    /// The body was written by a later release of Cellar.
+    /// A later release of Cellar wrote the body.
     #[error(
         "the body has version {version}; this build reads versions up to {TRANSFORMED_VERSION}; \
          upgrade Cellar"
@@ -34,13 +34,13 @@ pub enum BodyError {
     /// The bytes cannot be decoded.
     #[error("the body cannot be decoded: {0}")]
     Malformed(#[from] postcard::Error),
-    /// A rule of the layout is violated, such as bytes after the end.
+    /// The bytes violate a rule of the layout, for example because more bytes follow the end.
     #[error("the body cannot be decoded: {0}")]
     Shape(&'static str),
-    /// An operation has a value out of range.
+    /// An operation contains a value that is out of range.
     #[error("the body cannot be decoded: {0}")]
     Operation(#[from] UnreadableOperation),
-    /// An axis map has a value out of range.
+    /// An axis map contains a value that is out of range.
     #[error("the body cannot be decoded: {0}")]
     AxisMap(#[from] UnreadableAxisMap),
 }
@@ -72,13 +72,13 @@ struct MutationV2 {
     committed: Option<Vec<StoredOperation>>,
 }
 
-/// A base relative to the position of its entry. Most bases are a few entries back, so this form is
-/// one or two bytes shorter than a position.
+/// A base, stored relative to the position of its entry. Most bases are a few entries back, so that
+/// this form is one or two bytes shorter than a position.
 #[derive(Serialize, Deserialize)]
 pub(super) struct BaseV1 {
     segments_back: u32,
-    /// Distance in entries if both positions are in the same segment; otherwise the number of the
-    /// base in its segment.
+    /// If both positions are in the same segment, the distance in entries. Otherwise the number of
+    /// the base within its segment.
     num: u32,
 }
 
@@ -104,7 +104,7 @@ impl BaseV1 {
 }
 
 impl MutationV1 {
-    /// Returns the stored form of a mutation; `None` if the mutation was transformed.
+    /// Returns the version 1 form of a mutation, or `None` if the mutation was transformed.
     fn new(entry: Position, mutation: &Mutation) -> Option<Self> {
         if mutation.committed.is_some() {
             return None;
@@ -151,7 +151,7 @@ impl MutationV2 {
 /// Encodes the body of the `E` entry at `position`. Returns the version and the bytes of the body.
 ///
 /// # Errors
-/// Only if the encoder fails, which cannot happen for these types.
+/// Fails only if the encoder fails, which cannot happen for these types.
 pub fn encode_edits(
     position: Position,
     mutations: &[Mutation],
@@ -164,20 +164,20 @@ pub fn encode_edits(
     Ok((TRANSFORMED_VERSION, postcard::to_allocvec(&EditsV2 { mutations })?))
 }
 
-/// Returns an upper bound of the bytes that a mutation takes in a body at any position.
+/// Returns an upper bound for the size of a mutation in a body at any position, in bytes.
 ///
 /// # Errors
-/// Only if the encoder fails, which cannot happen for these types.
+/// Fails only if the encoder fails, which cannot happen for these types.
 pub fn encoded_mutation_bytes(mutation: &Mutation) -> Result<usize, BodyError> {
     const LONGEST_BASE_BYTES: usize = 10;
     let shortest = MutationV2::new(mutation.base, mutation);
     Ok(postcard::to_allocvec(&shortest)?.len() + LONGEST_BASE_BYTES)
 }
 
-/// Decodes the body of the `E` entry at `position`. Any bytes give edits or an error.
+/// Decodes the body of the `E` entry at `position`. Never panics on invalid bytes.
 ///
 /// # Errors
-/// [`BodyError`] with the reason.
+/// Returns [`BodyError`] with the reason.
 pub fn decode_edits(
     version: u64,
     position: Position,
@@ -207,7 +207,7 @@ pub fn decode_edits(
     Ok(Edits { client, name: None, first_id, mutations })
 }
 
-/// Decodes a value that takes all bytes of `body`.
+/// Decodes a value that must take up all bytes of `body`.
 pub(super) fn decode_all<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, BodyError> {
     let (decoded, rest) = postcard::take_from_bytes::<T>(body)?;
     if !rest.is_empty() {
@@ -216,7 +216,7 @@ pub(super) fn decode_all<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Bo
     Ok(decoded)
 }
 
-/// Checks that the ids of `count` mutations from `first_id` on are in range.
+/// Checks that the ids of `count` mutations, starting at `first_id`, are in range.
 pub(super) fn check_ids(first_id: u64, count: u64) -> Result<(), BodyError> {
     if first_id == 0 || first_id.saturating_add(count) > MAX_MUTATION_ID.saturating_add(1) {
         return Err(BodyError::Shape("mutation ids are out of range"));

@@ -1,8 +1,8 @@
-//! Large entries, whose operations are in an external body in S3.
+//! Large entries, whose operations are stored in S3 as an external body.
 //!
-//! An external body is in coordinates of its base. The entry contains the map from the base to the
-//! entry's position, which readers apply. An external body only sets cells; operations that move
-//! cells are small and never need one.
+//! The coordinates in an external body are those of its base. The entry contains the map from the
+//! base to the entry's position, and readers apply this map. An external body only sets cells.
+//! Operations that move cells are small and never need an external body.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,31 +19,31 @@ use cellar_base::position::Position;
 use cellar_sheet::axis_map::{Axis, StoredAxisMap};
 use cellar_sheet::operation::{Operation, SheetId, StoredOperation};
 
-/// Version of the part that is stored in the entry.
+/// Version of the part of the body that is stored in the entry.
 const EXTERNAL_VERSION: u64 = 1;
-/// First byte of the object: the version of the compressed content after it.
+/// First byte of the object: the version of the compressed content that follows.
 const OBJECT_VERSION: u8 = 1;
-/// A fast zstd level; higher levels save little on cells.
+/// A fast zstd level. Higher levels save little on cells.
 const COMPRESSION_LEVEL: i32 = 3;
 
-/// A batch of mutations of one client with an external body.
+/// A batch of mutations of one client, whose operations are in an external body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalEdits {
     /// Client of the mutations.
     pub client: ClientKey,
-    /// Id of the first mutation; the ids are consecutive.
+    /// Id of the first mutation. The ids are consecutive.
     pub first_id: u64,
-    /// Number of mutations, at least one.
+    /// Number of mutations, which is at least one.
     pub count: u32,
-    /// Position that the author had seen: the coordinates of the body.
+    /// Base: the position that the author had seen. The body uses its coordinates.
     pub base: Position,
     /// Key of the object.
     pub object: String,
     /// Size of the object in bytes.
     pub bytes: u64,
-    /// SHA-256 of the object, which readers verify.
+    /// SHA-256 hash of the object, which readers verify.
     pub sha256: [u8; 32],
-    /// Map from the coordinates of `base` to those before the entry.
+    /// Map from the coordinates of `base` to the coordinates before the entry.
     pub map: SpaceMap,
 }
 
@@ -72,18 +72,18 @@ impl ExternalEdits {
         self.first_id.saturating_add(u64::from(self.count)).saturating_sub(1)
     }
 
-    /// Returns the committed form of an operation of the body; `None` if the operation is
+    /// Returns the committed form of an operation in the body, or `None` if the operation is
     /// unchanged.
     #[must_use]
     pub fn committed(&self, authored: &Operation) -> Option<Vec<Operation>> {
         transform(authored, &self.map)
     }
 
-    /// Returns the approximate bytes of the edits in memory and in a reply, which includes a
-    /// presigned URL.
+    /// Returns the approximate size of the edits in memory and in a response, in bytes. A response
+    /// also contains a presigned URL.
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 512;
-        /// Most of a presigned URL is the session token of the signing function.
+        /// A presigned URL consists mostly of the session token of the signing function.
         const URL_BYTES: usize = 2_560;
         const SHEET_BYTES: usize = 64;
         const RUN_BYTES: usize = 48;
@@ -96,11 +96,11 @@ impl ExternalEdits {
     }
 }
 
-/// Encodes the body of the `E` entry at `position` whose operations are in an object. Returns the
+/// Encodes the body of the `E` entry at `position`, whose operations are in an object. Returns the
 /// version and the bytes of the body.
 ///
 /// # Errors
-/// Only if the encoder fails, which cannot happen for these types.
+/// Fails only if the encoder fails, which cannot happen for these types.
 pub fn encode_external(
     position: Position,
     external: &ExternalEdits,
@@ -121,10 +121,10 @@ pub fn encode_external(
     Ok((EXTERNAL_VERSION, postcard::to_allocvec(&stored)?))
 }
 
-/// Decodes the output of [`encode_external`]. Any bytes give edits or an error.
+/// Decodes the output of [`encode_external`]. Never panics on invalid bytes.
 ///
 /// # Errors
-/// [`BodyError`] with the reason.
+/// Returns [`BodyError`] with the reason.
 pub fn decode_external(
     version: u64,
     position: Position,
@@ -161,11 +161,12 @@ pub fn decode_external(
     })
 }
 
-/// Encodes the object with the operations of an external body, one per mutation.
+/// Encodes the object of an external body, with one operation per mutation.
 ///
 /// # Errors
-/// [`BodyError::Shape`] above `MAX_MUTATIONS_PER_REQUEST`, `MAX_CELLS_PER_UPLOAD`,
-/// `MAX_CELLS_PER_OPERATION` or `MAX_UPLOAD_BYTES`; the caller then splits the operations.
+/// Returns [`BodyError::Shape`] if the operations exceed `MAX_MUTATIONS_PER_REQUEST`,
+/// `MAX_CELLS_PER_UPLOAD`, `MAX_CELLS_PER_OPERATION` or `MAX_UPLOAD_BYTES`. The caller must then
+/// split the operations.
 pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyError> {
     let cells = operations.iter().map(cell_count);
     let too_many = operations.len() > MAX_MUTATIONS_PER_REQUEST
@@ -185,11 +186,11 @@ pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyErr
     Ok(object)
 }
 
-/// Decodes the object of an external body. Any bytes give operations or an error. Uses at most
-/// `MAX_EXTERNAL_BODY_BYTES` and the memory of `MAX_CELLS_PER_UPLOAD` cells.
+/// Decodes the object of an external body. Never panics on invalid bytes. Uses at most
+/// `MAX_EXTERNAL_BODY_BYTES` and the memory for `MAX_CELLS_PER_UPLOAD` cells.
 ///
 /// # Errors
-/// [`BodyError`] with the reason.
+/// Returns [`BodyError`] with the reason.
 pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> {
     let (version, compressed) =
         object.split_first().ok_or(BodyError::Shape("the object is empty"))?;
@@ -200,7 +201,8 @@ pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> 
     decode_operations(&plain)
 }
 
-/// Decodes operations one by one, so that the cells in memory never exceed `MAX_CELLS_PER_UPLOAD`.
+/// Decodes operations one at a time, so that the number of cells in memory never exceeds
+/// `MAX_CELLS_PER_UPLOAD`.
 fn decode_operations(plain: &[u8]) -> Result<Vec<Operation>, BodyError> {
     let (count, mut rest) = postcard::take_from_bytes::<usize>(plain)?;
     if count == 0 || count > MAX_MUTATIONS_PER_REQUEST {
@@ -316,12 +318,13 @@ mod tests {
         assert!(decode_external_body(&other_version).is_err());
     }
 
-    /// Returns an object with one operation per count, each of which sets that many blank cells.
-    /// The encoder would not write such an object.
+    /// Returns an object that contains one operation per element of `counts`, each with that number
+    /// of blank cells. The encoder would not write this object.
     fn bomb(cells: &[usize]) -> Vec<u8> {
         let mut plain = postcard::to_allocvec(&cells.len()).unwrap();
         for count in cells {
-            // `SetCells` on sheet 0, no formats, one run of cells from row 0, column 0 on.
+            // `SetCells` on sheet 0 without formats: one run of cells that starts at row 0, column
+            // 0.
             plain.extend([0, 0, 0, 1, 0, 0]);
             plain.extend(postcard::to_allocvec(count).unwrap());
             plain.resize(plain.len() + count, 0);
@@ -361,7 +364,7 @@ mod tests {
             assert_eq!(decode_external_body(&object).is_ok(), fits, "{cells:?}");
             assert_eq!(encode_external_body(&operations).is_ok(), fits, "{cells:?}");
         }
-        // 32 MB: many operations with one cell each, or one operation with all cells.
+        // Both contain 32 MB: many operations with one cell each, or one operation with all cells.
         assert!(decode_external_body(&bomb(&vec![1; 4_000_000])).is_err());
         assert!(decode_external_body(&bomb(&[32_000_000])).is_err());
     }

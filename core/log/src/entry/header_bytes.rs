@@ -1,4 +1,5 @@
-//! Stored headers: postcard without trailing zero bytes, of which most headers have three.
+//! The stored form of headers: postcard without trailing zero bytes, of which most headers have
+//! three.
 //!
 //! Every entry has a header, and a load reads thousands of entries, so each byte counts.
 
@@ -11,25 +12,26 @@ use cellar_base::limits::MAX_SUMMARY_RUNS;
 use cellar_sheet::metadata::{SheetNumbers, SheetSet, StateSummary};
 use cellar_sheet::operation::{Span, Spans};
 
-/// The zero bytes that may be omitted at the end, one per field.
+/// The trailing zero bytes that may be omitted, one per field.
 const OMITTED_ZEROS: [u8; 8] = [0; 8];
 
-/// [`StoredHeader::sheets`] of a workbook that never had a second sheet.
+/// Value of [`StoredHeader::sheets`] for a workbook that never had a second sheet.
 const ONLY_THE_FIRST: u32 = 0;
-/// [`StoredHeader::sheets`] of a header without a summary.
+/// Value of [`StoredHeader::sheets`] for a header without a summary.
 const NO_SUMMARY: u32 = 1;
 
-/// The stored form of a [`Header`]. Most workbooks have only the first sheet, which takes no bytes.
+/// The stored form of a [`Header`]. Most workbooks never had more than one sheet; their sheets take
+/// no bytes.
 #[derive(Serialize, Deserialize)]
 struct StoredHeader {
     segment_bytes: u64,
     incarnation: u32,
     snapshot_num: u32,
     snapshot_bytes: u64,
-    /// One above the greatest sheet number ever used, or [`ONLY_THE_FIRST`] or [`NO_SUMMARY`].
+    /// The highest sheet number ever used plus one, or [`ONLY_THE_FIRST`] or [`NO_SUMMARY`].
     sheets: u32,
     format_spans: u32,
-    /// Numbers of deleted sheets, as runs: first number and length.
+    /// Numbers of deleted sheets as runs, each with its first number and its length.
     deleted: Vec<(u32, u32)>,
     /// Numbers below the next sheet number that were never used, as runs.
     skipped: Vec<(u32, u32)>,
@@ -84,7 +86,7 @@ impl TryFrom<StoredHeader> for Header {
     }
 }
 
-/// Decodes runs of sheet numbers, which must be in ascending order.
+/// Decodes runs of sheet numbers. They must be in ascending order.
 fn decode_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
     let ordered = runs.windows(2).all(|pair| match pair {
         [(first, count), (next, _)] => first.checked_add(*count).is_some_and(|end| end <= *next),
@@ -100,20 +102,20 @@ fn decode_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
 /// Encodes a header.
 ///
 /// # Errors
-/// Only if the encoder fails, which cannot happen for these types.
+/// Fails only if the encoder fails, which cannot happen for these types.
 pub fn encode_header(header: &Header) -> Result<Vec<u8>, BodyError> {
     let mut bytes = postcard::to_allocvec(&StoredHeader::from(header))?;
-    // The last byte of an encoded number is zero only if the number is zero.
+    // In postcard, the last byte of a number is zero only if the number is zero.
     while bytes.last() == Some(&0) {
         bytes.pop();
     }
     Ok(bytes)
 }
 
-/// Decodes a header. Any bytes give a header or an error.
+/// Decodes a header. Never panics on invalid bytes.
 ///
 /// # Errors
-/// [`BodyError`] with the reason.
+/// Returns [`BodyError`] with the reason.
 pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
     let padded = [bytes, &OMITTED_ZEROS].concat();
     let (header, rest) = postcard::take_from_bytes::<StoredHeader>(&padded)?;
@@ -123,10 +125,10 @@ pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
     Header::try_from(header)
 }
 
-/// Decodes the header of an older entry, which has no summary. Any bytes give a header or an error.
+/// Decodes the header of an older entry, which has no summary. Never panics on invalid bytes.
 ///
 /// # Errors
-/// [`BodyError`] with the reason.
+/// Returns [`BodyError`] with the reason.
 pub fn decode_old_header(bytes: &[u8]) -> Result<Header, BodyError> {
     Ok(Header { summary: None, ..decode_header(bytes)? })
 }
@@ -142,8 +144,8 @@ mod tests {
         prop_oneof![Just(0), Just(128), Just(1 << 14), any::<u32>()]
     }
 
-    /// Returns the summary after sheets with these numbers were added, and those marked `true` were
-    /// deleted.
+    /// Returns the summary of a workbook to which sheets with these numbers were added. The sheets
+    /// marked `true` were deleted later.
     fn summary(sheets: &[(u32, bool)], format_spans: u32) -> StateSummary {
         let mut summary = StateSummary { format_spans, ..StateSummary::first() };
         for (sheet, deleted) in sheets {

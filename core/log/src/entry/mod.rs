@@ -22,60 +22,62 @@ use cellar_sheet::metadata::StateSummary;
 use cellar_sheet::operation::{Operation, Rejection};
 use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
 
-/// An entry of a log, immutable once it is written.
+/// An entry of a log. It is immutable once it is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Log that contains the entry.
+    /// Log to which the entry belongs.
     pub log: LogId,
     /// Position of the entry in the log.
     pub position: Position,
-    /// Creation time by the writer's clock, Unix seconds.
+    /// Creation time in Unix seconds, by the writer's clock.
     pub created_s: u64,
-    /// Subject of the token that wrote the entry, at most `MAX_AUTHOR_BYTES`.
+    /// Subject of the token with which the entry was written, at most `MAX_AUTHOR_BYTES` long.
     pub author: Option<String>,
-    /// Running totals up to this entry.
+    /// Running totals up to and including this entry.
     pub header: Header,
-    /// Edits, or the mark of a snapshot or of the end of a segment.
+    /// Content of the entry: edits, a snapshot, or the end of the segment.
     pub content: Content,
 }
 
-/// Incarnation of tables that were never restored. A log that is created in restored tables starts
+/// Incarnation of tables that were never restored. Logs that are created in restored tables start
 /// with a later incarnation.
 pub const FIRST_INCARNATION: u32 = 0;
 
-/// Running totals that each entry continues from the preceding entry. From the newest entry alone,
-/// a writer knows the incarnation and whether a roll or a snapshot is due.
+/// Running totals that each entry carries over from the preceding entry. From the newest entry
+/// alone, a writer can determine the incarnation and whether a roll or a snapshot is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// Total bytes of the bodies of this segment up to this entry, inclusive.
+    /// Total size of the segment's bodies up to and including this entry, in bytes.
     pub segment_bytes: u64,
-    /// Incarnation of the tables; a client with another one must reload. Stored in every entry,
-    /// because an append reads only the entries after its base.
+    /// Incarnation of the tables. A client that has loaded another incarnation must reload. The
+    /// incarnation is stored in every entry, because an append reads only the entries after its
+    /// base.
     pub incarnation: u32,
-    /// Number of the last Snapshot entry of this segment up to this entry, inclusive.
+    /// Number of the last Snapshot entry in this segment up to and including this entry.
     pub snapshot_num: u32,
-    /// `segment_bytes` at the last Snapshot entry.
+    /// Value of `segment_bytes` at the last Snapshot entry.
     pub snapshot_bytes: u64,
-    /// Summary of the state after this entry. `None` on older entries, and if the sheet numbers
-    /// have more than `MAX_SUMMARY_RUNS` runs; a writer then reads the workbook metadata.
+    /// Summary of the state after this entry. `None` for older entries, and if the sheet numbers
+    /// have more than `MAX_SUMMARY_RUNS` runs. Without a summary, a writer reads the workbook
+    /// metadata.
     pub summary: Option<Arc<StateSummary>>,
 }
 
 impl Header {
-    /// Creates the header of a log's first entry, a Snapshot entry without a body.
+    /// Creates the header of a log's first entry, which is a Snapshot entry without a body.
     #[must_use]
     pub fn first(incarnation: u32) -> Self {
         Self::of_segment(incarnation, Some(Arc::new(StateSummary::first())))
     }
 
-    /// Creates the header of a segment's first entry, a Snapshot entry without a body.
+    /// Creates the header of a segment's first entry, which is a Snapshot entry without a body.
     #[must_use]
     pub fn of_segment(incarnation: u32, summary: Option<Arc<StateSummary>>) -> Self {
         Self { incarnation, segment_bytes: 0, snapshot_num: 0, snapshot_bytes: 0, summary }
     }
 
-    /// Returns the header of the next entry if it has a body of `body_bytes`. A Snapshot entry has
-    /// a different header.
+    /// Returns the header of the next entry, which has a body of `body_bytes` bytes. Not for
+    /// Snapshot entries, whose header differs.
     #[must_use]
     pub fn followed_by(&self, body_bytes: usize) -> Self {
         let body_bytes = u64::try_from(body_bytes).unwrap_or(u64::MAX);
@@ -88,17 +90,17 @@ impl Header {
 pub enum Content {
     /// `S`: a snapshot of the state at this position, which a worker creates later.
     Snapshot {
-        /// Key of the root; set once the snapshot is finished.
+        /// Key of the snapshot's root. Set once the snapshot is finished.
         root: Option<String>,
-        /// Time at which the segment was trimmed, Unix seconds. Set only on the first entry of a
-        /// trimmed segment, of which only this entry and the End Segment remain.
+        /// Time at which the segment was trimmed, in Unix seconds. Set only on the first entry of a
+        /// trimmed segment. A trim keeps only this entry and the End Segment.
         trimmed_s: Option<u64>,
     },
-    /// `X`: end of the segment; the log continues in the next one.
+    /// `X`: the end of the segment. The log continues in the next segment.
     EndSegment,
     /// `E`: edits.
     Edits(Edits),
-    /// `E` with an object key: edits with an external body.
+    /// `E` with an object key: edits whose operations are in an external body.
     External(ExternalEdits),
 }
 
@@ -109,29 +111,30 @@ pub struct Edits {
     pub client: ClientKey,
     /// Name of the client, if it belongs to a client group.
     pub name: Option<ClientName>,
-    /// Id of the first mutation; the ids are consecutive.
+    /// Id of the first mutation. The ids are consecutive.
     pub first_id: u64,
     /// Mutations, at least one.
     pub mutations: Vec<Mutation>,
 }
 
-/// A mutation as authored and, if the transform changed it, as committed.
+/// A mutation as authored and, if a transform changed it, as committed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mutation {
-    /// Position that the author had seen.
+    /// Base: the position that the author had seen.
     pub base: Position,
     /// Operation as authored, in coordinates of `base`.
     pub authored: Operation,
-    /// Operations as committed, in coordinates of the preceding mutation; `None` if they equal the
-    /// authored operation. Empty if the mutation has no effect; several for an undo or revert; a
-    /// rejection if the rejected operation would have moved cells.
+    /// Committed operations, in coordinates after the preceding mutation. `None` if they equal the
+    /// authored operation. The list is empty if the mutation has no effect, and may have several
+    /// operations for an undo or revert. It is a rejection if the mutation was rejected and would
+    /// have moved cells.
     pub committed: Option<Vec<Operation>>,
 }
 
 impl Mutation {
     /// Creates a rejected mutation. The authored operation is kept if it moves cells, because the
-    /// author's later mutations may be based on it until the author learns of the rejection. It is
-    /// also kept if it is an undo or revert, so that a search for undoable entries skips it.
+    /// author may base later mutations on it before learning of the rejection. An undo or revert is
+    /// also kept, so that a search for undoable entries skips it.
     #[must_use]
     pub fn rejected(base: Position, authored: &Operation, rejection: Rejection) -> Self {
         let rejection = Operation::Rejected(rejection);
@@ -142,7 +145,7 @@ impl Mutation {
         }
     }
 
-    /// Returns the rejection, if the mutation was rejected.
+    /// Returns the rejection if the mutation was rejected.
     #[must_use]
     pub fn rejection(&self) -> Option<&Rejection> {
         match self.effective() {
@@ -168,8 +171,8 @@ impl Edits {
 }
 
 impl Entry {
-    /// Returns the position of the next entry, which is in the next segment after an End Segment.
-    /// `None` if no position is left.
+    /// Returns the position of the next entry, or `None` if no position is left. After an End
+    /// Segment, the next entry is in the next segment.
     #[must_use]
     pub fn next_position(&self) -> Option<Position> {
         match self.content {
@@ -180,16 +183,16 @@ impl Entry {
         }
     }
 
-    /// Raises the incarnation to at least `incarnation`, that of the tables. A restore of the
-    /// tables does not rewrite the newest entry of every log, so readers raise the incarnation
-    /// instead.
+    /// Raises the incarnation to at least `incarnation`, the current incarnation of the tables.
+    /// Readers do this because a restore of the tables does not rewrite the newest entry of every
+    /// log.
     #[must_use]
     pub fn raise_incarnation(mut self, incarnation: u32) -> Self {
         self.header.incarnation = self.header.incarnation.max(incarnation);
         self
     }
 
-    /// Returns the approximate bytes of the entry in memory and in a reply.
+    /// Returns the approximate size of the entry in memory and in a response, in bytes.
     #[must_use]
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 128;
@@ -218,17 +221,17 @@ impl Entry {
         matches!(self.content, Content::Snapshot { trimmed_s: Some(_), .. })
     }
 
-    /// Applies the entry's edits to the workbook at the preceding position. Does not apply an
-    /// external body, whose operations are not part of the entry.
+    /// Applies the entry's edits to the workbook at the preceding position. Edits in an external
+    /// body are not applied, because their operations are not part of the entry.
     ///
     /// # Errors
-    /// [`WorkbookTooLarge`], like [`Workbook::apply_operations`].
+    /// Returns [`WorkbookTooLarge`], like [`Workbook::apply_operations`].
     pub fn apply_to(&self, workbook: &mut Workbook) -> Result<(), WorkbookTooLarge> {
         let mutations = self.edits().map(|edits| edits.mutations.as_slice()).unwrap_or_default();
         mutations.iter().try_for_each(|mutation| workbook.apply_operations(mutation.effective()))
     }
 
-    /// Returns the edits, unless they are in an external body or the entry has none.
+    /// Returns the edits. `None` if the edits are in an external body or the entry has none.
     #[must_use]
     pub fn edits(&self) -> Option<&Edits> {
         match &self.content {
@@ -237,8 +240,8 @@ impl Entry {
         }
     }
 
-    /// Returns the client, the id of the first and the id of the last mutation, from which a
-    /// repeated request recognizes its committed mutations.
+    /// Returns the client and the ids of the first and last mutation, by which a retry recognizes
+    /// committed mutations.
     #[must_use]
     pub fn mutation_ids(&self) -> Option<(ClientKey, u64, u64)> {
         match &self.content {

@@ -1,4 +1,5 @@
-//! A mutation that was reported as appended has an effect, unless the report says otherwise (I23).
+//! Invariant I23: a mutation that was reported as appended has an effect, unless it was reported as
+//! having no effect.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,13 +10,13 @@ use cellar_sheet::cell::GENERAL;
 use cellar_sheet::operation::{CellEdit, Operation, SheetId};
 use cellar_sheet::workbook::{SheetDiff, Workbook};
 
-/// Checks I23 on a replay of `readable`: a mutation that was reported as appended produces the
-/// state that its operations request, and a mutation that was reported as without effect changes
-/// nothing. `reported` maps each reported mutation to whether it was reported as without effect.
-/// External bodies are ignored.
+/// Checks I23 by replaying `readable`. A mutation that was reported as appended must produce the
+/// state that its operations request. A mutation that was reported as having no effect must change
+/// nothing. `reported` maps each reported mutation to `true` if it was reported as having no
+/// effect. External bodies are ignored.
 ///
 /// # Errors
-/// [`Violation::WithoutEffect`] or [`Violation::Effect`] with the first such mutation.
+/// Returns [`Violation::WithoutEffect`] or [`Violation::Effect`] for the first violating mutation.
 pub fn check_effects(
     readable: &[Arc<Entry>],
     reported: &BTreeMap<MutationId, bool>,
@@ -36,7 +37,8 @@ pub fn check_effects(
     Ok(())
 }
 
-/// Applies operations in order. Returns whether at least one produced the state that it requests.
+/// Applies operations in order. Returns whether at least one of them produced the state that it
+/// requests.
 fn apply_operations(workbook: &mut Workbook, operations: &[Operation]) -> bool {
     let mut has_effect = false;
     for operation in operations {
@@ -47,7 +49,7 @@ fn apply_operations(workbook: &mut Workbook, operations: &[Operation]) -> bool {
     has_effect
 }
 
-/// Returns whether `after` is the state that an operation on `before` requests.
+/// Returns whether `after` is the state that an operation on the state `before` requests.
 fn took_effect(before: &Workbook, operation: &Operation, after: &Workbook) -> bool {
     match operation {
         Operation::SetCells(set) => {
@@ -82,7 +84,7 @@ fn took_effect(before: &Workbook, operation: &Operation, after: &Workbook) -> bo
     }
 }
 
-/// Returns whether a cell has the value and the format that an edit sets.
+/// Returns whether a cell has the value and format that an edit sets.
 fn contains_edit(workbook: &Workbook, sheet: SheetId, edit: &CellEdit) -> bool {
     let Some(sheet) = workbook.sheet(sheet) else { return false };
     let cell = sheet.cell(edit.row, edit.column);
@@ -90,8 +92,9 @@ fn contains_edit(workbook: &Workbook, sheet: SheetId, edit: &CellEdit) -> bool {
         && edit.format.as_deref().is_none_or(|set| cell.format.as_deref().unwrap_or(GENERAL) == set)
 }
 
-/// Returns whether rows or columns changed, according to `in_diff`. A diff does not list blank rows
-/// and columns after the last used one; for these, any difference of the states is sufficient.
+/// Returns whether rows or columns changed. `in_diff` is whether the diff contains the change. A
+/// diff omits blank rows and columns after the last used one; for these, any difference between the
+/// states counts.
 fn axis_changed(
     before: &Workbook,
     after: &Workbook,

@@ -1,5 +1,4 @@
-//! The complete history of a log, and the invariant that entries never change once they were read
-//! (I2).
+//! The complete history of a log, and invariant I2: an entry that was read never changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,9 +7,9 @@ use super::Violation;
 use crate::entry::{Content, Entry};
 use cellar_base::position::Position;
 
-/// Returns all entries that a log ever had: those of trimmed segments from their offloaded copies,
-/// the others from the table. If the table contains an entry of a trimmed segment that differs from
-/// the offloaded copy, both are in the list, so that the other predicates find the fault.
+/// Returns all entries that a log ever had. Entries of trimmed segments are taken from their
+/// offloaded copies, all others from the table. If the table contains an entry of a trimmed segment
+/// that differs from its offloaded copy, both are returned, so that other checks find the fault.
 #[must_use]
 pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
     let trimmed = trimmed_segments(table);
@@ -28,9 +27,9 @@ pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>
     history
 }
 
-/// Returns the entries that a reader of the whole log sees: those of trimmed segments from their
-/// offloaded copies, the others from the table. Ends at the first gap, and skips entries after an
-/// End Segment in the same segment.
+/// Returns the entries that a reader of the whole log sees. Entries of trimmed segments are taken
+/// from their offloaded copies, all others from the table. Stops at the first gap, and skips
+/// entries that follow an End Segment in the same segment.
 #[must_use]
 pub fn readable(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
     let trimmed = trimmed_segments(table);
@@ -53,11 +52,11 @@ fn trimmed_segments(table: &[Arc<Entry>]) -> BTreeSet<u32> {
     marked.map(|entry| entry.position.segment()).collect()
 }
 
-/// Checks I2: the entries in `read`, a prefix of the log that was read earlier, are still the first
-/// entries of the log. `history` is the result of [`history`].
+/// Checks I2: the entries in `read`, which were read earlier from the start of the log, are still
+/// the first entries of the log. `history` is the result of [`history`].
 ///
 /// # Errors
-/// [`Violation::PrefixChanged`] with the first position that differs.
+/// Returns [`Violation::PrefixChanged`] with the first position that differs.
 pub fn check_prefix(read: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut current = history.iter();
     for entry in read {
@@ -66,7 +65,7 @@ pub fn check_prefix(read: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), V
         }
     }
     match (read.last(), current.next()) {
-        // The history has a second entry at the last position that was read.
+        // The history contains a second entry at the last position that was read.
         (Some(last), Some(next)) if next.position <= last.position => {
             Err(Violation::PrefixChanged { at: next.position })
         }
@@ -74,8 +73,8 @@ pub fn check_prefix(read: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), V
     }
 }
 
-/// Returns whether two entries are equal, except for the root and the mark of a trim, which are
-/// added to a Snapshot entry later.
+/// Returns whether two entries are equal. Ignores the root and the trim time, which are added to a
+/// Snapshot entry later.
 fn is_same(one: &Entry, other: &Entry) -> bool {
     let are_snapshots = matches!(one.content, Content::Snapshot { .. })
         && matches!(other.content, Content::Snapshot { .. });

@@ -1,8 +1,8 @@
-//! The invariants of the log, as predicates for tests.
+//! The invariants of the log, as functions for tests.
 //!
-//! Each predicate is a pure function of entries and segments that returns the first [`Violation`].
-//! The model checker, the simulator and checks of stored logs share them. Lists of entries are in
-//! ascending order of position.
+//! Each check is a pure function of entries and segments that returns the first [`Violation`]. The
+//! model checker, the simulator and the checks of stored logs share these functions. Lists of
+//! entries must be in ascending order of position.
 
 mod effect;
 mod history;
@@ -20,20 +20,20 @@ use crate::append::AppendEvent;
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use cellar_base::position::Position;
 
-/// A violated invariant of a log.
+/// A violation of an invariant of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 pub enum Violation {
-    /// I1: an entry is missing although a later entry exists and the segment was not trimmed.
+    /// I1: an entry is missing, although a later entry exists and the segment was not trimmed.
     #[error("the entry at {at} is missing, although a later entry exists")]
     Gap {
         /// Position of the missing entry.
         at: Position,
     },
-    /// I2: an entry that was read has disappeared or changed, or another entry has appeared before
-    /// it.
+    /// I2: an entry that was read earlier has disappeared or changed, or a new entry has appeared
+    /// before it.
     #[error("the entry at {at} changed after it was read")]
     PrefixChanged {
-        /// First position that differs.
+        /// First position at which the entries differ.
         at: Position,
     },
     /// I3: a mutation took effect twice.
@@ -43,7 +43,7 @@ pub enum Violation {
         mutation: MutationId,
         /// Position of the first entry with the mutation.
         first: Position,
-        /// Position of the second entry with the mutation.
+        /// Position of the later entry with the mutation.
         again: Position,
     },
     /// I3: a mutation took effect before the client's preceding mutation.
@@ -60,8 +60,8 @@ pub enum Violation {
         /// Lost mutation.
         mutation: MutationId,
     },
-    /// I5: a segment does not start with a Snapshot entry, has no record, or the preceding segment
-    /// does not end with an End Segment.
+    /// I5: a segment has no record or does not start with a Snapshot entry, or the preceding
+    /// segment does not end with an End Segment.
     #[error("segment {segment} is not linked to the preceding segment")]
     NotLinked {
         /// Number of the segment.
@@ -73,29 +73,29 @@ pub enum Violation {
         /// Position of the entry.
         at: Position,
     },
-    /// I23: a mutation was reported as appended and changed nothing.
+    /// I23: a mutation was reported as appended, but changed nothing.
     #[error("mutation {} was reported as appended and has no effect", .mutation.id)]
     WithoutEffect {
-        /// Mutation without an effect.
+        /// Mutation that has no effect.
         mutation: MutationId,
     },
-    /// I23: a mutation was reported as without effect and changed the state.
+    /// I23: a mutation was reported as having no effect, but changed the state.
     #[error("mutation {} was reported as without effect and changes the state", .mutation.id)]
     Effect {
         /// Mutation with an effect.
         mutation: MutationId,
     },
     /// I6: an append made too many attempts.
-    #[error("{tried} attempts were made, at most {limit} are allowed")]
+    #[error("{tried} attempts were made; at most {limit} are allowed")]
     TooManyAttempts {
         /// Number of attempts.
         tried: u32,
-        /// Allowed number of attempts.
+        /// Maximum number of attempts.
         limit: u32,
     },
 }
 
-/// Counts the failed attempts of one append from its events (I6).
+/// Counts the failed attempts of one append, based on the results of its actions (I6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Attempts {
     failed_puts: u32,
@@ -103,7 +103,7 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// Counts the result of one action.
+    /// Counts the result of one action of the append.
     pub fn record(&mut self, event: &AppendEvent) {
         match event {
             AppendEvent::PutAccepted => self.failed_puts = 0,
@@ -120,19 +120,19 @@ impl Attempts {
         }
     }
 
-    /// Checks I6: at most `MAX_PUT_ATTEMPTS` consecutive puts and `MAX_READ_ATTEMPTS` reads of an
-    /// append fail.
+    /// Checks I6: an append has at most `MAX_PUT_ATTEMPTS` consecutive failed puts and
+    /// `MAX_READ_ATTEMPTS` failed reads.
     ///
     /// # Errors
-    /// [`Violation::TooManyAttempts`].
+    /// Returns [`Violation::TooManyAttempts`] if a limit is exceeded.
     pub fn check(&self) -> Result<(), Violation> {
         self.check_within(MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS)
     }
 
-    /// Like [`Attempts::check`], but with other limits.
+    /// Like [`Attempts::check`], but with the given limits.
     ///
     /// # Errors
-    /// [`Violation::TooManyAttempts`].
+    /// Returns [`Violation::TooManyAttempts`] if a limit is exceeded.
     pub fn check_within(&self, max_puts: u32, max_reads: u32) -> Result<(), Violation> {
         let counts = [(self.failed_puts, max_puts), (self.failed_reads, max_reads)];
         match counts.into_iter().find(|(tried, limit)| tried > limit) {

@@ -1,4 +1,4 @@
-//! Mutations take effect once and in their client's order (I3), and are never lost (I4).
+//! Invariants I3 and I4: a client's mutations take effect once and in order, and are never lost.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use cellar_sheet::operation::Operation;
 /// Identity of a mutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MutationId {
-    /// Client that numbered the mutation.
+    /// Client that assigned the mutation id.
     pub client: ClientKey,
-    /// Number of the mutation among the client's mutations.
+    /// Id of the mutation, unique for the client.
     pub id: u64,
 }
 
-/// A mutation that an entry contains.
+/// A mutation together with the entry that contains it.
 struct StoredMutation {
     mutation: MutationId,
     at: Position,
-    /// Whether the mutation was not rejected.
+    /// Whether the mutation was accepted, that is, not rejected.
     effective: bool,
 }
 
-/// Checks I3: no mutation takes effect twice in `history`.
+/// Checks I3: no mutation in `history` takes effect twice.
 ///
 /// # Errors
-/// [`Violation::Twice`] with the first mutation that does.
+/// Returns [`Violation::Twice`] for the first mutation that takes effect twice.
 pub fn check_once(history: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut positions = BTreeMap::new();
     for StoredMutation { mutation, at, effective } in stored_mutations(history) {
@@ -43,11 +43,11 @@ pub fn check_once(history: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks I3: a client's mutations take effect in the order of their ids, each after the preceding
-/// mutation was committed or rejected.
+/// Checks I3: a client's mutations take effect in the order of their ids. Each mutation follows the
+/// commit or rejection of the preceding one.
 ///
 /// # Errors
-/// [`Violation::OutOfOrder`] with the first mutation that does not.
+/// Returns [`Violation::OutOfOrder`] for the first mutation that is out of order.
 pub fn check_order(history: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut last_ids = BTreeMap::<ClientKey, u64>::new();
     for StoredMutation { mutation, at, effective } in stored_mutations(history) {
@@ -64,7 +64,7 @@ pub fn check_order(history: &[Arc<Entry>]) -> Result<(), Violation> {
 /// entries.
 ///
 /// # Errors
-/// [`Violation::Lost`] with the first mutation that does not.
+/// Returns [`Violation::Lost`] for the first mutation that does not take effect.
 pub fn check_acknowledged(
     readable: &[Arc<Entry>],
     acknowledged: impl IntoIterator<Item = MutationId>,

@@ -1,4 +1,4 @@
-//! Entries are numbered without gaps (I1), and segments are linked (I5).
+//! Invariants I1 and I5: entries are numbered without gaps, and segments are linked.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use crate::entry::{Content, Entry};
 use crate::segment::Segment;
 use cellar_base::position::Position;
 
-/// Checks I1: the segments, and the entries of each segment, are numbered from 0 without gaps.
-/// Entries may be missing only in a segment whose first entry is marked as trimmed.
+/// Checks I1: segments are numbered from 0 without gaps, and so are the entries of each segment.
+/// Entries may be missing only if the first entry of their segment is marked as trimmed.
 ///
 /// # Errors
-/// [`Violation::Gap`] with the first missing position.
+/// Returns [`Violation::Gap`] with the first missing position.
 pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut expected = Some(Position::FIRST);
     let mut segment_is_trimmed = false;
@@ -34,11 +34,11 @@ pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks I5: every segment starts with a Snapshot entry and has a record in `segments`, and every
+/// Checks I5: every segment starts with a Snapshot entry and has a record in `segments`. Every
 /// segment except the newest ends with exactly one End Segment.
 ///
 /// # Errors
-/// [`Violation::NotLinked`] or [`Violation::AfterEnd`].
+/// Returns [`Violation::NotLinked`] or [`Violation::AfterEnd`] with the first violation.
 pub fn check_links(entries: &[Arc<Entry>], segments: &[Segment]) -> Result<(), Violation> {
     let is_end = |entry: &Entry| matches!(entry.content, Content::EndSegment);
     let mut previous: Option<&Arc<Entry>> = None;
@@ -58,7 +58,7 @@ pub fn check_links(entries: &[Arc<Entry>], segments: &[Segment]) -> Result<(), V
         }
         previous = Some(entry);
     }
-    // An End Segment and the next segment are written in one transaction.
+    // One transaction writes an End Segment and the start of the next segment.
     if let Some(last) = previous.filter(|last| is_end(last)) {
         return Err(Violation::NotLinked { segment: last.position.segment() + 1 });
     }

@@ -1,4 +1,4 @@
-//! Tests of each predicate on a valid log and on damaged logs.
+//! Tests of each invariant on a valid log and on damaged logs.
 
 use super::*;
 use crate::entry::{Content, Edits, Entry, Header, Mutation};

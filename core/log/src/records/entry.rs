@@ -1,4 +1,4 @@
-//! Record of the Entry table.
+//! Records of the Entry table.
 
 use crate::entry::{
     Content, Edits, Entry, decode_edits, decode_external, decode_header, decode_name,
@@ -23,8 +23,8 @@ pub const EDITS: &str = "E";
 pub const IMPORT: &str = "I";
 const DEFAULT_VERSION: u64 = 1;
 
-/// Returns the partition key of a segment's entries: the UUID of the log and the big-endian segment
-/// number.
+/// Returns the partition key of a segment's entries: the log's UUID followed by the big-endian
+/// segment number.
 #[must_use]
 pub fn partition(log: LogId, segment: u32) -> Vec<u8> {
     [log.as_bytes().as_slice(), &segment.to_be_bytes()].concat()
@@ -39,28 +39,28 @@ pub fn key(log: LogId, position: Position) -> Item {
     item
 }
 
-/// Decodes only the key of an entry's record.
+/// Decodes only the key from an entry's record.
 ///
 /// # Errors
-/// [`RecordError`] with the invalid attribute.
+/// Returns a [`RecordError`] that names the invalid attribute.
 pub fn decode_key(item: &Item) -> Result<(LogId, Position), RecordError> {
     decode_reader_key(&Reader { record: RECORD, item })
 }
 
-/// Decodes only the key and the type of an entry's record.
+/// Decodes only the key and the type from an entry's record.
 ///
 /// # Errors
-/// [`RecordError`] with the invalid attribute.
+/// Returns a [`RecordError`] that names the invalid attribute.
 pub fn decode_key_and_type(item: &Item) -> Result<(LogId, Position, String), RecordError> {
     let reader = Reader { record: RECORD, item };
     let (log, position) = decode_reader_key(&reader)?;
     Ok((log, position, reader.text(TYPE)?))
 }
 
-/// Encodes an entry.
+/// Encodes an entry as a record.
 ///
 /// # Errors
-/// Only if an encoder fails, which cannot happen for these types.
+/// Fails only if an encoder fails, which cannot happen for these types.
 pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
     let mut item = key(entry.log, entry.position);
     put_number(&mut item, CREATED, entry.created_s);
@@ -95,7 +95,7 @@ pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
     Ok(item)
 }
 
-/// Adds the version and the bytes of a body. The default version is omitted.
+/// Adds the version and the bytes of a body to a record. Omits the default version.
 fn put_body(item: &mut Item, (version, body): (u64, Vec<u8>)) {
     if version != DEFAULT_VERSION {
         put_number(item, VERSION, version);
@@ -106,7 +106,7 @@ fn put_body(item: &mut Item, (version, body): (u64, Vec<u8>)) {
 /// Decodes an entry.
 ///
 /// # Errors
-/// [`RecordError`] with the invalid attribute.
+/// Returns a [`RecordError`] that names the invalid attribute.
 pub fn decode(item: &Item) -> Result<Entry, RecordError> {
     let reader = Reader { record: RECORD, item };
     let (log, position) = decode_reader_key(&reader)?;

@@ -1,4 +1,5 @@
-//! Records of the log in the tables: one file per record, with `key`, `encode` and `decode`.
+//! Records of the log in the tables. Each kind of record has a file with `key`, `encode` and
+//! `decode`.
 
 pub mod entry;
 pub mod fork;

@@ -1,8 +1,8 @@
-//! Retention: which old segments are offloaded and trimmed, and how.
+//! Retention: which old segments are offloaded to S3 and trimmed, and how.
 //!
-//! By default, all entries are kept. A trimmed segment keeps its first entry, which is marked as
-//! trimmed, and its End Segment for ever. Without them, the conditional put of a stale writer would
-//! succeed in a trimmed segment, and an acknowledged edit would be lost.
+//! By default, all entries are kept. A trimmed segment permanently keeps its first entry, which is
+//! marked as trimmed, and its End Segment. If these were deleted, the conditional put of a stale
+//! writer could succeed in the trimmed segment, and an acknowledged edit would be lost.
 
 mod offloaded;
 mod plan;

@@ -6,9 +6,9 @@ use cellar_base::limits::{MIN_KEPT_SEGMENTS, TRIM_FENCE_S};
 /// The operator's retention policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// Minimum age in days, since its end, of a segment that is offloaded and trimmed.
+    /// Minimum number of days after the end of a segment before it is offloaded and trimmed.
     pub offload_after_days: u32,
-    /// Number of newest segments to keep; values below `MIN_KEPT_SEGMENTS` count as this minimum.
+    /// Number of newest segments to keep, at least `MIN_KEPT_SEGMENTS`.
     pub keep_segments: u32,
 }
 
@@ -19,25 +19,26 @@ pub enum Plan {
     Keep(Keep),
     /// Offload the segment, then trim it.
     OffloadAndTrim,
-    /// Trim the segment, which is already offloaded.
+    /// Trim the segment, because it is already offloaded.
     Trim,
 }
 
-/// Reason to keep a segment.
+/// Reason why a segment is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// The segment is one of the newest.
+    /// The segment is one of the log's newest segments.
     Newest,
     /// The segment ended too recently.
     TooYoung,
     /// The segment is already trimmed.
     TrimmedAlready,
-    /// The segment is inherited: its entries belong to the source of the fork.
+    /// The segment is inherited, so its entries belong to the source of the fork.
     Inherited,
 }
 
-/// Decides what to do with one segment of a log whose newest segment is `newest`. `closed_s` is the
-/// time at which the segment ended, which is the creation time of the next segment.
+/// Decides whether one segment of a log is offloaded, trimmed or kept. `newest` is the number of
+/// the log's newest segment. `closed_s` is the time at which the segment ended, which is the
+/// creation time of the next segment.
 #[must_use]
 pub fn plan(
     segment: &Segment,

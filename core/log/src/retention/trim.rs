@@ -1,10 +1,10 @@
-//! Trim: deletes the entries of an offloaded segment between its first entry and its End Segment.
+//! Trim: deletes the entries of an offloaded segment, except its first entry and its End Segment.
 //!
 //! The first entry is marked as trimmed before the others are deleted in ascending order. A
 //! concurrent reader sees the mark, or a gap before a later entry, and never mistakes the gap for
-//! the end of the log. A frozen writer may have cached the untrimmed segment, but discards its
-//! cache after `CACHED_TAIL_AGE_MS`, long before a trim is allowed: `TRIM_FENCE_S` after the
-//! segment's end. A trim is idempotent.
+//! the end of the log. A suspended writer may have cached the untrimmed segment, but it discards
+//! its cache after `CACHED_TAIL_AGE_MS`. A trim is allowed only much later: `TRIM_FENCE_S` after
+//! the segment's end. A trim is idempotent.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::entry::{Content, Entry};
 use cellar_base::limits::TRIM_FENCE_S;
 use cellar_base::position::Position;
 
-/// Next action of the driver.
+/// Next action that the driver must perform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrimAction {
     /// Read the newest entry of the segment with strong consistency.
@@ -24,7 +24,7 @@ pub enum TrimAction {
     },
     /// Mark the first entry of the segment as trimmed, unless it is already marked.
     Mark {
-        /// Time of the trim, Unix seconds.
+        /// Time of the trim, in Unix seconds.
         trimmed_s: u64,
     },
     /// Read one page forward from `from` (inclusive) with strong consistency.
@@ -34,7 +34,8 @@ pub enum TrimAction {
     },
     /// Delete these entries in this order.
     Delete {
-        /// Positions in ascending order, without the first entry and the End Segment.
+        /// Positions of the entries in ascending order. The first entry and the End Segment are not
+        /// among them.
         positions: Vec<Position>,
     },
     /// Return this result to the caller of the trim.
@@ -44,7 +45,7 @@ pub enum TrimAction {
 /// Result of a [`TrimAction`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrimEvent {
-    /// The newest entry of the segment, if any.
+    /// The newest entry of the segment, or `None` if the segment has no entries.
     Last(Option<Arc<Entry>>),
     /// The offloaded segment contains every entry.
     OffloadedIsComplete,
@@ -56,7 +57,7 @@ pub enum TrimEvent {
     Page {
         /// Entries in ascending order.
         entries: Vec<Arc<Entry>>,
-        /// Set if the segment may have further entries.
+        /// Set if the segment may contain further entries.
         more: bool,
     },
     /// The requested entries are deleted.
@@ -91,7 +92,7 @@ pub enum TrimRefusal {
     Store,
 }
 
-/// The safety rules of a trim. The model checker disables one of them.
+/// The safety rules of a trim. The model checker disables one of them at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fences {
     /// A segment is not trimmed before `TRIM_FENCE_S` after its end.
@@ -150,7 +151,7 @@ pub struct Trim {
     segment_start: Position,
     fences: Fences,
     phase: Phase,
-    /// Position of the End Segment, once it was read.
+    /// Position of the End Segment. Set once it was read.
     end: Option<Position>,
     deleted: u64,
 }
@@ -163,14 +164,14 @@ enum Phase {
     Reading,
     Deleting {
         count: u64,
-        /// Next position to read after the deletion; `None` at the end of the segment.
+        /// Next position to read after the deletion, or `None` at the end of the segment.
         next: Option<Position>,
     },
     Finished,
 }
 
 impl Trim {
-    /// Starts to trim the segment that begins at `segment_start`.
+    /// Starts trimming the segment that begins at `segment_start`.
     #[must_use]
     pub fn begin(segment_start: Position, fences: Fences) -> (Self, TrimAction) {
         let phase = Phase::ReadingLast;
@@ -178,8 +179,8 @@ impl Trim {
         (trim, TrimAction::ReadLast)
     }
 
-    /// Processes the result of the last action and returns the next action. An event that does not
-    /// match the last action ends the trim with [`TrimRefusal::Store`].
+    /// Processes the result of the last action and returns the next action. If the event does not
+    /// match the last action, the trim ends with [`TrimRefusal::Store`].
     #[must_use]
     pub fn step(mut self, event: TrimEvent, now_s: u64) -> (Self, TrimAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -220,7 +221,7 @@ impl Trim {
         TrimAction::CheckOffloaded { last: end.position }
     }
 
-    /// Reads the page at `from`; finishes the trim if `from` is `None`.
+    /// Reads the page at `from`, or finishes the trim if `from` is `None`.
     fn read_or_finish(&mut self, from: Option<Position>) -> TrimAction {
         match from {
             Some(from) => {
@@ -247,7 +248,7 @@ impl Trim {
     }
 
     /// Returns whether an entry is between the first entry and the End Segment. An entry after the
-    /// End Segment is kept, because the offloaded copy was not checked for it.
+    /// End Segment is kept, because the check of the offloaded copy did not include it.
     fn may_delete(&self, position: Position) -> bool {
         let is_between = position > self.segment_start && Some(position) < self.end;
         is_between || !self.fences.tombstones_are_enforced()

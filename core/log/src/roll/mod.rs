@@ -1,7 +1,7 @@
 //! Roll: closes a log segment and opens the next segment in one transaction.
 //!
-//! [`Roll`] is a pure state machine like [`Append`](crate::append::Append): it returns the next
-//! action and receives the result of that action. A roll that fails is harmless, because the next
+//! [`Roll`] is a pure state machine like [`Append`](crate::append::Append). It returns the next
+//! action and receives the result of that action. A failed roll is harmless, because the next
 //! append starts another roll.
 
 #[cfg(test)]
@@ -17,10 +17,11 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use cellar_base::position::Position;
 
-/// Atomic transaction of a roll: three puts, each on the condition that the key is free.
+/// Atomic transaction of a roll. It consists of three puts, each on the condition that the key is
+/// free.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transaction {
-    /// End Segment after the last entry.
+    /// End Segment, put after the last entry.
     pub end: Entry,
     /// Record of the next segment.
     pub segment: Segment,
@@ -28,7 +29,7 @@ pub struct Transaction {
     pub first: Entry,
 }
 
-/// Next action of the driver.
+/// Next action that the driver must perform.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RollAction {
     /// Read the record of the newest segment with strong consistency.
@@ -42,7 +43,7 @@ pub enum RollAction {
     Transact(Box<Transaction>),
     /// Wait, then report [`RollEvent::Waited`].
     Wait {
-        /// Duration of the wait in milliseconds.
+        /// Duration of the wait, in milliseconds.
         delay_ms: u64,
     },
     /// Return this result to the caller of the roll.
@@ -52,27 +53,27 @@ pub enum RollAction {
 /// Result of a [`RollAction`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum RollEvent {
-    /// The newest segment; `None` if the log has no segment.
+    /// The newest segment, or `None` if the log has no segment.
     NewestSegment(Option<Segment>),
     /// A page was read.
     Page {
         /// Entries in ascending order.
         entries: Vec<Arc<Entry>>,
-        /// Set if the segment may have further entries.
+        /// Set if the segment may contain further entries.
         more: bool,
     },
     /// A read failed.
     ReadFailed {
-        /// Set if a retry may succeed.
+        /// Whether a retry may succeed.
         temporary: bool,
     },
     /// The transaction succeeded.
     Accepted,
-    /// A key of the transaction exists; nothing was written.
+    /// A key of the transaction already exists, so nothing was written.
     Refused,
     /// The outcome of the transaction is unknown.
     Unknown,
-    /// The transaction failed and will not take effect.
+    /// The transaction failed and will never take effect.
     Failed,
     /// The requested wait is over.
     Waited,
@@ -81,23 +82,23 @@ pub enum RollEvent {
 /// Result of a roll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rolled {
-    /// The log continues in a new segment, which this roll or a concurrent roll has opened.
+    /// The log continues in a new segment that this roll or a concurrent roll has opened.
     Into {
         /// Number of the new segment.
         segment: u32,
     },
-    /// The segment was not closed because it has no finished snapshot yet. A load must find a
-    /// snapshot in the two newest segments.
+    /// The segment was not closed, because it has no finished snapshot yet. A load must be able to
+    /// find a snapshot in the two newest segments.
     NoSnapshotYet,
 }
 
-/// Reason why a roll failed. No entry is lost.
+/// Reason why a roll failed. A failed roll never loses entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RollRefusal {
     /// The log does not exist, or no segment number is left.
     #[error("the log does not exist or is full")]
     NoSegment,
-    /// Concurrent writers won every race.
+    /// Concurrent writers won every race against the roll.
     #[error("too many concurrent writers; the next append starts another roll")]
     Contention,
     /// The store is unreachable, rejected a request, or returned an unexpected result.
@@ -121,15 +122,15 @@ enum Phase {
     ReadingSegment,
     Transacting,
     Reading,
-    /// Waits to read the entries after the newest known entry.
+    /// A wait, after which the entries that follow the newest known entry are read.
     WaitingToRead,
-    /// Waits to read the record of the newest segment.
+    /// A wait, after which the record of the newest segment is read.
     WaitingToReadSegment,
     Finished,
 }
 
 impl Roll {
-    /// Starts a roll after `tail`, the newest known entry of the log.
+    /// Starts a roll. `tail` is the newest known entry of the log.
     #[must_use]
     pub fn begin(tail: Arc<Entry>) -> (Self, RollAction) {
         let phase = Phase::ReadingSegment;
@@ -137,8 +138,8 @@ impl Roll {
         (roll, RollAction::ReadNewestSegment)
     }
 
-    /// Processes the result of the last action and returns the next action. An event that does not
-    /// match the last action ends the roll with [`RollRefusal::Store`].
+    /// Processes the result of the last action and returns the next action. If the event does not
+    /// match the last action, the roll ends with [`RollRefusal::Store`].
     #[must_use]
     pub fn step(mut self, event: RollEvent, inputs: Inputs) -> (Self, RollAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -183,7 +184,8 @@ impl Roll {
         }
     }
 
-    /// Closes the segment after the newest known entry, unless that entry is an End Segment.
+    /// Closes the segment after the newest known entry, unless that entry already is an End
+    /// Segment.
     fn transact(&mut self, inputs: Inputs) -> RollAction {
         if matches!(self.tail.content, Content::EndSegment) {
             return self.finish_rolled();
@@ -224,8 +226,7 @@ impl Roll {
         }
     }
 
-    /// Continues after a lost race or a lost reply by reading the entries after the newest known
-    /// entry.
+    /// Handles a lost race or a lost response: reads the entries after the newest known entry.
     fn handle_lost_transaction(&mut self, inputs: Inputs) -> RollAction {
         self.attempts += 1;
         if self.attempts >= MAX_PUT_ATTEMPTS {
@@ -258,14 +259,14 @@ impl Roll {
         if more && !entries.is_empty() { self.read_after_tail() } else { self.transact(inputs) }
     }
 
-    /// Finishes the roll: the log continues in the segment after that of the tail.
+    /// Finishes the roll. The log continues in the segment after that of the tail.
     fn finish_rolled(&self) -> RollAction {
         let segment = self.tail.position.segment().saturating_add(1);
         RollAction::Finish(Ok(Rolled::Into { segment }))
     }
 
-    /// Retries a failed read from `retry_phase`, unless the error is permanent or too many reads
-    /// have failed.
+    /// Retries a failed read in the phase `retry_phase`. Gives up if the error is permanent or too
+    /// many reads have failed.
     fn handle_read_failure(
         &mut self,
         retry_phase: Phase,

@@ -1,4 +1,4 @@
-//! Logs in memory for the tests of this crate and of the crates that use it.
+//! In-memory logs for the tests of this crate and of dependent crates.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test support")]
 

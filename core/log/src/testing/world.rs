@@ -1,4 +1,4 @@
-//! A log in memory with scripted faults.
+//! An in-memory log with scripted faults.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,31 +11,31 @@ use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::workbook::Workbook;
 use std::sync::Arc;
 
-/// Small pages, so that the machine must read several.
+/// Page size. Pages are small, so that the state machine must read several.
 const PAGE_ENTRIES: usize = 2;
 
 /// A fault of the next put.
 pub enum Fault {
-    /// The put is refused, because this entry was put at the same position before.
+    /// The put is refused, because another writer has just put this entry at the same position.
     LosesTo(Arc<Entry>),
-    /// The put succeeds, but the reply is lost.
+    /// The put succeeds, but the response is lost.
     ReplyLost,
-    /// The put does not take effect, and the reply is lost.
+    /// The put does not take effect, and the response is lost.
     Lost,
     /// The put fails permanently.
     Failed,
 }
 
-/// A log in memory, and the record of its requests.
+/// An in-memory log that records its requests.
 pub struct World {
     pub entries: BTreeMap<Position, Arc<Entry>>,
-    /// First position that eventually consistent reads do not see.
+    /// First position that is not yet visible to eventually consistent reads.
     pub hidden_from: Option<Position>,
     /// Faults of the next puts, in order.
     pub faults: VecDeque<Fault>,
-    /// Number of next reads that fail.
+    /// Number of upcoming reads that fail.
     pub failing_reads: u32,
-    /// Entries that were put, whether or not the put succeeded.
+    /// Entries of all puts, whether or not a put succeeded.
     pub puts: Vec<Arc<Entry>>,
     /// Start and consistency of each read.
     pub reads: Vec<(Position, bool)>,
@@ -44,7 +44,7 @@ pub struct World {
 }
 
 impl World {
-    /// Creates a log with `count` entries: a Snapshot entry and edits of client 2.
+    /// Creates a log with `count` entries: a Snapshot entry followed by edits of client 2.
     pub fn new(count: u32) -> Self {
         let mut world = Self {
             entries: BTreeMap::new(),
@@ -60,7 +60,7 @@ impl World {
         world
     }
 
-    /// Adds an entry with the summary that follows from the preceding entry.
+    /// Adds an entry. Its summary is computed from the preceding entry.
     pub fn add(&mut self, entry: Arc<Entry>) {
         let before = self.entries.range(..entry.position).next_back();
         let summary = before.and_then(|(_, before)| before.header.summary.clone());
@@ -122,7 +122,7 @@ impl World {
 
     /// Runs an append with the cached entries `known` and returns its result.
     pub fn run(&mut self, request: Request, known: &[Arc<Entry>]) -> Result<Appended, Refusal> {
-        // The time differs between requests, as it does for a retry.
+        // Each request has a different time, like a real retry.
         let now_s = u64::try_from(self.puts.len()).unwrap();
         let inputs = Inputs { now_s, random: 3 };
         let (mut append, mut action) = Append::begin(request, known, inputs);

@@ -1,8 +1,9 @@
-//! Transform: moves an operation past the entries committed since its base, by the identity of
-//! rows, columns and sheets.
+//! Transform: adapts an operation to the entries committed since its base. Rows, columns and sheets
+//! are tracked by their identity.
 //!
-//! A [`SpaceMap`] maps the author's coordinates to those of the newest entry: per sheet, an axis
-//! map of its rows and one of its columns. It determines every rule of this table:
+//! A [`SpaceMap`] maps the author's coordinates to those of the newest entry. For each sheet, it
+//! contains an axis map of the rows and an axis map of the columns. All rules of this table follow
+//! from the map:
 //!
 //! | operation | committed as |
 //! |---|---|

@@ -1,27 +1,29 @@
-//! Committed changes, as a client sees them.
+//! Committed changes from the viewpoint of one client.
 
 use cellar_base::position::Position;
 use cellar_sheet::operation::Operation;
 
-/// Cost of an own mutation in addition to its spans, because it ends a group of composed maps.
+/// Additional cost of an own mutation, besides its spans. It ends a group of composed maps.
 const OWN_COST: usize = 16;
 
 /// A committed change that moves cells.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Change {
-    /// Operations that the client did not know when it wrote on an earlier base: those of other
-    /// clients, and the operations to which its own undo or revert was resolved.
+    /// Operations that the client did not know when it wrote mutations on an earlier base. These
+    /// are the operations of other clients, and the operations to which the client's own undo or
+    /// revert was resolved.
     Foreign {
         /// Position of the entry.
         position: Position,
         /// Committed operations.
         operations: Vec<Operation>,
     },
-    /// A mutation of the client.
+    /// A mutation that the client itself wrote.
     Own {
         /// Position of the entry.
         position: Position,
-        /// Position that the client had seen; never below the base of its preceding mutation.
+        /// Base: the position that the client had seen. Never below the base of the client's
+        /// preceding mutation.
         base: Position,
         /// Operation as authored, in coordinates after `base` and the client's earlier mutations.
         authored: Operation,
@@ -37,7 +39,7 @@ impl Change {
         }
     }
 
-    /// Returns the base of an own mutation.
+    /// Returns the base if the change is the client's own mutation.
     pub(super) fn own_base(&self) -> Option<Position> {
         match self {
             Self::Own { base, .. } => Some(*base),
@@ -45,7 +47,8 @@ impl Change {
         }
     }
 
-    /// Returns the cost of transforming past the change: its spans, at least one.
+    /// Returns the cost of a transform past the change, which is the number of its spans but at
+    /// least one.
     pub(super) fn cost(&self) -> usize {
         match self {
             Self::Foreign { operations, .. } => total_parts(operations),

@@ -3,12 +3,12 @@
 use crate::transform::SpaceMap;
 use cellar_sheet::operation::Operation;
 
-/// Parts of foreign operations that are composed into a group before the group is composed with the
+/// Size of a group of foreign operations, in composed parts. A full group is composed with the
 /// whole map.
 pub(super) const GROUP_COST: usize = 128;
 
-/// A map under construction. The newest foreign operations are in a small map, the group, because a
-/// composition costs as much as both maps are long.
+/// A map under construction. The newest foreign operations are first composed into a small map, the
+/// group, because the cost of a composition grows with the length of both maps.
 #[derive(Default)]
 pub(super) struct MapBuilder {
     map: SpaceMap,
@@ -28,7 +28,7 @@ impl MapBuilder {
         }
     }
 
-    /// Adds a mutation of the client, which was committed as `committed`.
+    /// Adds a mutation of the client. `committed` is its committed form.
     pub(super) fn add_own(&mut self, authored: &Operation, committed: &[Operation]) {
         self.close_group();
         self.map.add_own(authored, committed);

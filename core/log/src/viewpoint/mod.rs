@@ -1,7 +1,7 @@
-//! The log as one client sees it: the committed entries up to a base, followed by the client's own
-//! earlier mutations, at any later position of the log.
+//! The log from the viewpoint of one client: the committed entries up to a base, followed by the
+//! client's own earlier mutations, at any later position of the log.
 //!
-//! [`Viewpoint::map_from`] is the map by which the client's next mutation is transformed.
+//! [`Viewpoint::map_from`] returns the map with which the client's next mutation is transformed.
 
 mod change;
 #[cfg(test)]
@@ -21,25 +21,25 @@ use map_builder::{GROUP_COST, MapBuilder};
 
 /// The changes after a position, from the viewpoint of one client.
 ///
-/// The client's own mutations are in the order of their entries: neither their positions nor their
-/// bases decrease.
+/// The client's own mutations are in the order of their entries. Along this order, neither their
+/// positions nor their bases decrease.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Viewpoint {
     client: ClientKey,
     changes: Vec<Change>,
-    /// Indexes in `changes` of the client's own mutations.
+    /// Indexes of the client's own mutations in `changes`.
     own_indexes: Vec<usize>,
-    /// Cost of transforming past all changes.
+    /// Cost of a transform past all changes.
     cost: usize,
-    /// Positions at which sheets were deleted or replaced by any client.
+    /// Positions at which any client deleted or replaced a sheet.
     deleted_sheets: BTreeMap<SheetId, Position>,
 }
 
-/// The changes cost more than `MAX_TRANSFORM_CHANGES`.
+/// The cost of the changes exceeds `MAX_TRANSFORM_CHANGES`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooManyChanges;
 
-/// A mutation of the client itself.
+/// A mutation that the client itself wrote.
 #[derive(Debug, Clone, Copy)]
 struct OwnMutation<'a> {
     position: Position,
@@ -47,8 +47,8 @@ struct OwnMutation<'a> {
     authored: &'a Operation,
 }
 
-/// The client's mutations that are committed after a base, in order and in coordinates of that base
-/// and of each other. `None` is a mutation without an effect.
+/// The client's mutations that were committed after a base, in order. Their coordinates are those
+/// of the base and of the preceding mutations. `None` represents a mutation without an effect.
 type PendingMutations = VecDeque<Option<Operation>>;
 
 impl Viewpoint {
@@ -64,7 +64,7 @@ impl Viewpoint {
         }
     }
 
-    /// Adds the next entry of the log.
+    /// Adds the next entry of the log to the viewpoint.
     pub fn add_entry(&mut self, entry: &Entry) {
         let Some(edits) = entry.edits() else { return };
         let is_own = edits.client == self.client;
@@ -93,7 +93,8 @@ impl Viewpoint {
         }
     }
 
-    /// Adds a mutation of the client that was, or is about to be, committed at `position`.
+    /// Adds an own mutation of the client that is committed, or about to be committed, at
+    /// `position`.
     pub fn add_own_mutation(
         &mut self,
         position: Position,
@@ -120,7 +121,7 @@ impl Viewpoint {
         }
     }
 
-    /// Adds a change. Drops all changes once they cost too much, so that memory stays bounded.
+    /// Adds a change. If the total cost becomes too high, drops all changes to limit memory.
     fn add_change(&mut self, change: Change) {
         self.cost = self.cost.saturating_add(change.cost());
         if self.is_too_long() {
@@ -143,14 +144,14 @@ impl Viewpoint {
         self.deleted_sheets.extend(sheets.map(|sheet| (sheet, position)));
     }
 
-    /// Returns the position at which a sheet was deleted or replaced, if an added entry did so.
+    /// Returns the position of an added entry at which a sheet was deleted or replaced, if any.
     #[must_use]
     pub fn deleted_at(&self, sheet: SheetId) -> Option<Position> {
         self.deleted_sheets.get(&sheet).copied()
     }
 
-    /// Returns whether the changes cost more than `MAX_TRANSFORM_CHANGES`, so that no map can be
-    /// built.
+    /// Returns whether the cost of the changes exceeds `MAX_TRANSFORM_CHANGES`. If so, no map can
+    /// be built.
     #[must_use]
     pub fn is_too_long(&self) -> bool {
         self.cost > MAX_TRANSFORM_CHANGES
@@ -159,12 +160,12 @@ impl Viewpoint {
     /// Returns the map from the client's coordinates after `base` to those of the newest entry.
     ///
     /// # Errors
-    /// [`TooManyChanges`] above `MAX_TRANSFORM_CHANGES`.
+    /// Returns [`TooManyChanges`] if the cost exceeds `MAX_TRANSFORM_CHANGES`.
     pub fn map_from(&self, base: Position) -> Result<SpaceMap, TooManyChanges> {
         if self.is_too_long() {
             return Err(TooManyChanges);
         }
-        // A client that has written on a later base has seen that base.
+        // A client that has written a mutation on a later base has seen that base.
         let base = match self.last_own() {
             Some(own) if own.position > base => own.base.max(base),
             _ => base,
@@ -174,10 +175,10 @@ impl Viewpoint {
     }
 
     /// Returns the first position whose entry [`Viewpoint::map_from`] needs for a mutation on
-    /// `base`: all entries from there on must have been added.
+    /// `base`. All entries from this position on must have been added.
     ///
-    /// An own mutation after `base` was written on the state that the client had seen then: on its
-    /// own base and the own mutations before it, which have bases in turn.
+    /// The client wrote each own mutation after `base` on top of that mutation's base and of
+    /// earlier own mutations, which have bases in turn.
     #[must_use]
     pub fn first_needed_position(&self, base: Position) -> Position {
         let mut lowest = base;
@@ -190,11 +191,11 @@ impl Viewpoint {
         }
     }
 
-    /// Returns the own mutations after `base`, as the client saw them on `base`.
+    /// Returns the own mutations after `base`, in the coordinates in which the client saw them on
+    /// `base`.
     ///
     /// Starts at the lowest base that is needed and continues with each higher base of an own
-    /// mutation, because the mutations on a higher base were written on top of those on lower
-    /// bases.
+    /// mutation, because mutations on a higher base were written on top of those on lower bases.
     fn pending_at(&self, base: Position) -> Result<PendingMutations, TooManyChanges> {
         let mut current = self.first_needed_position(base);
         let mut pending_at_lower_bases = BTreeMap::new();
@@ -210,13 +211,14 @@ impl Viewpoint {
         }
     }
 
-    /// Returns the own mutations after `target`, as the client saw them on `target`.
-    /// `pending_at_lower_bases` contains the results for all lower bases of own mutations. Adds to
-    /// `cost`.
+    /// Returns the own mutations after `target`, in the coordinates in which the client saw them on
+    /// `target`. `pending_at_lower_bases` contains the results for all lower bases of own
+    /// mutations. The cost is added to `cost`.
     ///
-    /// Each mutation is moved in one step from the base on which it was written, as it is when it
-    /// is committed. If it were moved from base to base, an insert could lose the row before which
-    /// it inserts, and be moved to the other side of rows that others inserted there.
+    /// Each mutation is moved in a single step from the base on which it was written, as in a
+    /// commit. If it were moved from base to base, an insert could lose the row before which it
+    /// inserts. The inserted rows would then be on the wrong side of rows that others inserted at
+    /// the same place.
     fn rebase_pending(
         &self,
         target: Position,
@@ -275,7 +277,7 @@ impl Viewpoint {
         self.changes.partition_point(|change| change.position() <= position)
     }
 
-    /// Returns the own mutation with this number, counted from 0.
+    /// Returns the own mutation with this index.
     fn own(&self, number: usize) -> Option<OwnMutation<'_>> {
         match self.changes.get(*self.own_indexes.get(number)?)? {
             Change::Own { position, base, authored, .. } => {
@@ -289,7 +291,7 @@ impl Viewpoint {
         self.own(self.own_indexes.len().checked_sub(1)?)
     }
 
-    /// Returns the number of the first own mutation that was committed after a position.
+    /// Returns the index of the first own mutation that was committed after a position.
     fn first_own_after(&self, position: Position) -> usize {
         self.own_indexes.partition_point(|index| {
             self.changes.get(*index).is_some_and(|change| change.position() <= position)
@@ -305,8 +307,8 @@ impl Viewpoint {
     }
 }
 
-/// Moves pending mutations by `map` and appends them to `rebased`. The first of them may be in
-/// `rebased` already; the map only follows these.
+/// Moves pending mutations by `map` and appends them to `rebased`. If `rebased` already contains
+/// the first of them, the map only advances past these.
 fn rebase_onto(mut map: SpaceMap, pending: PendingMutations, rebased: &mut PendingMutations) {
     for (number, operation) in pending.into_iter().enumerate() {
         let Some(operation) = operation else {

@@ -1,10 +1,10 @@
-//! Composition of axis maps, in one pass over the runs of both maps.
+//! Composition of axis maps in a single pass over the runs of both maps.
 
 use super::{AxisMap, Run};
 
 impl AxisMap {
-    /// Composes two maps: the result maps from the older space of `self` to the newer space of
-    /// `next`. Takes time linear in the runs of both maps.
+    /// Composes two maps into one that maps from the older space of `self` to the newer space of
+    /// `next`. Takes time linear in the number of runs.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         let strays = self.compose_strays(next);
@@ -15,7 +15,7 @@ impl AxisMap {
             if let Some(run) = compose_runs(*first, *second) {
                 composed.push(run);
             }
-            // The run that ends first in the intermediate space has no further overlaps.
+            // The run that ends first in the intermediate space cannot overlap any later run.
             if first.dst_end() <= second.src_end() {
                 own_run = own_runs.next();
             } else {
@@ -25,7 +25,7 @@ impl AxisMap {
         composed
     }
 
-    /// Composes all pairs of runs in which at least one run is a stray.
+    /// Composes all overlapping pairs of runs in which at least one run is a stray.
     fn compose_strays(&self, next: &Self) -> Vec<Run> {
         let mut strays = Vec::new();
         for stray in &self.strays {
@@ -43,8 +43,8 @@ impl AxisMap {
     }
 }
 
-/// Returns the rows of run `first` that run `second` keeps, as a run from the older to the newer
-/// space; `None` if the runs do not overlap in the intermediate space.
+/// Composes two runs into a run from the older to the newer space. Returns `None` if the runs do
+/// not overlap in the intermediate space.
 fn compose_runs(first: Run, second: Run) -> Option<Run> {
     let start = first.dst.max(second.src);
     let len = first.dst_end().min(second.src_end()).checked_sub(start).filter(|len| *len > 0)?;

@@ -1,8 +1,9 @@
-//! Axis maps: the places of the rows (or columns) of one space in a later space.
+//! Axis maps: maps from row (or column) indices in an older state of a sheet to indices in a newer
+//! state. The indices of one state form a *space*.
 //!
-//! A map is a list of *kept runs* `(src, dst, len)`, ascending on both sides and as long as
-//! possible. Source rows outside all runs were deleted; destination rows outside all runs were
-//! inserted. Both sides end at [`Axis::limit`]: an insert discards the rows that it moves past the
+//! A map is a list of *kept runs* `(src, dst, len)`. Runs are ascending on both sides and as long
+//! as possible. Source rows outside all runs were deleted; destination rows outside all runs were
+//! inserted. Both spaces end at [`Axis::limit`]: an insert discards the rows that it moves past the
 //! end.
 //!
 //! Lookups in both directions use binary search, so no inverse is stored. Composition is one pass
@@ -18,7 +19,7 @@ pub use stored::{StoredAxisMap, UnreadableAxisMap};
 pub use crate::axis::Axis;
 use crate::spans::{Span, Spans};
 
-/// Adjacent rows or columns that are still adjacent in the newer space.
+/// A run of adjacent rows or columns that are still adjacent in the newer space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// First index in the older space.
@@ -42,7 +43,7 @@ impl Run {
         Self { src: self.dst, dst: self.src, len: self.len }
     }
 
-    /// Returns whether this run ends before `other` starts, on both sides.
+    /// Returns whether this run ends at or before the start of `other`, on both sides.
     fn is_entirely_before(self, other: Self) -> bool {
         self.src_end() <= other.src && self.dst_end() <= other.dst
     }
@@ -60,13 +61,14 @@ impl Run {
 pub struct AxisMap {
     limit: u32,
     runs: Vec<Run>,
-    /// Kept runs whose order differs from the older space: rows that an author inserted and that
-    /// were committed on the other side of rows that the author had seen. Rare and few.
+    /// Strays: kept runs that are out of order in the newer space. A stray results if rows that an
+    /// author inserted are committed on the other side of rows that the author had seen. Strays are
+    /// rare.
     strays: Vec<Run>,
 }
 
 impl AxisMap {
-    /// Creates the map that changes nothing.
+    /// Creates the identity map.
     #[must_use]
     pub fn identity(axis: Axis) -> Self {
         let limit = axis.limit();
@@ -78,7 +80,7 @@ impl AxisMap {
         Self { limit: axis.limit(), runs: Vec::new(), strays: Vec::new() }
     }
 
-    /// Creates the map of an insert of `count` rows (or columns) before `before`.
+    /// Creates the map of an insert of `count` rows (or columns) before index `before`.
     #[must_use]
     pub fn insert(axis: Axis, before: u32, count: u32) -> Self {
         let limit = axis.limit();
@@ -106,7 +108,7 @@ impl AxisMap {
         map
     }
 
-    /// Appends a kept run; joins it to the last run if both are adjacent on both sides.
+    /// Appends a kept run. Joins it to the last run if the two are adjacent on both sides.
     pub fn push(&mut self, run: Run) {
         if run.len == 0 {
             return;
@@ -119,25 +121,25 @@ impl AxisMap {
         }
     }
 
-    /// Returns the kept runs, ascending.
+    /// Returns the kept runs in ascending order.
     #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// Returns whether all kept rows are in the order of the older space.
+    /// Returns whether all kept rows have the same order in both spaces.
     #[must_use]
     pub fn keeps_order(&self) -> bool {
         self.strays.is_empty()
     }
 
-    /// Returns whether the map changes nothing.
+    /// Returns whether this is the identity map.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         matches!(self.runs.as_slice(), [Run { src: 0, dst: 0, len }] if *len == self.limit)
     }
 
-    /// Returns the new place of a row or column; `None` if it was deleted.
+    /// Returns the new index of a row or column; `None` if it was deleted.
     #[must_use]
     pub fn get(&self, src: u32) -> Option<u32> {
         let contains_src = |run: &&Run| (run.src..run.src_end()).contains(&src);
@@ -146,7 +148,7 @@ impl AxisMap {
         Some(run.dst.saturating_add(src.saturating_sub(run.src)))
     }
 
-    /// Returns the old place of a row or column; `None` if it was inserted.
+    /// Returns the old index of a row or column; `None` if it was inserted.
     #[must_use]
     pub fn source(&self, dst: u32) -> Option<u32> {
         let contains_dst = |run: &&Run| (run.dst..run.dst_end()).contains(&dst);
@@ -156,8 +158,9 @@ impl AxisMap {
         Some(run.src.saturating_add(dst.saturating_sub(run.dst)))
     }
 
-    /// Returns the new place of the gap before row `gap`: directly before the first kept row from
-    /// `gap` on. Rows that others inserted into the same gap are therefore before the new place.
+    /// Maps the insertion point before row `gap` to the newer space. The result is directly before
+    /// the first kept row at or after `gap`. Rows that other authors inserted at the same point are
+    /// therefore before the result.
     #[must_use]
     pub fn gap(&self, gap: u32) -> u32 {
         let next_run = self.run_from(gap).copied();
@@ -169,8 +172,8 @@ impl AxisMap {
         }
     }
 
-    /// Returns the new places of the kept rows of `spans`, without rows inserted in between. For
-    /// clears and deletes, which must not affect rows that their author never saw.
+    /// Returns the new indices of the kept rows of `spans`, without rows inserted between them.
+    /// Used for clears and deletes, which must not affect rows that their author never saw.
     #[must_use]
     pub fn kept(&self, spans: &Spans) -> Spans {
         let mut kept = Vec::new();
@@ -186,8 +189,9 @@ impl AxisMap {
         Spans::from_sorted(kept)
     }
 
-    /// Returns the new places of `spans`, including rows inserted in between. For range formats,
-    /// which grow by inserted rows. A span of the whole axis remains a span of the whole axis.
+    /// Maps each span to the newer space, including rows inserted inside the span. Used for range
+    /// formats, which grow when rows are inserted. A span of the whole axis remains a span of the
+    /// whole axis.
     #[must_use]
     pub fn covered(&self, spans: &Spans) -> Spans {
         let covered = spans.iter().filter_map(|span| {
@@ -208,8 +212,8 @@ impl AxisMap {
         Self { limit: self.limit, runs: reversed(&self.runs), strays: reversed(&self.strays) }
     }
 
-    /// Adds a kept run of rows that the author's own operations inserted. The run becomes a stray
-    /// if its place contradicts the order of the other runs.
+    /// Adds a kept run of rows that the author's own operations inserted. If the run is out of
+    /// order with the other runs, it becomes a stray.
     #[must_use]
     pub fn with_run(mut self, run: Run) -> Self {
         if run.len == 0 || run.src_end().max(run.dst_end()) > self.limit {
@@ -231,7 +235,7 @@ impl AxisMap {
         self
     }
 
-    /// Returns the kept run that contains `src`, or else the first kept run after `src`.
+    /// Returns the kept run that contains `src`, or else the next kept run.
     fn run_from(&self, src: u32) -> Option<&Run> {
         self.runs.get(self.runs.partition_point(|run| run.src_end() <= src))
     }

@@ -1,4 +1,5 @@
-//! Stored encoding of axis maps: each run by its distance from the end of the preceding run.
+//! Stored encoding of axis maps. Each run is encoded by its distance from the end of the previous
+//! run.
 
 use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
@@ -6,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Axis, AxisMap, Run};
 use cellar_base::limits::MAX_AXIS_RUNS;
 
-/// Stored encoding of an axis map. Existing data depends on it: never change it.
+/// Stored encoding of an axis map. Existing data depends on this encoding, so it must never change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
 #[cbor(transparent)]
 pub struct StoredAxisMap(
@@ -24,7 +25,7 @@ struct StoredRun {
     /// Number of rows inserted before the run.
     #[n(1)]
     dst_gap: u32,
-    /// Length; 0 extends the run to the end of the axis.
+    /// Length of the run; 0 means that the run extends to the end of the axis.
     #[n(2)]
     len: u32,
 }

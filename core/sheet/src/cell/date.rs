@@ -1,17 +1,17 @@
-//! Calendar dates and times as serial numbers: days since 1899-12-30.
+//! Calendar dates and times as serial numbers: the number of days since 1899-12-30.
 //!
-//! Other spreadsheets use the same serial numbers from 1900-03-01 on. For earlier dates they count
-//! 1900-02-29, which did not exist, so earlier dates are not converted.
+//! From 1900-03-01 on, other spreadsheets use the same serial numbers. For earlier dates they count
+//! the nonexistent date 1900-02-29, so earlier dates are not converted.
 
 /// Serial of 1900-03-01.
 const FIRST_SERIAL: i64 = 61;
 /// Serial of 9999-12-31.
 const LAST_SERIAL: i64 = 2_958_465;
-/// Days from 0000-03-01 to 1899-12-30.
+/// Number of days from 0000-03-01 to 1899-12-30.
 const EPOCH_DAYS: i64 = 693_899;
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
-/// A date and time of day, to the second.
+/// A date and a time of day, with a resolution of one second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DateTime {
     pub(super) year: i64,
@@ -20,8 +20,8 @@ pub(super) struct DateTime {
     pub(super) second_of_day: i64,
 }
 
-/// Returns the serial number of a date (month and day from 1) and a second of the day
-/// (`0..86_400`). Returns `None` for a date that does not exist or is before 1900-03-01.
+/// Returns the serial number of a date (month and day count from 1) and a time of day in seconds
+/// (`0..86_400`). Returns `None` if the date does not exist or is before 1900-03-01.
 #[must_use]
 pub fn date_serial(year: i64, month: i64, day: i64, second_of_day: i64) -> Option<f64> {
     to_serial(DateTime { year, month, day, second_of_day })
@@ -67,7 +67,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     let days = era * 146_097 + day_of_era - EPOCH_DAYS;
-    // A date that does not exist, such as 31 June, converts to another date.
+    // A nonexistent date, such as 31 June, converts back to a different date.
     (civil_from_days(days) == (year, month, day)).then_some(days)
 }
 

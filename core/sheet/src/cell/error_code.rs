@@ -5,53 +5,53 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// An error value of a cell. Entry bodies store the numbers: never change a number.
+/// An error value of a cell. Entry bodies store its number, so the numbers must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[repr(u8)]
 pub enum ErrorCode {
-    /// Two ranges do not intersect.
+    /// The intersection of two ranges is empty.
     #[serde(rename = "#NULL!")]
     Null = 1,
     /// Division by zero.
     #[serde(rename = "#DIV/0!")]
     Div0 = 2,
-    /// Argument of the wrong type.
+    /// An argument has the wrong type.
     #[serde(rename = "#VALUE!")]
     Value = 3,
-    /// Reference to a deleted cell.
+    /// A reference to a deleted cell.
     #[serde(rename = "#REF!")]
     Ref = 4,
     /// Unknown name.
     #[serde(rename = "#NAME?")]
     Name = 5,
-    /// Number that cannot be represented.
+    /// A number that cannot be represented.
     #[serde(rename = "#NUM!")]
     Num = 6,
     /// No value available.
     #[serde(rename = "#N/A")]
     NotAvailable = 7,
-    /// Data that is still being loaded.
+    /// The data is still being loaded.
     #[serde(rename = "#GETTING_DATA")]
     GettingData = 8,
-    /// Result without space to spill into.
+    /// A result that has no space to spill into.
     #[serde(rename = "#SPILL!")]
     Spill = 9,
-    /// Service that does not respond.
+    /// A service does not respond.
     #[serde(rename = "#CONNECT!")]
     Connect = 10,
-    /// Blocked function or feature.
+    /// A blocked function or feature.
     #[serde(rename = "#BLOCKED!")]
     Blocked = 11,
     /// Unsupported calculation.
     #[serde(rename = "#CALC!")]
     Calc = 12,
-    /// Long text whose object is missing or damaged; specific to Cellar.
+    /// A long text whose object is missing or damaged. This error is specific to Cellar.
     #[serde(rename = "#LOST!")]
     Lost = 13,
 }
 
-/// All error values with their texts, in the order of their numbers.
+/// All error values with their texts, ordered by number.
 const ALL: [(ErrorCode, &str); 13] = [
     (ErrorCode::Null, "#NULL!"),
     (ErrorCode::Div0, "#DIV/0!"),
@@ -69,13 +69,13 @@ const ALL: [(ErrorCode, &str); 13] = [
 ];
 
 impl ErrorCode {
-    /// Returns the number that encodes the error value in entry bodies.
+    /// Returns the number that represents the error value in entry bodies.
     #[must_use]
     pub fn number(self) -> u8 {
         self as u8
     }
 
-    /// Returns the error value with the number `number`, if it exists.
+    /// Returns the error value with this number, or `None` for an unknown number.
     #[must_use]
     pub fn from_number(number: u8) -> Option<Self> {
         ALL.iter().map(|(code, _)| *code).find(|code| code.number() == number)
@@ -89,7 +89,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Text that is not an error value.
+/// The text is not an error value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an error value such as #N/A or #DIV/0!")]
 pub struct NotAnErrorCode {

@@ -1,8 +1,8 @@
-//! Display of values as text.
+//! Converts values to the text that is displayed.
 //!
-//! Supported formats: `General`, fixed decimals (`0`, `0.0`, `0.00`, …), and dates and times of
-//! `yyyy`, `mm`, `dd`, `hh`, `mm`, `ss` with separators. Other formats are stored unchanged and
-//! displayed as `General`.
+//! Supported formats: `General`, fixed decimals (`0`, `0.0`, `0.00`, …), and dates and times
+//! composed of `yyyy`, `mm`, `dd`, `hh`, `mm`, `ss` and separators. Other formats are stored
+//! unchanged and displayed as `General`.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use super::date::{DateTime, from_serial};
 
 /// Number format of a cell without an explicit number format.
 pub const GENERAL: &str = "General";
-/// Maximum number of decimals of a supported format; an `f64` has at most 15 significant decimals.
+/// Maximum number of decimals in a supported format. An `f64` has at most 15 significant digits.
 pub(super) const MAX_DECIMALS: usize = 15;
 
 /// Returns the displayed text of `value` under `format`.
@@ -50,7 +50,8 @@ pub fn general(number: f64) -> String {
     }
 }
 
-/// Returns the number of decimals of a format `0`, `0.0`, `0.00`, …; `None` for any other format.
+/// Returns the number of decimals in a format such as `0`, `0.0` or `0.00`; `None` for any other
+/// format.
 pub(super) fn decimals_of(format: &str) -> Option<usize> {
     let decimals = match format.strip_prefix('0')?.strip_prefix('.') {
         None => return (format == "0").then_some(0),
@@ -60,7 +61,7 @@ pub(super) fn decimals_of(format: &str) -> Option<usize> {
     (is_all_zeros && decimals.len() <= MAX_DECIMALS).then_some(decimals.len())
 }
 
-/// A piece of a date format.
+/// A token of a date format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DateToken {
     Year,
@@ -72,7 +73,7 @@ pub(super) enum DateToken {
     Separator(char),
 }
 
-/// Parses a date format into tokens; `None` for any other format.
+/// Parses a date format into tokens; returns `None` for any other format.
 pub(super) fn date_tokens(format: &str) -> Option<Vec<DateToken>> {
     let mut tokens = Vec::new();
     let mut remaining = format;

@@ -1,4 +1,4 @@
-//! Cells: values, their display as text, and the recognition of typed text.
+//! Cells: values, their display as text, and the conversion of typed text to values.
 
 mod date;
 mod error_code;
@@ -15,13 +15,14 @@ pub use value::{Value, json_text_bytes};
 
 use serde::{Deserialize, Serialize};
 
-/// Content of a cell: its value, with an optional formula, and its number format.
+/// The content of a cell: a value, an optional formula, and a number format.
 ///
-/// Value (with formula) and format are separate layers: setting one leaves the other unchanged.
+/// The value (with its formula) and the format are separate layers: setting one leaves the other
+/// unchanged.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Cell {
-    /// Value; `null` for an empty cell with a format.
+    /// Value of the cell; `null` if the cell is empty and has only a format.
     #[serde(default)]
     pub value: Value,
     /// Text of the formula that produced the value. Cellar stores formulas but does not evaluate
@@ -34,7 +35,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the value as it is displayed with the number format of the cell.
+    /// Returns the value as text, displayed with the number format of the cell.
     #[must_use]
     pub fn text(&self) -> String {
         display(&self.value, self.format.as_deref().unwrap_or(GENERAL))

@@ -1,13 +1,14 @@
-//! Recognition of values in typed text.
+//! Conversion of typed text to values.
 //!
-//! Text becomes a number, date or boolean only if the value is displayed as exactly the same text.
-//! Codes such as `0E8` and `007` therefore stay text.
+//! Text becomes a number, date or boolean only if that value is displayed as exactly the same text.
+//! Codes such as `0E8` and `007` therefore remain text.
 
 use super::date::{DateTime, to_serial};
 use super::format::{DateToken, GENERAL, MAX_DECIMALS, date_tokens, display};
 use super::value::Value;
 
-/// Recognized date formats. They start with the year, so that day and month are unambiguous.
+/// Recognized date formats. All start with the year, because otherwise the order of day and month
+/// is ambiguous.
 const DATE_FORMATS: [&str; 4] =
     ["yyyy-mm-dd", "yyyy/mm/dd", "yyyy-mm-dd hh:mm:ss", "yyyy-mm-ddThh:mm:ss"];
 
@@ -34,8 +35,8 @@ pub fn recognise(text: &str) -> Option<TypedText> {
     recognise_number(text).or_else(|| recognise_date(text))
 }
 
-/// Returns the value of typed text: a recognized number, date or boolean, an error value, or else
-/// the text itself. Empty text becomes [`Value::Empty`].
+/// Converts typed text to a value: a recognized number, date, boolean or error value, or else the
+/// text itself. Empty text becomes [`Value::Empty`].
 #[must_use]
 pub fn typed_or_text(text: &str) -> TypedText {
     if text.is_empty() {

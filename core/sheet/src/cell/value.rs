@@ -43,7 +43,7 @@ impl Serialize for Value {
     }
 }
 
-/// Serializes a number; integers without `.0`, as other JSON writers do.
+/// Serializes a number. Writes integers without `.0`, like other JSON writers.
 fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
     match exact_integer(number) {
         Some(integer) => serializer.serialize_i64(integer),
@@ -51,7 +51,7 @@ fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, 
     }
 }
 
-/// Returns `number` as an integer, if it is an integer below 2⁵³ in magnitude and not −0.
+/// Returns `number` as an integer; `None` for −0, fractions and magnitudes of 2⁵³ or more.
 #[must_use]
 pub(crate) fn exact_integer(number: f64) -> Option<i64> {
     const LIMIT: f64 = 9_007_199_254_740_992.0;
@@ -60,12 +60,12 @@ pub(crate) fn exact_integer(number: f64) -> Option<i64> {
     if !is_integer || is_negative_zero {
         return None;
     }
-    // Exact: an integer below 2⁵³ prints and parses as itself.
+    // The conversion is exact: an integer below 2⁵³ prints and parses as itself.
     format!("{number:.0}").parse().ok()
 }
 
-/// Returns the length in bytes of a text as a JSON string: control characters take six bytes,
-/// quotes and backslashes two.
+/// Returns the length of a text as a JSON string, in bytes. A control character takes six bytes, a
+/// quote or backslash two.
 #[must_use]
 pub fn json_text_bytes(text: &str) -> usize {
     let width = |byte: u8| match byte {
@@ -77,7 +77,7 @@ pub fn json_text_bytes(text: &str) -> usize {
 }
 
 impl Value {
-    /// Returns an upper bound of the length of the value as JSON, in bytes.
+    /// Returns an upper bound for the length of the value as JSON, in bytes.
     #[must_use]
     pub fn json_bytes(&self) -> usize {
         const LONGEST_NUMBER_BYTES: usize = 25;

@@ -1,4 +1,4 @@
-//! Range formats: one record per range of any size.
+//! Range formats: number formats of ranges, one record per range.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,18 +17,18 @@ pub struct RangeFormat {
     pub rows: Spans,
     /// Columns of the range.
     pub columns: Spans,
-    /// Number format; `General` removes the formats of older ranges.
+    /// Number format. `General` overrides the formats of older ranges.
     pub format: String,
 }
 
-/// Range formats of a sheet, oldest first. The newest range that contains a cell determines its
-/// format.
+/// Range formats of a sheet, oldest first. The format of a cell is that of the newest range that
+/// contains it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FormatLayer {
     records: Vec<RangeFormat>,
     /// Approximate size in memory, in bytes.
     bytes: usize,
-    /// Number of spans of rows and columns in all records.
+    /// Total number of row spans and column spans in all records.
     spans: usize,
 }
 
@@ -43,13 +43,13 @@ impl RangeFormat {
         self.rows.is_empty() || self.columns.is_empty()
     }
 
-    /// Returns whether `rows` and `columns` contain the whole range.
+    /// Returns whether the whole range is inside `rows` and `columns`.
     fn is_within(&self, rows: &Spans, columns: &Spans) -> bool {
         rows.cover(&self.rows) && columns.cover(&self.columns)
     }
 }
 
-/// Sums over several records.
+/// Totals over several records.
 struct Totals {
     records: usize,
     spans: usize,
@@ -69,8 +69,8 @@ impl Totals {
 }
 
 impl FormatLayer {
-    /// Returns the range format of the cell at `row` and `column`, which may be `General`; `None`
-    /// if no range contains the cell.
+    /// Returns the format of the newest range that contains the cell at `row` and `column`. The
+    /// format may be `General`. Returns `None` if no range contains the cell.
     #[must_use]
     pub fn at(&self, row: u32, column: u32) -> Option<&str> {
         let mut newest_first = self.records.iter().rev();
@@ -84,7 +84,7 @@ impl FormatLayer {
         &self.records
     }
 
-    /// Creates a layer from records, oldest first, without checking the limits.
+    /// Creates a layer from records, oldest first. Does not check the limits.
     pub fn from_records(records: Vec<RangeFormat>) -> Self {
         let mut layer = Self { records, bytes: 0, spans: 0 };
         layer.update_totals();
@@ -96,7 +96,7 @@ impl FormatLayer {
         self.records.is_empty()
     }
 
-    /// Returns the intersection of each record with `rectangle`, oldest first, without empty ones.
+    /// Returns the non-empty intersections of the records with `rectangle`, oldest first.
     #[must_use]
     pub fn in_rectangle(&self, rectangle: Rectangle) -> Vec<RangeFormat> {
         let span_from_to =
@@ -106,8 +106,7 @@ impl FormatLayer {
         self.intersection(&rows, &columns)
     }
 
-    /// Returns the intersection of each record with `rows` and `columns`, oldest first, without
-    /// empty ones.
+    /// Returns the non-empty intersections of the records with `rows` and `columns`, oldest first.
     #[must_use]
     pub fn intersection(&self, rows: &Spans, columns: &Spans) -> Vec<RangeFormat> {
         let parts = self.records.iter().map(|record| RangeFormat {
@@ -118,9 +117,8 @@ impl FormatLayer {
         parts.filter(|part| !part.is_empty()).collect()
     }
 
-    /// Returns the records that only one of the two layers has. Records that both layers have, in
-    /// the same order, are left out. Both layers display the same formats outside the returned
-    /// ranges.
+    /// Returns the records that are in only one of the two layers. Equal records in the same order
+    /// are omitted. Outside the returned ranges, both layers display the same formats.
     pub(crate) fn difference(&self, other: &Self) -> Vec<RangeFormat> {
         let mut differing = Vec::new();
         let mut own_records = self.records.as_slice();
@@ -130,7 +128,7 @@ impl FormatLayer {
                 differing.push(other_record.clone());
                 continue;
             };
-            // The records before the matching one exist only in this layer.
+            // The records before the match exist only in this layer.
             differing.extend(own_records.iter().take(matching).cloned());
             own_records = own_records.get(matching + 1..).unwrap_or_default();
         }
@@ -138,9 +136,9 @@ impl FormatLayer {
         differing
     }
 
-    /// Adds a range format and removes the older ones that it covers completely. Returns `false`,
-    /// without a change, if the layer would exceed its limits: a state that cannot be stored would
-    /// be worse than a missing format.
+    /// Adds a range format and removes the older ones that it covers completely. If the layer would
+    /// exceed its limits, returns `false` and changes nothing, because losing a format is better
+    /// than a state that cannot be stored.
     pub fn set(&mut self, set: &SetFormat) -> bool {
         let covered = self.covered_by(set);
         if !self.fits(set, &covered) {
@@ -152,7 +150,7 @@ impl FormatLayer {
         if covered.records > 0 {
             self.records.retain(|record| !record.is_within(rows, columns));
         }
-        // `General` only needs a record if it hides an older range format.
+        // A `General` record is needed only if it hides an older range format.
         if format != GENERAL || !self.intersection(rows, columns).is_empty() {
             let (rows, columns, format) = (rows.clone(), columns.clone(), format.clone());
             let record = RangeFormat { rows, columns, format };
@@ -163,17 +161,18 @@ impl FormatLayer {
         true
     }
 
-    /// Returns the number of spans of rows and columns in all records.
+    /// Returns the total number of row spans and column spans in all records.
     pub(crate) fn span_count(&self) -> usize {
         self.spans
     }
 
-    /// Returns whether [`FormatLayer::set`] would stay within the limits of the layer.
+    /// Returns whether the layer would stay within its limits after [`FormatLayer::set`].
     pub fn has_room_for(&self, set: &SetFormat) -> bool {
         self.fits(set, &self.covered_by(set))
     }
 
-    /// Returns whether the layer stays within its limits if `set` replaces the `covered` records.
+    /// Returns whether the layer would stay within its limits if `set` replaced the `covered`
+    /// records.
     fn fits(&self, set: &SetFormat, covered: &Totals) -> bool {
         let remaining_records = self.records.len().saturating_sub(covered.records);
         let remaining_spans = self.spans.saturating_sub(covered.spans);
@@ -192,7 +191,7 @@ impl FormatLayer {
         (self.spans, self.bytes) = (totals.spans, totals.bytes);
     }
 
-    /// Returns a copy of the layer, moved by the axis maps of rows and columns.
+    /// Returns a copy of the layer, mapped through the axis maps of rows and columns.
     pub(crate) fn mapped(&self, rows: &AxisMap, columns: &AxisMap) -> Self {
         let mut mapped = self.clone();
         mapped.map(Axis::Rows, rows);
@@ -200,7 +199,7 @@ impl FormatLayer {
         mapped
     }
 
-    /// Returns the largest end of all ranges that end before the end of the axis.
+    /// Returns the largest end of all ranges, ignoring those that extend to the end of the axis.
     pub(crate) fn reach(&self, axis: Axis) -> u32 {
         let ends = self.records.iter().filter_map(|record| match axis {
             Axis::Rows => record.rows.iter().last(),
@@ -209,7 +208,8 @@ impl FormatLayer {
         ends.map(Span::end).filter(|end| *end < axis.limit()).max().unwrap_or(0)
     }
 
-    /// Moves every range by an axis map. A range grows by the rows or columns inserted inside it.
+    /// Maps every range through an axis map. A range grows when rows or columns are inserted inside
+    /// it.
     pub fn map(&mut self, axis: Axis, map: &AxisMap) {
         for record in &mut self.records {
             let spans = match axis {

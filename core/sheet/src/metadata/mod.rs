@@ -1,8 +1,8 @@
 //! Metadata of a workbook: its state without cells.
 //!
-//! A range format grows when rows are inserted inside it. Its range therefore depends on every
-//! operation, not only on the final place of each row. For this reason, range formats are stored in
-//! the root of a snapshot and not in its levels.
+//! A range format grows when rows are inserted inside its range. The range therefore depends on
+//! every insert, and not only on where each row ends up. For this reason, range formats are stored
+//! in the root of a snapshot instead of its levels.
 
 mod format_layer;
 mod names;

@@ -1,23 +1,23 @@
-//! All sheet numbers that were ever used in a spreadsheet.
+//! The set of all sheet numbers ever used in a spreadsheet.
 
 use crate::sheet_id::SheetId;
 use crate::spans::{Span, Spans};
 use cellar_base::limits::MAX_SHEET_NUMBER_RUNS;
 
-/// All sheet numbers that were ever used in a spreadsheet, as runs of consecutive numbers.
+/// The set of all sheet numbers ever used in a spreadsheet, stored as runs of consecutive numbers.
 ///
-/// Inserting numbers never yields more than `MAX_SHEET_NUMBER_RUNS` runs.
+/// [`SheetNumbers::insert`] never creates more than `MAX_SHEET_NUMBER_RUNS` runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SheetNumbers(Spans);
 
 impl SheetNumbers {
-    /// Creates the set of these numbers, which must be in ascending order.
+    /// Creates a set from numbers in ascending order.
     #[must_use]
     pub fn of(sheets: impl IntoIterator<Item = SheetId>) -> Self {
         Self(Spans::of(sheets.into_iter().map(|sheet| sheet.0)))
     }
 
-    /// Creates a set from runs of consecutive numbers, without checking their number.
+    /// Creates a set from runs of consecutive numbers. Does not check the limit on runs.
     #[must_use]
     pub fn from_runs(runs: Spans) -> Self {
         Self(runs)
@@ -41,16 +41,16 @@ impl SheetNumbers {
         SheetId(self.0.iter().next_back().map_or(0, |last| last.end()))
     }
 
-    /// Adds a run of numbers without checking the limit on runs.
+    /// Adds a run of numbers. Does not check the limit on runs.
     pub(super) fn cover(&mut self, run: Span) {
         let mut runs: Vec<Span> = self.0.iter().chain([run]).collect();
         runs.sort_by_key(|run| run.first);
         self.0 = Spans::from_sorted(runs);
     }
 
-    /// Adds a number. Returns `false`, without a change, if the number was used before, if it is
-    /// `u32::MAX`, which is reserved, or if the set would have too many runs. The number that
-    /// [`SheetNumbers::next`] returns can always be added, unless it is reserved.
+    /// Adds a number. Returns `false` and changes nothing if the number is already used, if it is
+    /// the reserved number `u32::MAX`, or if the set would have too many runs. The result of
+    /// [`SheetNumbers::next`] can always be added unless it is the reserved number.
     pub fn insert(&mut self, sheet: SheetId) -> bool {
         sheet.0 < u32::MAX && self.0.insert(sheet.0, MAX_SHEET_NUMBER_RUNS)
     }

@@ -1,5 +1,5 @@
-//! The set of sheets of a workbook, without their names. Decides whether a sheet can be added or
-//! deleted.
+//! The set of sheets of a workbook, without their names. It determines whether a sheet can be added
+//! or deleted.
 
 use super::SheetNumbers;
 use crate::operation::Operation;
@@ -24,10 +24,10 @@ pub enum SheetFault {
     NoSuchSheet {
         /// Number of the missing sheet.
         sheet: u32,
-        /// Description of the existing sheets.
+        /// Human-readable list of the existing sheets.
         sheets: String,
     },
-    /// The number of a new sheet was used before, or is too far above the next free number.
+    /// The number of a new sheet is already used, or is too far above the next free number.
     #[error("a new sheet cannot have the number {sheet}; the next free number is {next}")]
     Number {
         /// Rejected number.
@@ -35,10 +35,10 @@ pub enum SheetFault {
         /// Next free number.
         next: u32,
     },
-    /// The spreadsheet has `MAX_SHEETS` sheets.
+    /// The spreadsheet already has `MAX_SHEETS` sheets.
     #[error("the spreadsheet has {MAX_SHEETS} sheets, the maximum; delete a sheet first")]
     TooMany,
-    /// The last sheet cannot be deleted.
+    /// The sheet is the last one of the spreadsheet, so it cannot be deleted.
     #[error("sheet {sheet} is the last sheet and cannot be deleted; add another sheet first")]
     Last {
         /// Number of the sheet.
@@ -46,18 +46,18 @@ pub enum SheetFault {
     },
 }
 
-/// Maximum number of runs of sheet numbers that an error message lists.
+/// Maximum number of runs of sheet numbers in an error message.
 const MAX_DESCRIBED_RUNS: usize = 8;
 
 impl SheetSet {
-    /// Creates the set of a new workbook: one sheet, [`SheetId::FIRST`].
+    /// Creates the set of a new workbook, which contains only [`SheetId::FIRST`].
     #[must_use]
     pub fn first() -> Self {
         Self::new(Spans::one(SheetId::FIRST.0, 1), SheetNumbers::default())
     }
 
     /// Creates a set from the numbers of existing sheets and all numbers ever used. The numbers of
-    /// existing sheets count as used even if `used` lacks them.
+    /// existing sheets count as used even if they are missing from `used`.
     #[must_use]
     pub fn new(live: Spans, used: SheetNumbers) -> Self {
         let mut used = used;
@@ -85,8 +85,9 @@ impl SheetSet {
         self.live.contains(sheet.0)
     }
 
-    /// Adds a sheet. A number can be used once. It must be at most `MAX_SHEET_NUMBER_STEP` above
-    /// the next free number, so that no client exhausts the numbers.
+    /// Adds a sheet. Each number can be used only once. The number must be at most
+    /// `MAX_SHEET_NUMBER_STEP` above the next free number, so that a client cannot exhaust the
+    /// numbers.
     ///
     /// # Errors
     /// [`SheetFault`] if the sheet cannot be added; the set is then unchanged.
@@ -108,7 +109,7 @@ impl SheetSet {
         Ok(())
     }
 
-    /// Adds a sheet to a workbook that will have `others` other sheets.
+    /// Adds a sheet to a workbook that has `others` other sheets.
     fn add_to_others(&mut self, sheet: SheetId, others: u64) -> Result<(), SheetFault> {
         if others >= u64::try_from(MAX_SHEETS).unwrap_or(u64::MAX) {
             return Err(SheetFault::TooMany);
@@ -135,10 +136,10 @@ impl SheetSet {
         Ok(())
     }
 
-    /// Checks that the sheet `sheet` exists.
+    /// Checks that a sheet exists.
     ///
     /// # Errors
-    /// [`SheetFault::NoSuchSheet`] if it does not.
+    /// [`SheetFault::NoSuchSheet`] if the sheet does not exist.
     pub fn check(&self, sheet: SheetId) -> Result<(), SheetFault> {
         if self.contains(sheet) {
             return Ok(());
@@ -146,11 +147,11 @@ impl SheetSet {
         Err(SheetFault::NoSuchSheet { sheet: sheet.0, sheets: self.describe_sheets() })
     }
 
-    /// Applies the effect of an operation on the set of sheets.
+    /// Applies the effect of an operation to the set of sheets.
     ///
     /// # Errors
-    /// [`SheetFault`] if the operation has no effect because of its sheet; the set is then
-    /// unchanged.
+    /// [`SheetFault`] if the sheet of the operation is invalid, so that the operation has no
+    /// effect. The set is then unchanged.
     pub fn apply(&mut self, operation: &Operation) -> Result<(), SheetFault> {
         match operation {
             Operation::AddSheet(add) => self.add(add.sheet),
@@ -160,10 +161,11 @@ impl SheetSet {
         }
     }
 
-    /// Checks whether [`SheetSet::apply`] would succeed, without applying the operation.
+    /// Checks whether [`SheetSet::apply`] would succeed, without changing the set.
     ///
     /// # Errors
-    /// [`SheetFault`] if the operation has no effect because of its sheet.
+    /// [`SheetFault`] if the sheet of the operation is invalid, so that the operation would have no
+    /// effect.
     pub fn check_operation(&self, operation: &Operation) -> Result<(), SheetFault> {
         match operation {
             Operation::AddSheet(_) | Operation::ImportSheet(_) | Operation::DeleteSheet(_) => {
@@ -173,7 +175,7 @@ impl SheetSet {
         }
     }
 
-    /// Describes the existing sheets, such as `the sheets are 0 to 3, 7`.
+    /// Describes the existing sheets, as in `the sheets are 0 to 3, 7`.
     fn describe_sheets(&self) -> String {
         let runs = self.live.iter().take(MAX_DESCRIBED_RUNS).map(|run| match run.count {
             1 => run.first.to_string(),

@@ -1,4 +1,4 @@
-//! Summary of the state, stored in the header of each entry. It lets a writer decide from the
+//! A summary of the state, stored in the header of each entry. A writer can determine from the
 //! newest entry alone whether a mutation can have an effect.
 
 use super::{SheetSet, WorkbookMetadata};
@@ -6,12 +6,12 @@ use crate::operation::{Operation, SetFormat};
 use crate::spans::Spans;
 use cellar_base::limits::{MAX_RANGE_FORMATS, MAX_SUMMARY_RUNS};
 
-/// The sheets of a workbook, and an upper bound of the spans of their range formats.
+/// The sheets of a workbook, and an upper bound for the spans of their range formats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateSummary {
     /// Existing sheets and all sheet numbers ever used.
     pub sheets: SheetSet,
-    /// Upper bound of the number of spans in the range formats of any single sheet.
+    /// Upper bound for the number of spans in the range formats of any one sheet.
     pub format_spans: u32,
 }
 
@@ -43,8 +43,9 @@ impl StateSummary {
         }
     }
 
-    /// Returns whether `set` certainly stays within the limit on range formats in every sheet.
-    /// Spans are an upper bound of range formats, because each range format has at least two spans.
+    /// Returns whether every sheet is guaranteed to stay within the limit on range formats after
+    /// `set`. Each range format has at least two spans, so the span count limits the number of
+    /// range formats.
     #[must_use]
     pub fn has_room_for(&self, set: &SetFormat) -> bool {
         let spans = self.format_spans.saturating_add(span_count(set));

@@ -25,9 +25,9 @@ impl Default for Tabs {
 }
 
 impl Tabs {
-    /// Creates tabs in the order of `tabs`; `used` is the set of all sheet numbers ever used. Of
-    /// tabs with the same number or name, the first is kept. The numbers of the tabs count as used
-    /// even if `used` lacks them.
+    /// Creates tabs in the order of `tabs`; `used` is the set of all sheet numbers ever used. If
+    /// several tabs have the same number or name, only the first is kept. The numbers of the tabs
+    /// count as used even if they are missing from `used`.
     #[must_use]
     pub fn from_parts(tabs: Vec<(SheetId, String)>, used: SheetNumbers) -> Self {
         let mut all = Self {
@@ -59,7 +59,7 @@ impl Tabs {
         self.numbers.used()
     }
 
-    /// Returns the set of existing sheets and of all numbers ever used.
+    /// Returns the existing sheets and all numbers ever used, without names and order.
     #[must_use]
     pub fn numbers(&self) -> &SheetSet {
         &self.numbers
@@ -71,7 +71,7 @@ impl Tabs {
         self.names_by_sheet.get(&sheet).map(String::as_str)
     }
 
-    /// Returns the sheet with the name `name`, ignoring case.
+    /// Returns the sheet named `name`, ignoring case.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<SheetId> {
         self.sheets_by_name.get(name)
@@ -83,14 +83,14 @@ impl Tabs {
         self.used().next()
     }
 
-    /// Returns `name`, with a number appended if a sheet other than `own` has this name.
+    /// Returns `name`, with a number appended if another sheet than `own` has that name.
     #[must_use]
     pub fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
         self.sheets_by_name.free_name(name, own)
     }
 
-    /// Adds a sheet after the last sheet. Returns `false`, without a change, if [`SheetSet::add`]
-    /// refuses it.
+    /// Adds a sheet after the last sheet. Returns `false` and changes nothing if [`SheetSet::add`]
+    /// fails.
     pub fn add(&mut self, add: &AddSheet) -> bool {
         if self.numbers.add(add.sheet).is_err() {
             return false;
@@ -100,9 +100,9 @@ impl Tabs {
         true
     }
 
-    /// Adds an imported sheet: in place of the replaced sheet if that exists, otherwise after the
-    /// last sheet. The imported sheet may have the name of the replaced sheet. Returns `false`,
-    /// without a change, if [`SheetSet::import`] refuses the sheet.
+    /// Adds an imported sheet. It takes the place of the replaced sheet if that sheet exists, and
+    /// is otherwise added last. It may have the same name as the replaced sheet. Returns `false`
+    /// and changes nothing if [`SheetSet::import`] fails.
     pub fn import(&mut self, import: &ImportSheet) -> bool {
         if self.numbers.import(import.sheet, import.replaces).is_err() {
             return false;
@@ -134,7 +134,7 @@ impl Tabs {
         self.order.retain(|other| *other != sheet);
     }
 
-    /// Renames a sheet, if it exists. A number is appended if the name is taken.
+    /// Renames a sheet if it exists. If another sheet has the new name, a number is appended.
     pub fn rename(&mut self, sheet: SheetId, name: &str) {
         let name = self.free_name(name, Some(sheet));
         if let Some(old_name) = self.names_by_sheet.get_mut(&sheet) {
@@ -144,7 +144,7 @@ impl Tabs {
         }
     }
 
-    /// Deletes a sheet. Returns `false`, without a change, if the sheet does not exist or is the
+    /// Deletes a sheet. Returns `false` and changes nothing if the sheet does not exist or is the
     /// last sheet.
     pub fn delete(&mut self, sheet: SheetId) -> bool {
         if self.numbers.delete(sheet).is_err() {

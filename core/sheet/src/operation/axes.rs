@@ -1,4 +1,4 @@
-//! Insertion and deletion of rows and columns.
+//! Operations that insert and delete rows and columns.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,8 +8,8 @@ use crate::sheet_id::SheetId;
 use crate::spans::{Span, Spans};
 use cellar_base::limits::{MAX_INSERT, MAX_SPANS};
 
-/// Inserts blank rows (or columns) before a row (or column). Cells moved past the maximum size are
-/// discarded.
+/// Inserts blank rows (or columns) before a row (or column). Cells that move past the end of the
+/// largest sheet are discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -17,7 +17,7 @@ pub struct InsertBefore {
     /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Row (or column) before which to insert, counted from 0.
+    /// Row (or column) to insert before; the first is 0.
     pub before: u32,
     /// Number of rows (or columns) to insert, at least one.
     pub count: u32,
@@ -41,7 +41,7 @@ impl InsertBefore {
         if self.count == 0 || self.count > MAX_INSERT {
             return Err(InvalidOperation::InsertCount { what, count: self.count });
         }
-        // An insert after the last row would have no effect.
+        // An insert after the last row or column would have no effect.
         if self.before >= axis.limit() {
             let (first, count, max) = (self.before, self.count, axis.limit());
             return Err(InvalidOperation::SpanOutsideSheet { what, first, count, max });
@@ -56,11 +56,11 @@ impl DeleteSpans {
     }
 }
 
-/// Checks spans from a client, sorts them and joins adjacent ones.
+/// Validates spans from a client, sorts them and joins adjacent spans.
 ///
 /// # Errors
-/// [`InvalidOperation`] for no spans, an empty span, too many spans, or a span past the end of the
-/// axis.
+/// [`InvalidOperation`] if there are no spans or too many, or if a span is empty or extends past
+/// the end of the axis.
 pub(super) fn validated_spans(spans: Spans, axis: Axis) -> Result<Spans, InvalidOperation> {
     let Spans(mut spans) = spans;
     let what = axis.name();

@@ -1,5 +1,5 @@
-//! Stored encoding of decimal numbers: 12.75 is stored as 1275 with two decimals, which takes four
-//! bytes instead of nine.
+//! Stored encoding of decimal numbers. For example, 12.75 is stored as the integer 1275 with two
+//! decimals, which takes four bytes instead of nine.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +12,13 @@ pub(super) struct StoredDecimal {
     digits: i64,
 }
 
-/// Limit of the digits. Larger digits would take as many bytes as the `f64` itself.
+/// Exclusive upper bound for the digits. Larger digits would take as many bytes as the `f64`
+/// itself.
 const MAX_DIGITS: i64 = 1 << 40;
 
 impl StoredDecimal {
-    /// Creates the decimal that equals `number` exactly; `None` if there is none, or if it would
-    /// not be shorter than the `f64`.
+    /// Returns the decimal that equals `number` exactly. Returns `None` if no decimal does, or if
+    /// the decimal would not be shorter than the `f64`.
     pub(super) fn new(number: f64) -> Option<Self> {
         let text = general(number);
         let (whole, decimals) = text.split_once('.')?;

@@ -1,4 +1,4 @@
-//! Operations on ranges: clear values and set number formats.
+//! Operations on ranges: clearing values and setting number formats.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub struct SetFormat {
     /// Columns of the range; absent for all columns.
     #[serde(default = "all_columns")]
     pub columns: Spans,
-    /// Number format; `General` removes the number format of the range.
+    /// Number format to set; `General` removes the number format of the range.
     pub format: String,
 }
 

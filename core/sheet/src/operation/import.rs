@@ -1,4 +1,5 @@
-//! Import of sheets: the cells are in uploaded chunks, which the tile index of the operation names.
+//! Import of sheets whose cells are in uploaded chunks. The operation contains a tile index that
+//! refers to the chunks.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +11,9 @@ use crate::sheet_id::SheetId;
 use cellar_base::base64_text;
 use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
 
-/// Adds a sheet of any size from uploaded chunks, in one entry.
+/// Adds a sheet from uploaded chunks. A single entry can import a sheet of any size.
 ///
-/// The number of the sheet is assigned as in [`super::AddSheet`]. The chunks and their tile index
+/// The number of the sheet is assigned like in [`super::AddSheet`]. The chunks and their tile index
 /// are uploaded and checked before the operation is appended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,38 +21,38 @@ use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
 pub struct ImportSheet {
     /// Number of the new sheet.
     pub sheet: SheetId,
-    /// Name of the new sheet; a number is appended if the name is taken by a sheet other than the
-    /// replaced one.
+    /// Name of the new sheet. If another sheet than the replaced one has that name, a number is
+    /// appended.
     pub name: String,
-    /// Number of the sheet to replace, which is deleted. If the sheet does not exist, the new sheet
-    /// is added last.
+    /// Number of the existing sheet that is deleted and replaced. If that sheet does not exist, the
+    /// new sheet is added last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<SheetId>,
-    /// Used range of the sheet. Cells of the chunks outside this range are ignored.
+    /// Used range of the sheet. Cells outside this range are ignored.
     pub extent: Extent,
     /// Number of cells of the sheet.
     pub cells: u64,
-    /// Tile index of the sheet, Base64.
+    /// Tile index of the sheet; Base64 in JSON.
     pub tile_index: TileIndex,
 }
 
-/// Tile index of an imported sheet, in JSON as Base64.
+/// Tile index of an imported sheet, encoded as Base64 in JSON.
 ///
-/// Opaque to this crate: `cellar_snapshot::index` encodes and decodes it. An append rejects an
-/// import whose tile index cannot be decoded.
+/// The bytes are opaque to this crate: `cellar_snapshot::index` encodes and decodes them. The
+/// server does not append an import whose tile index cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(value_type = String))]
 pub struct TileIndex(Vec<u8>);
 
-/// Bytes that cannot be a tile index.
+/// The bytes cannot be a tile index.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadTileIndex {
-    /// A text that is not Base64.
+    /// The text is not Base64.
     #[error("the tile index of the import is not valid Base64")]
     NotBase64,
-    /// More than `MAX_IMPORT_INDEX_BYTES` bytes.
+    /// The tile index has more than `MAX_IMPORT_INDEX_BYTES` bytes.
     #[error(
         "the tile index of the import has {bytes} bytes; at most {MAX_IMPORT_INDEX_BYTES} are allowed; \
          upload it as chunks of its own"
@@ -66,7 +67,7 @@ impl TileIndex {
     /// Creates a tile index from its encoded bytes, without decoding them.
     ///
     /// # Errors
-    /// [`BadTileIndex::TooLong`] above `MAX_IMPORT_INDEX_BYTES`.
+    /// [`BadTileIndex::TooLong`] for more than `MAX_IMPORT_INDEX_BYTES` bytes.
     pub fn new(bytes: Vec<u8>) -> Result<Self, BadTileIndex> {
         if bytes.len() > MAX_IMPORT_INDEX_BYTES {
             return Err(BadTileIndex::TooLong { bytes: bytes.len() });
@@ -96,7 +97,7 @@ impl From<TileIndex> for String {
 }
 
 impl ImportSheet {
-    /// Returns the approximate size of the operation in memory and in a reply, in bytes.
+    /// Returns the approximate size of the operation in memory and in a response, in bytes.
     pub(super) fn weight_bytes(&self) -> usize {
         json_text_bytes(&self.name).saturating_add(self.tile_index.bytes().len().saturating_mul(2))
     }

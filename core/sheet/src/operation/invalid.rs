@@ -1,8 +1,8 @@
-//! Reasons why an operation can never succeed.
+//! Validation errors of operations.
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_INSERT, MAX_ROWS, MAX_SPANS};
 
-/// Reason why an operation can never succeed, in any state of the spreadsheet.
+/// Reason why an operation is invalid in every state of the spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidOperation {
     /// No cells.
@@ -16,7 +16,7 @@ pub enum InvalidOperation {
         /// Largest allowed number.
         max: usize,
     },
-    /// A cell outside the largest sheet.
+    /// A cell is outside the largest sheet.
     #[error(
         "row {row}, column {column} is outside the sheet: rows are below {rows} and columns \
          below {columns}, both counted from 0"
@@ -26,24 +26,24 @@ pub enum InvalidOperation {
         row: u32,
         /// Column, from 0.
         column: u32,
-        /// Rows of the largest sheet.
+        /// Number of rows in the largest sheet.
         rows: u32,
-        /// Columns of the largest sheet.
+        /// Number of columns in the largest sheet.
         columns: u32,
     },
-    /// A text, formula or number format that is too long.
+    /// A text, formula or number format is too long.
     #[error("{cell}: the {what} has {length} bytes; at most {max} are allowed")]
     TooLong {
         /// Cell, in A1 notation.
         cell: String,
-        /// `text`, `formula` or `format`.
+        /// The part that is too long: `text`, `formula` or `format`.
         what: &'static str,
         /// Length in bytes.
         length: usize,
-        /// Largest allowed length in bytes.
+        /// Maximum length in bytes.
         max: usize,
     },
-    /// A formula without a value, or an edit without value and format.
+    /// An edit has a formula without a value, or neither a value nor a format.
     #[error("{cell}: {why}")]
     EmptyEdit {
         /// Cell, in A1 notation.
@@ -51,13 +51,13 @@ pub enum InvalidOperation {
         /// Reason.
         why: &'static str,
     },
-    /// A number that is infinite or NaN.
+    /// A number is infinite or NaN.
     #[error("{cell}: the number is not finite")]
     NotFinite {
         /// Cell, in A1 notation.
         cell: String,
     },
-    /// No spans, or an empty span.
+    /// There are no spans, or a span is empty.
     #[error(
         "the operation has no {what} or an empty span; at least one span with a count of 1 or more is required"
     )]
@@ -73,7 +73,7 @@ pub enum InvalidOperation {
         /// Number of spans.
         count: usize,
     },
-    /// Rows or columns outside the largest sheet.
+    /// Rows or columns are outside the largest sheet.
     #[error("{count} {what} from {first} are outside the sheet; {what} must be below {max}")]
     SpanOutsideSheet {
         /// `rows` or `columns`.
@@ -82,10 +82,10 @@ pub enum InvalidOperation {
         first: u32,
         /// Number of rows or columns.
         count: u32,
-        /// Rows or columns of the largest sheet.
+        /// Number of rows or columns in the largest sheet.
         max: u32,
     },
-    /// An insert of no rows or columns, or of too many.
+    /// An insert has a count of zero, or a count that is too large.
     #[error("cannot insert {count} {what}; 1 to {MAX_INSERT} are allowed")]
     InsertCount {
         /// `rows` or `columns`.
@@ -96,12 +96,12 @@ pub enum InvalidOperation {
     /// An invalid sheet name.
     #[error("`{name}` is not a valid sheet name: {why}")]
     SheetName {
-        /// Rejected name, possibly truncated.
+        /// The invalid name, possibly truncated.
         name: String,
         /// Reason.
         why: &'static str,
     },
-    /// An invalid number for a new sheet.
+    /// The number of a new sheet is invalid.
     #[error(
         "a new sheet cannot have the number {sheet}; use the number after the largest number ever used"
     )]
@@ -109,7 +109,7 @@ pub enum InvalidOperation {
         /// Number of the sheet.
         sheet: u32,
     },
-    /// An imported sheet that is larger than the largest sheet.
+    /// An imported sheet is larger than the largest sheet.
     #[error(
         "the import has {rows} rows and {columns} columns; at most {MAX_ROWS} and {MAX_COLUMNS} \
          are allowed"
@@ -120,7 +120,7 @@ pub enum InvalidOperation {
         /// Columns.
         columns: u32,
     },
-    /// A rejection, which only the server may write.
+    /// The operation is a rejection, which only the server may write.
     #[error("clients cannot send rejections")]
     NotForClients,
 }

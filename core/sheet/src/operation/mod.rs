@@ -1,4 +1,4 @@
-//! Operations: changes of a spreadsheet.
+//! Operations: changes to a spreadsheet.
 
 mod axes;
 mod decimal;
@@ -33,10 +33,12 @@ use crate::axis::Axis;
 use crate::cell::json_text_bytes;
 use cellar_base::position::Position;
 
-/// One operation as authored, in coordinates of the mutation's base.
+/// One operation as its author sent it. Its coordinates refer to the state on which the mutation is
+/// based.
 ///
-/// In JSON, an object with one field: `{"setCells":{"cells":[…]}}`, `{"insertRows":{"before":3,
-/// "count":2}}`, `{"deleteColumns":{"spans":[{"first":0,"count":1}]}}`, `{"undo":{"position":17}}`.
+/// In JSON, an operation is an object with one field: `{"setCells":{"cells":[…]}}`,
+/// `{"insertRows":{"before":3, "count":2}}`, `{"deleteColumns":{"spans":[{"first":0,"count":1}]}}`,
+/// `{"undo":{"position":17}}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -61,18 +63,20 @@ pub enum Operation {
     DeleteSheet(DeleteSheet),
     /// Sets the number format of a range, including its blank cells.
     SetFormat(SetFormat),
-    /// Undoes the effects of one entry that were not changed since. The server computes the
-    /// operations when it appends the mutation; they are in its committed operations.
+    /// Undoes the effects of one entry, except for those that were changed later. The server
+    /// computes the necessary operations when it appends the mutation, and stores them as the
+    /// committed operations.
     Undo(Undo),
-    /// A rejected mutation: no effect, but its id counts as used.
+    /// A rejected mutation. It has no effect, but its mutation id counts as used.
     Rejected(Rejection),
     /// Adds a sheet from uploaded chunks.
     ImportSheet(ImportSheet),
-    /// Reverts all edits after a position. The server computes the operations, as for an undo.
+    /// Reverts all edits after a position. The server computes the necessary operations, like for
+    /// an undo.
     Revert(Revert),
 }
 
-/// Undoes the effects of one entry that were not changed since.
+/// Undoes the effects of one entry, except for those that were changed later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -81,8 +85,8 @@ pub struct Undo {
     pub position: Position,
 }
 
-/// Reverts all edits after a position: the sheets become as they were at the position. A revert is
-/// an entry that can itself be undone.
+/// Reverts all edits after a position, which restores the sheets to their state at the position.
+/// The revert is an entry of its own, so it can be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -92,11 +96,11 @@ pub struct Revert {
 }
 
 impl Operation {
-    /// Checks everything that does not depend on the state, and normalizes the operation: sorts
-    /// cells and spans, and merges the edits of a cell (the last edit wins).
+    /// Validates everything that does not depend on the state, and normalizes the operation: sorts
+    /// cells and spans, and merges several edits of a cell so that the last edit wins.
     ///
     /// # Errors
-    /// [`InvalidOperation`] if the operation can never succeed.
+    /// [`InvalidOperation`] if the operation is invalid in every state.
     pub fn validated(self) -> Result<Self, InvalidOperation> {
         Ok(match self {
             Self::SetCells(set) => Self::SetCells(set.validated()?),
@@ -117,7 +121,7 @@ impl Operation {
         })
     }
 
-    /// Returns the approximate size of the operation in memory and in a reply, in bytes.
+    /// Returns the approximate size of the operation in memory and in a response, in bytes.
     #[must_use]
     pub fn weight_bytes(&self) -> usize {
         const SPAN_BYTES: usize = 40;
@@ -143,7 +147,8 @@ impl Operation {
     }
 
     /// Returns whether the server computes the effect of the operation when it appends the
-    /// mutation. The author does not know the effect, and the operation is never transformed.
+    /// mutation. Such an operation is never transformed, because its author does not know the
+    /// effect.
     #[must_use]
     pub fn is_resolved_on_append(&self) -> bool {
         matches!(self, Self::Undo(_) | Self::Revert(_))
@@ -168,8 +173,8 @@ impl Operation {
         }
     }
 
-    /// Returns the cost of transforming another operation past this operation: the number of its
-    /// deleted spans, at least one.
+    /// Returns the cost of transforming another operation past this operation: the number of
+    /// deleted spans, but at least one.
     pub fn transform_cost(&self) -> usize {
         match self {
             Self::DeleteRows(delete) | Self::DeleteColumns(delete) => delete.spans.len().max(1),
@@ -177,8 +182,8 @@ impl Operation {
         }
     }
 
-    /// Returns whether the operation changes the places of rows or columns, or the numbers of
-    /// sheets, so that later operations must be transformed past it.
+    /// Returns whether the operation moves rows or columns, or changes the numbers of sheets. Later
+    /// operations must be transformed past such an operation.
     #[must_use]
     pub fn moves_cells(&self) -> bool {
         match self {
@@ -188,7 +193,7 @@ impl Operation {
             | Self::DeleteColumns(_)
             | Self::AddSheet(_)
             | Self::ImportSheet(_)
-            // The effect of an undo or revert is unknown until it is resolved.
+            // The effect of an undo or revert is unknown until the server computes it.
             | Self::Undo(_)
             | Self::Revert(_) => true,
             Self::SetCells(_)

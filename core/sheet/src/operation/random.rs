@@ -9,8 +9,8 @@ use super::*;
 use crate::cell::Value;
 use crate::extent::Extent;
 
-/// Limit of the rows and columns of random operations: small, so that concurrent operations
-/// conflict.
+/// Exclusive upper bound for the rows and columns of random operations. It is small, so that
+/// concurrent operations often conflict.
 pub const SIDE: u32 = 12;
 
 fn sheet() -> impl Strategy<Value = SheetId> {
@@ -61,8 +61,8 @@ fn set_cells() -> impl Strategy<Value = SetCells> {
     })
 }
 
-/// Encoded tile index of a sheet without cells. A test of `cellar_snapshot` compares these bytes
-/// with its own encoding.
+/// Encoded tile index of a sheet without cells. A test in `cellar_snapshot` compares these bytes
+/// with the output of its encoder.
 pub const EMPTY_TILE_INDEX: &[u8] = &[131, 9, 1, 130, 0, 130, 128, 128];
 
 /// Creates an import with the used range `extent` that replaces the first sheet.
@@ -81,7 +81,7 @@ pub fn import_of(extent: Extent) -> ImportSheet {
     }
 }
 
-/// Generates imports without cells; tests of `cellar_snapshot` cover imported cells.
+/// Generates imports without cells. Tests in `cellar_snapshot` cover imported cells.
 fn import() -> impl Strategy<Value = ImportSheet> {
     let replaces = prop_oneof![Just(None), sheet().prop_map(Some)];
     let index = || TileIndex::new(EMPTY_TILE_INDEX.to_vec()).unwrap();
@@ -95,7 +95,7 @@ fn import() -> impl Strategy<Value = ImportSheet> {
     })
 }
 
-/// Generates operations, most of them on rows, columns and cells of the first sheet.
+/// Generates operations. Most of them affect rows, columns and cells of the first sheet.
 pub fn any_operation() -> impl Strategy<Value = Operation> {
     let rows = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Rows))];
     let columns = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Columns))];

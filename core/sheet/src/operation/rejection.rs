@@ -1,20 +1,20 @@
-//! Rejections: mutations that can never succeed.
+//! Rejections: log records of mutations that can never succeed.
 
 use serde::{Deserialize, Serialize};
 
 use cellar_base::limits::MAX_REJECTION_BYTES;
 
-/// A rejected mutation: no effect, but its id counts as used.
+/// A rejected mutation. It has no effect, but its mutation id counts as used.
 ///
-/// The log contains the rejection instead of the mutation. The client can therefore continue with
-/// the next mutation id; an error response would be retried forever.
+/// The log contains the rejection instead of the mutation, so that the client can continue with the
+/// next mutation id. After an error response, the client would retry the mutation forever.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Rejection {
     /// Machine-readable reason.
     pub reason: RejectionReason,
-    /// Human-readable explanation: what is wrong, and what to do.
+    /// Human-readable description of the problem and its solution.
     pub detail: String,
 }
 
@@ -25,19 +25,19 @@ pub struct Rejection {
 pub enum RejectionReason {
     /// An argument is invalid in every state of the spreadsheet.
     Invalid,
-    /// The mutation is too large for an entry, as authored or as committed.
+    /// The mutation is too large for an entry, either as sent or as committed.
     TooLarge,
     /// The entries after the base of the mutation were trimmed.
     BaseGone,
-    /// Too many changes since the base of the mutation.
+    /// Too many changes were committed after the base of the mutation.
     TooFarBehind,
     /// The entry to undo does not exist, or none of its effects remain.
     NothingToUndo,
     /// The position to revert to does not exist, or nothing changed after it.
     NothingToRevert,
-    /// The sheet never existed, or was deleted before the base.
+    /// The sheet never existed, or was deleted before the base of the mutation.
     NoSuchSheet,
-    /// The number of a new sheet was used before, or is too far above the next free number.
+    /// The number of a new sheet is already used, or is too far above the next free number.
     SheetNumber,
     /// The spreadsheet has the maximum number of sheets.
     TooManySheets,
@@ -63,20 +63,20 @@ impl RejectionReason {
         Self::TooManyFormats,
     ];
 
-    /// Returns the number that encodes the reason in the log.
+    /// Returns the number that represents the reason in the log.
     pub(super) fn number(self) -> u8 {
         let found = Self::ALL.iter().position(|reason| *reason == self);
         found.and_then(|index| u8::try_from(index).ok()).unwrap_or(0)
     }
 
-    /// Returns the reason that a stored number encodes; [`Self::Invalid`] for an unknown number.
+    /// Returns the reason with this stored number; [`Self::Invalid`] for an unknown number.
     pub(super) fn from_number(number: u8) -> Self {
         Self::ALL.get(usize::from(number)).copied().unwrap_or(Self::Invalid)
     }
 }
 
 impl Rejection {
-    /// Creates a rejection; a detail longer than `MAX_REJECTION_BYTES` is truncated.
+    /// Creates a rejection. Truncates a detail that is longer than `MAX_REJECTION_BYTES`.
     #[must_use]
     pub fn new(reason: RejectionReason, detail: impl Into<String>) -> Self {
         let mut detail = detail.into();

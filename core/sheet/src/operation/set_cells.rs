@@ -19,12 +19,12 @@ pub struct SetCells {
     /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Edits of cells. The server sorts them by row and column; of several edits of a cell, the
-    /// last one wins.
+    /// Cell edits. The server sorts them by row and column. If a cell is edited several times, the
+    /// last edit wins.
     pub cells: Vec<CellEdit>,
 }
 
-/// An edit of one cell; parts that are absent stay unchanged.
+/// An edit of one cell. Absent fields leave their part of the cell unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -33,20 +33,21 @@ pub struct CellEdit {
     pub row: u32,
     /// Column, from 0.
     pub column: u32,
-    /// New value; `null` clears value and formula, absent leaves both unchanged.
+    /// New value; `null` clears the value and the formula. If absent, both stay unchanged.
     #[serde(default, deserialize_with = "present_value", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Value, required = false))]
     pub value: Option<Value>,
-    /// Formula that produced the value. A new value without a formula removes the formula.
+    /// Formula that produced the value. If a new value has no formula, the old formula is removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
-    /// New number format; `General` removes the number format, absent leaves it unchanged.
+    /// New number format; `General` removes the number format. If absent, the format stays
+    /// unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
 }
 
-/// Deserializes a field that is present: `null` becomes `Some(Value::Empty)`. An absent field stays
-/// `None`.
+/// Deserializes a field that is present, so that `null` becomes `Some(Value::Empty)`. An absent
+/// field becomes `None` by default.
 fn present_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -68,8 +69,8 @@ impl SetCells {
     }
 }
 
-/// Sorts edits by row and column, and merges the edits of each cell: the last value wins, and the
-/// last format wins.
+/// Sorts edits by row and column, and merges the edits of each cell. The last value and the last
+/// format win.
 fn merge_edits(mut cells: Vec<CellEdit>) -> Vec<CellEdit> {
     cells.sort_by_key(|edit| (edit.row, edit.column));
     let mut merged: Vec<CellEdit> = Vec::with_capacity(cells.len());
@@ -89,7 +90,7 @@ fn merge_edits(mut cells: Vec<CellEdit>) -> Vec<CellEdit> {
 }
 
 impl CellEdit {
-    /// Returns the approximate size of the edit in memory and in a reply, in bytes.
+    /// Returns the approximate size of the edit in memory and in a response, in bytes.
     pub(super) fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 96;
         let length = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
@@ -145,7 +146,7 @@ fn check_length(
     Ok(())
 }
 
-/// Checks a number format. `cell` names the formatted cell or range in the error message.
+/// Validates a number format. `cell` is the formatted cell or range, for the error message.
 pub(super) fn check_format(cell: &str, format: &str) -> Result<(), InvalidOperation> {
     if format.is_empty() {
         let why = "the format is empty; use `General` to remove a number format";

@@ -1,4 +1,4 @@
-//! Operations on sheets of a workbook.
+//! Operations on whole sheets: add, rename and delete.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,17 +8,17 @@ use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 
 /// Adds a sheet after the last sheet.
 ///
-/// The author assigns a number above all numbers that it has seen. If another author took the
-/// number concurrently, the new sheet gets the next free number, also in the author's later
-/// mutations. A number that was used before, or is too far above the next free number, adds no
-/// sheet.
+/// The author chooses a number above all sheet numbers that it knows. If another author used the
+/// same number concurrently, the new sheet gets the next free number, and the author's later
+/// mutations are adjusted to it. If the number was used before, or is too far above the next free
+/// number, no sheet is added.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AddSheet {
     /// Number of the new sheet.
     pub sheet: SheetId,
-    /// Name of the new sheet; a number is appended if the name is taken.
+    /// Name of the new sheet. If another sheet has that name, a number is appended.
     pub name: String,
 }
 
@@ -29,7 +29,7 @@ pub struct AddSheet {
 pub struct RenameSheet {
     /// Number of the sheet.
     pub sheet: SheetId,
-    /// New name; a number is appended if the name is taken.
+    /// New name of the sheet. If another sheet has that name, a number is appended.
     pub name: String,
 }
 
@@ -57,8 +57,8 @@ impl RenameSheet {
     }
 }
 
-/// Checks the number of a new sheet. The largest number is reserved, so that every sheet number has
-/// a successor.
+/// Validates the number of a new sheet. The largest number is reserved, so that every sheet number
+/// has a successor.
 pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
     if sheet == SheetId::FIRST || sheet.0 == u32::MAX {
         return Err(InvalidOperation::SheetNumber { sheet: sheet.0 });
@@ -66,14 +66,14 @@ pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
     Ok(())
 }
 
-/// Characters that a sheet name must not contain. Control characters are also forbidden.
+/// Characters that a sheet name must not contain, in addition to control characters.
 const FORBIDDEN: &str = r"[]:*?/\";
 
 fn is_forbidden(character: char) -> bool {
     character.is_control() || FORBIDDEN.contains(character)
 }
 
-/// Checks a sheet name by Excel's rules, so that every workbook can be exported.
+/// Validates a sheet name by Excel's rules, so that every workbook can be exported.
 pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
     let why = if name.trim().is_empty() {
         "it is empty"
@@ -89,8 +89,8 @@ pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
     Err(InvalidOperation::SheetName { name: name.chars().take(40).collect(), why })
 }
 
-/// Converts a text, such as a file name or a sheet name of another program, to a valid sheet name:
-/// replaces forbidden characters, truncates, and trims spaces and apostrophes.
+/// Converts a text, such as a file name, to a valid sheet name: replaces forbidden characters,
+/// truncates the text, and trims spaces and apostrophes.
 #[must_use]
 pub fn sheet_name_from(text: &str) -> String {
     let replace_forbidden = |character: char| if is_forbidden(character) { '_' } else { character };

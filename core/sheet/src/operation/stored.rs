@@ -1,7 +1,7 @@
 //! Stored encoding of operations in entry bodies.
 //!
-//! Existing logs depend on this encoding: never change it, only append variants (golden files in
-//! `tests/golden/` check this). The types are not recursive, so that no input can cause deep
+//! Existing logs depend on this encoding: variants may be appended but never changed. Golden files
+//! in `tests/golden/` verify this. The types are not recursive, so no input can cause deep
 //! recursion in a decoder.
 
 use serde::{Deserialize, Serialize};
@@ -79,8 +79,8 @@ pub struct StoredDelete(u32, StoredSpans);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredRange(u32, StoredSpans, StoredSpans);
 
-/// Stored encoding of spans: for each span its distance from the end of the preceding span, and its
-/// count. An empty list encodes the whole axis.
+/// Stored encoding of spans. Each span is encoded as its distance from the end of the previous
+/// span, and its length. An empty list represents the whole axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct StoredSpans(
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_SPANS>")] Vec<(u32, u32)>,
@@ -260,8 +260,8 @@ fn checked_text(text: String, max_bytes: usize) -> Result<String, UnreadableOper
     if text.len() > max_bytes { Err(UnreadableOperation::TooLarge) } else { Ok(text) }
 }
 
-/// Checks the length of a sheet name. A name that does not fit into the root would stop all
-/// snapshots of the log.
+/// Checks the length of a sheet name. If a name were too long for the root, no more snapshots of
+/// the log could be built.
 fn checked_sheet_name(name: String) -> Result<String, UnreadableOperation> {
     let characters = name.chars().take(MAX_SHEET_NAME_CHARACTERS + 1).count();
     let fits = (1..=MAX_SHEET_NAME_CHARACTERS).contains(&characters);

@@ -1,6 +1,6 @@
 //! Stored encoding of cell edits in entry bodies.
 //!
-//! Existing logs depend on this encoding: never change it.
+//! Existing logs depend on this encoding, so it must never change.
 
 mod runs;
 
@@ -15,8 +15,8 @@ use crate::cell::{ErrorCode, Value};
 use crate::sheet_id::SheetId;
 use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_ROWS};
 
-/// Stored encoding of `SetCells`: runs of adjacent cells of a row. Each distinct format is stored
-/// once.
+/// Stored encoding of `SetCells`, as runs of adjacent cells in a row. Each distinct format is
+/// stored once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredSetCells {
     sheet: u32,
@@ -30,18 +30,18 @@ pub struct StoredSetCells {
 /// Adjacent cells of one row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Run {
-    /// Number of rows below the preceding run; for the first run, the row itself.
+    /// Distance in rows from the previous run; for the first run, its row.
     rows_down: u32,
     /// Column of the first cell.
     column: u32,
     cells: Vec<StoredCell>,
 }
 
-/// Stored encoding of one edited cell. The variants for plain values need no format number and no
+/// Stored encoding of one edited cell. The variants for plain values omit the format index and the
 /// formula.
 ///
-/// A format is stored as 1 + its index in `formats`; 0 leaves the format unchanged. The type is not
-/// recursive, so that no input can cause deep recursion in a decoder.
+/// A format is stored as its index in `formats` plus 1; 0 leaves the format unchanged. The type is
+/// not recursive, so no input can cause deep recursion in a decoder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum StoredCell {
     Empty,
@@ -97,7 +97,7 @@ impl From<&SetCells> for StoredSetCells {
     }
 }
 
-/// Returns the cells sorted by row and column: the encoding has no negative row distances.
+/// Returns the cells sorted by row and column, because row distances cannot be negative.
 fn sorted_by_place(cells: &[CellEdit]) -> Cow<'_, [CellEdit]> {
     let place = |edit: &CellEdit| (edit.row, edit.column);
     if cells.is_sorted_by_key(place) {
@@ -146,7 +146,7 @@ impl StoredCell {
         }
     }
 
-    /// Returns the number of the format, the formula and the value.
+    /// Returns the format number, the formula and the value.
     fn into_parts(self) -> (u32, Option<String>, Option<StoredValue>) {
         match self {
             Self::Empty => (0, None, Some(StoredValue::Empty)),
@@ -228,7 +228,7 @@ impl StoredCell {
 impl TryFrom<StoredValue> for Value {
     type Error = UnreadableOperation;
 
-    // Cellar writes only integers below 2⁵³; larger integers are rounded like JSON numbers.
+    // Cellar writes only integers below 2⁵³. Larger integers are rounded, like JSON numbers.
     #[allow(clippy::cast_precision_loss, reason = "exact for what Cellar writes")]
     fn try_from(stored: StoredValue) -> Result<Self, UnreadableOperation> {
         Ok(match stored {

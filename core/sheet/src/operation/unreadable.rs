@@ -1,4 +1,4 @@
-//! Errors of decoding stored operations.
+//! Errors in decoding stored operations.
 
 /// Reason why a stored operation cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -9,20 +9,20 @@ pub enum UnreadableOperation {
         /// Stored number of the error value.
         number: u8,
     },
-    /// A cell outside the largest sheet, or a reference to a missing format.
+    /// A cell is outside the largest sheet, or refers to a missing format.
     #[error("a cell of the operation is outside the sheet or names a format that does not exist")]
     OutOfRange,
-    /// More cells or longer formats than an operation may have; Cellar never writes such an
+    /// The operation has too many cells or a format that is too long. Cellar never writes such an
     /// operation.
     #[error("the operation has too many cells or a format that is too long")]
     TooLarge,
-    /// An empty or too long sheet name; Cellar never writes such a name.
+    /// A sheet name is empty or too long. Cellar never writes such a name.
     #[error("the name of the sheet is empty or too long")]
     SheetName,
-    /// A number that is infinite or NaN.
+    /// A number is infinite or NaN.
     #[error("a number of the operation is infinite or NaN")]
     NotFinite,
-    /// A tile index that is too long.
+    /// A tile index is too long.
     #[error("the tile index of an imported sheet is too long")]
     Index,
 }

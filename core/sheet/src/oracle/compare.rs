@@ -1,4 +1,4 @@
-//! Comparison of states, and of diffs with the model.
+//! Compares workbooks with each other, and diffs with the model.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,9 @@ use crate::cell::Cell;
 use crate::operation::{SheetId, Spans};
 use crate::workbook::{Sheet, SheetChange, SheetDiff, Workbook, WorkbookDiff};
 
-/// Describes the first difference in what two workbooks display, if there is one: sheets, names,
-/// cells and formats. Used ranges are not compared, because they depend on the order of operations.
+/// Describes the first visible difference between two workbooks, in sheets, names, cells or
+/// formats. Returns `None` if there is none. Used ranges are ignored, because they depend on the
+/// order of operations.
 pub fn display_difference(left: &Workbook, right: &Workbook) -> Option<String> {
     let numbers = |workbook: &Workbook| workbook.sheets().map(|(id, _)| id).collect::<Vec<_>>();
     if numbers(left) != numbers(right) {
@@ -47,7 +48,7 @@ fn first_difference(left: &[NamedSheet<'_>], right: &[NamedSheet<'_>]) -> Option
     })
 }
 
-/// Describes the first error in a diff between two states, if there is one.
+/// Describes the first error in a diff between two states; `None` if the diff is correct.
 pub fn find_diff_error(
     from: &PlainWorkbook,
     to: &PlainWorkbook,
@@ -70,8 +71,8 @@ pub fn find_diff_error(
     })
 }
 
-/// Describes the first error in the diff of a sheet that exists in both states, if there is one. An
-/// equal sheet has no diff.
+/// Describes the first error in the diff of a sheet that exists in both states; `None` if the diff
+/// is correct. A sheet without changes must not have a diff.
 fn find_sheet_diff_error(
     from: &PlainSheet,
     to: &PlainSheet,
@@ -92,7 +93,7 @@ fn find_sheet_diff_error(
     (reported != changed).then(|| format!("expected changed cells {changed:?}"))
 }
 
-/// Returns the places of the lines of `of` that `other` does not have. Ignores lines that a delete
+/// Returns the places of the lines that are in `of` but not in `other`. Ignores lines that a delete
 /// added at the end of the axis.
 fn missing_lines(of: &PlainSheet, other: &PlainSheet, axis: Axis) -> Spans {
     let other_ids: BTreeSet<LineId> = other.lines(axis).iter().map(|line| line.id).collect();
@@ -102,7 +103,7 @@ fn missing_lines(of: &PlainSheet, other: &PlainSheet, axis: Axis) -> Spans {
     Spans::of(missing.map(|(place, _)| place))
 }
 
-/// Returns the places in `to` of the cells that display something different in `from` and `to`.
+/// Returns the places in `to` of the cells that are displayed differently in `from` and `to`.
 fn changed_cells(from: &PlainSheet, to: &PlainSheet) -> BTreeSet<(u32, u32)> {
     let populated = from.cells.iter().chain(&to.cells).filter(|(_, cell)| !cell.is_blank());
     let changed = populated.filter_map(|((row, column), _)| {

@@ -1,5 +1,5 @@
-//! The intent of an operation, expressed by the ids of the rows, columns and sheets that its author
-//! saw.
+//! The intent of an operation, expressed with the ids of the rows, columns and sheets that its
+//! author saw.
 
 use super::{LineId, PlainSheet, PlainWorkbook, Tag};
 use crate::axis_map::Axis;
@@ -8,7 +8,7 @@ use crate::operation::{
     SheetId, Span, Spans,
 };
 
-/// An operation in terms of ids instead of coordinates. A sheet is identified by the tag of the
+/// An operation expressed with ids instead of coordinates. A sheet is identified by the tag of the
 /// mutation that added it.
 #[derive(Debug, Clone)]
 pub struct Intent {
@@ -16,7 +16,7 @@ pub struct Intent {
     action: IntendedAction,
 }
 
-/// Effect of an operation in terms of line ids.
+/// The effect of an operation on a sheet, expressed with line ids.
 #[derive(Debug, Clone)]
 enum IntendedAction {
     Nothing,
@@ -25,7 +25,7 @@ enum IntendedAction {
     Format(FormattedLines, FormattedLines, String),
     Insert {
         axis: Axis,
-        /// All lines from the place of the insert on.
+        /// All lines that followed the insertion point when the operation was written.
         following: Vec<LineId>,
         count: u32,
         tag: Tag,
@@ -68,7 +68,7 @@ impl FormattedLines {
         Self::Spans(spans.iter().map(ids).collect())
     }
 
-    /// Returns the current places: each span from its first to its last remaining line.
+    /// Returns the current spans, each from its first to its last remaining line.
     fn spans(&self, sheet: &PlainSheet, axis: Axis) -> Spans {
         let Self::Spans(spans) = self else { return Spans::all(axis) };
         let current_spans = spans.iter().filter_map(|ids| {
@@ -101,7 +101,7 @@ impl Intent {
         Self { sheet: sheet.map(|sheet| sheet.tag), action }
     }
 
-    /// Applies the intent to the current places of the lines that the author saw.
+    /// Applies the intent at the current places of the lines that the author saw.
     pub fn apply(&self, to: &mut PlainWorkbook) {
         if let IntendedAction::Add { number, name, tag } = &self.action {
             let free = (number.0..).map(SheetId).find(|number| !to.used.contains(number)).unwrap();
@@ -202,8 +202,8 @@ impl IntendedAction {
     }
 }
 
-/// Changes the sheet numbers of a random operation: to an existing sheet of `view`, or to the next
-/// free number for a new sheet.
+/// Replaces the sheet numbers of a random operation with an existing sheet of `view`, or with the
+/// next free number for a new sheet.
 pub fn redirect_to_existing_sheet(view: &PlainWorkbook, mut operation: Operation) -> Operation {
     let existing = |wanted: SheetId| {
         let index = wanted.0 as usize % view.sheets.len();

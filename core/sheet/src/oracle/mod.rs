@@ -1,10 +1,10 @@
-//! A simple model of a workbook for tests: a list of ids per axis, and everything else keyed by
-//! ids.
+//! A simple model of a workbook for tests. Each axis is a list of ids, and everything else is keyed
+//! by ids.
 //!
-//! The model is slow and deliberately implemented differently from [`crate::workbook`], so that
-//! both are unlikely to have the same defect. A line is a row or a column. The id of an inserted
-//! line consists of the tag of the mutation that inserted it and a number; it does not depend on
-//! the position at which the mutation is committed.
+//! The model is slow and deliberately implemented differently from [`crate::workbook`], so that the
+//! two are unlikely to share a defect. A line is a row or a column. The id of an inserted line
+//! consists of a number and the tag of the mutation that inserted the line. The id does not depend
+//! on the position at which the mutation is committed.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -28,7 +28,7 @@ use crate::axis_map::Axis;
 use crate::operation::{ImportSheet, Operation, SheetId};
 use crate::workbook::Workbook;
 
-/// Identifies a mutation; 0 identifies the initial state.
+/// Tag that identifies a mutation; 0 identifies the initial state.
 pub type Tag = u32;
 
 /// Model of a workbook.
@@ -48,7 +48,7 @@ impl PlainWorkbook {
         self.sheets.iter_mut().find(|sheet| sheet.number == number)
     }
 
-    /// Applies an operation, in coordinates of the current state.
+    /// Applies an operation whose coordinates refer to the current state.
     pub fn apply(&mut self, operation: &Operation, tag: Tag) {
         match operation {
             Operation::SetCells(set) => self.change_sheet(set.sheet, |sheet| {
@@ -137,7 +137,7 @@ impl PlainWorkbook {
         candidate
     }
 
-    /// Describes the first difference between the model and a workbook, if there is one.
+    /// Describes the first difference between the model and a workbook; `None` if they are equal.
     pub fn difference_from(&self, workbook: &Workbook) -> Option<String> {
         let expected: Vec<_> = self.sheets.iter().map(|s| (s.number, s.name.as_str())).collect();
         let actual: Vec<_> = workbook

@@ -9,9 +9,9 @@ use crate::cell::{Cell, GENERAL};
 use crate::operation::{CellEdit, SetFormat, Spans};
 use crate::workbook::Sheet;
 
-/// Number of modelled rows, and of modelled columns: more than the tests use.
+/// Number of modelled rows and of modelled columns. Tests use fewer.
 pub const LINES: usize = 96;
-/// Number of leading rows, and of leading columns, that are compared.
+/// Number of leading rows and columns that are compared.
 const VISIBLE: u32 = 22;
 
 pub type LineId = (Tag, u32);
@@ -20,18 +20,18 @@ pub type LineId = (Tag, u32);
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     pub id: LineId,
-    /// Whether a cell of this line or of a later line was ever written.
+    /// Whether a cell in this line or in any later line was ever written.
     is_used: bool,
 }
 
-/// A range format, with the ids of its lines.
+/// A range format that stores the ids of its lines.
 #[derive(Debug, Clone, PartialEq)]
 struct FormattedRange {
     rows: BTreeSet<LineId>,
     columns: BTreeSet<LineId>,
-    /// Whether the format was set for all rows; it then also applies to new rows.
+    /// Whether the format applies to all rows, including rows inserted later.
     all_rows: bool,
-    /// Whether the format was set for all columns; it then also applies to new columns.
+    /// Whether the format applies to all columns, including columns inserted later.
     all_columns: bool,
     format: String,
 }
@@ -47,7 +47,7 @@ pub struct PlainSheet {
     pub columns: Vec<Line>,
     pub cells: BTreeMap<(LineId, LineId), Cell>,
     ranges: Vec<FormattedRange>,
-    /// Number of the next line that a delete adds at the end of an axis.
+    /// Number for the id of the next line that a delete adds at the end of an axis.
     next_filler: u32,
 }
 
@@ -178,7 +178,7 @@ impl PlainSheet {
         }
     }
 
-    /// Removes the cells of a line, and the line from all range formats.
+    /// Removes the cells of a line, and removes the line from all range formats.
     fn remove_line(&mut self, axis: Axis, id: LineId) {
         match axis {
             Axis::Rows => self.cells.retain(|(row, _), _| *row != id),
@@ -207,7 +207,7 @@ impl PlainSheet {
         Cell { format, ..cell }
     }
 
-    /// Describes the first difference between the model and a sheet, if there is one.
+    /// Describes the first difference between the model and a sheet; `None` if they are equal.
     pub fn difference_from(&self, actual: &Sheet) -> Option<String> {
         let used = |lines: &[Line]| lines.iter().filter(|line| line.is_used).count() as u32;
         let expected_extent = (used(&self.rows), used(&self.columns));
@@ -222,7 +222,7 @@ impl PlainSheet {
                 let cell = self.displayed(ids.0, ids.1);
                 let format = actual.formats().at(row, column).filter(|format| *format != GENERAL);
                 let is_populated = self.cells.get(&ids).is_some_and(|cell| !cell.is_blank());
-                // Populated cells are compared below.
+                // Cells with content are compared below.
                 if !is_populated && format != cell.format.as_deref() {
                     return Some(format!(
                         "row {row}, column {column}: expected {cell:?}, got format {format:?}"
@@ -246,7 +246,7 @@ fn ids_in(lines: &[Line], spans: &Spans) -> Vec<LineId> {
     (0..LINES).filter(is_in_spans).map(|index| lines[index].id).collect()
 }
 
-/// Describes the first difference in what two sheets display, if there is one.
+/// Describes the first visible difference between two sheets; `None` if there is none.
 pub(super) fn display_difference(left: &Sheet, right: &Sheet) -> Option<String> {
     let mut places = (0..VISIBLE).flat_map(|row| (0..VISIBLE).map(move |column| (row, column)));
     places.find_map(|(row, column)| {

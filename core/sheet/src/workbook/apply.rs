@@ -9,8 +9,8 @@ impl Workbook {
     /// Applies committed operations in order.
     ///
     /// # Errors
-    /// [`WorkbookTooLarge`] after the first operation with which the workbook exceeds
-    /// `MAX_REPLAY_BYTES`. This operation is applied, later operations are not.
+    /// [`WorkbookTooLarge`] if an operation makes the workbook exceed `MAX_REPLAY_BYTES`. That
+    /// operation is applied; later operations are not.
     pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), WorkbookTooLarge> {
         for operation in operations {
             self.apply_operation(operation);
@@ -21,8 +21,8 @@ impl Workbook {
         Ok(())
     }
 
-    /// Applies one operation, in coordinates of the current state, without checking the size of the
-    /// workbook. An operation on a sheet that does not exist has no effect.
+    /// Applies one operation whose coordinates refer to the current state. Does not check the size
+    /// of the workbook. An operation on a missing sheet has no effect.
     pub fn apply_operation(&mut self, operation: &Operation) {
         match operation {
             Operation::SetCells(set) => self.change_sheet(set.sheet, |sheet| {
@@ -50,8 +50,8 @@ impl Workbook {
             Operation::RenameSheet(rename) => self.tabs.rename(rename.sheet, &rename.name),
             Operation::DeleteSheet(delete) => self.delete_sheet(delete.sheet),
             Operation::ImportSheet(import) => self.import_sheet(import),
-            // The effects of an undo or revert are in its committed operations; a rejected mutation
-            // has none.
+            // The effects of an undo or revert are separate committed operations. A rejected
+            // mutation has no effect.
             Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
         }
     }
@@ -87,8 +87,8 @@ impl Workbook {
         }
     }
 
-    /// Adds cells of an import or a snapshot to a sheet; its used range and range formats stay
-    /// unchanged. Has no effect if the sheet does not exist.
+    /// Adds cells from an import or a snapshot to a sheet. The used range and range formats of the
+    /// sheet stay unchanged. Has no effect if the sheet does not exist.
     ///
     /// # Errors
     /// [`WorkbookTooLarge`] if the workbook now exceeds `MAX_REPLAY_BYTES`.

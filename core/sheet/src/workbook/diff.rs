@@ -26,7 +26,7 @@ pub struct CellAt {
 /// Differences between two states of a spreadsheet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct WorkbookDiff {
-    /// Sheets that differ, ordered by number.
+    /// Sheets with differences, ordered by number.
     pub sheets: Vec<SheetDiff>,
 }
 
@@ -36,7 +36,7 @@ pub struct WorkbookDiff {
 pub struct SheetDiff {
     /// Number of the sheet.
     pub sheet: SheetId,
-    /// Name in the later state, or in the earlier one if the sheet was deleted.
+    /// Name of the sheet in the later state, or in the earlier state if the sheet was deleted.
     pub name: String,
     /// Change of the sheet as a whole.
     pub change: SheetChange,
@@ -44,11 +44,13 @@ pub struct SheetDiff {
     pub rows: AxisDiff,
     /// Inserted and deleted columns.
     pub columns: AxisDiff,
-    /// Set if range formats differ. Ranges that were only moved do not count as different.
+    /// Set if range formats differ. A range that was only moved by inserts or deletes does not
+    /// count.
     pub formats_changed: bool,
     /// Changed cells, in coordinates of the later state.
     pub cells: Vec<CellDiff>,
-    /// Cells deleted with their row, column or sheet, in coordinates of the earlier state.
+    /// Cells that were deleted together with their row, column or sheet, in coordinates of the
+    /// earlier state.
     pub deleted_cells: Vec<CellAt>,
 }
 
@@ -63,7 +65,7 @@ pub enum SheetChange {
     Deleted,
     /// The sheet was renamed.
     Renamed,
-    /// The sheet exists in both states under the same name.
+    /// The sheet exists in both states with the same name.
     Kept,
 }
 
@@ -113,7 +115,7 @@ impl Workbook {
                 (change, diff_contents(old, new))
             }
             (Some(old), None) => {
-                // All cells of a deleted sheet count as deleted.
+                // If a sheet was deleted, all its cells count as deleted.
                 let deleted_cells = cells_with_ids(old, |_| true);
                 (SheetChange::Deleted, SheetDiff { deleted_cells, ..diff_contents(old, old) })
             }
@@ -140,7 +142,7 @@ impl SheetDiff {
     }
 }
 
-/// Compares two states of a sheet. The number, name and change of the result are placeholders.
+/// Compares two states of a sheet. The number, name and change in the result are placeholders.
 fn diff_contents(old: &Sheet, new: &Sheet) -> SheetDiff {
     let (new_rows, new_columns) = new.places();
     let is_deleted = |(row, column): CellId| {
@@ -183,9 +185,8 @@ fn diff_cells(old: &Sheet, new: &Sheet) -> Vec<CellDiff> {
     differing
 }
 
-/// Returns the inserted and deleted rows (or columns) up to the end of the used range. Rows that an
-/// insert moves past the end of the largest sheet, or that a delete adds at its end, are not a
-/// difference.
+/// Returns the inserted and deleted rows (or columns) within the used range. Rows that an insert
+/// moves past the end of the axis, or that a delete adds at its end, do not count as differences.
 fn diff_axis(axis: Axis, old: &Sheet, new: &Sheet) -> AxisDiff {
     let (old_places, new_places) = (old.order(axis).places(), new.order(axis).places());
     AxisDiff {
@@ -194,7 +195,7 @@ fn diff_axis(axis: Axis, old: &Sheet, new: &Sheet) -> AxisDiff {
     }
 }
 
-/// Shortens a span that extends to the end of the axis so that it ends at `reach`.
+/// Shortens a span that extends to the end of the axis, so that the span ends at `reach`.
 fn cut_last_span(spans: Spans, axis: Axis, reach: u32) -> Spans {
     let cut = spans.iter().map(|span| {
         if span.end() < axis.limit() {

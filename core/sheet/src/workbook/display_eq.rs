@@ -1,5 +1,4 @@
-//! Comparison of two states by what they display, independent of the ids of rows, columns and
-//! sheets.
+//! Compares what two states display. Ignores the ids of rows, columns and sheets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,15 +10,14 @@ use crate::metadata::FormatLayer;
 use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 
-/// Maximum number of places at which the range formats of two sheets are compared. With more
-/// places, the formats count as different.
+/// Maximum number of places at which the range formats of two sheets are compared. If more places
+/// are needed, the formats are treated as different.
 const MAX_COMPARED_PLACES: usize = 10_000;
 
 impl Workbook {
     /// Returns whether this state and a later state display the same sheets, in any order. Cells
-    /// that no operation between the states touched may be missing in both. May return `false`
-    /// although nothing differs: if sheets exchanged their names, or if there are very many range
-    /// formats.
+    /// that were not touched between the states may be missing from both. May return `false` for
+    /// equal states if sheets exchanged their names or if there are very many range formats.
     #[must_use]
     pub fn displays_same(&self, later: &Self) -> bool {
         let (old_sheets, new_sheets) = (self.sheets_by_name(), later.sheets_by_name());
@@ -33,7 +31,7 @@ impl Workbook {
         self.sheets.keys().map(|id| (name(*id), *id)).collect()
     }
 
-    /// Compares the sheets of the same name in both states.
+    /// Compares the sheets that have the same name in both states.
     fn sheet_displays_same(&self, old_id: SheetId, later: &Self, new_id: SheetId) -> bool {
         let (Some(old), Some(new)) = (self.sheet(old_id), later.sheet(new_id)) else {
             return false;
@@ -41,15 +39,16 @@ impl Workbook {
         if old_id == new_id {
             return old.keeps_places_in(new) && old.displays_same(new);
         }
-        // Sheets of different numbers can be compared only if their cells are complete. This is
-        // true if the old sheet was deleted and the new sheet was added between the states.
+        // Sheets with different numbers can be compared only if all their cells are loaded. This is
+        // the case if the old sheet was deleted and the new sheet was added between the states.
         let names_exchanged = later.sheet(old_id).is_some() || self.sheet(new_id).is_some();
         !names_exchanged && old.displays_same(new)
     }
 }
 
 impl Sheet {
-    /// Returns whether all rows and columns that exist in both states have the same places in both.
+    /// Returns whether all rows and columns that exist in both states have the same indices in
+    /// both.
     fn keeps_places_in(&self, later: &Self) -> bool {
         let (rows, columns) = self.map_to(later);
         let keeps_places = |axis: Axis, map: &AxisMap| {
@@ -71,7 +70,7 @@ impl Sheet {
     }
 }
 
-/// Returns whether two sheets without cells display the same formats everywhere.
+/// Returns whether two sheets display the same formats everywhere, ignoring their cells.
 fn formats_display_same(left: &FormatLayer, right: &FormatLayer) -> bool {
     if left == right {
         return true;

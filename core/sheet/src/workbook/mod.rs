@@ -1,7 +1,7 @@
-//! The workbook: the state of all sheets after the entries of a log are applied in order.
+//! The workbook: the state of all sheets after all entries of a log have been applied in order.
 //!
-//! This is the reference implementation: snapshots must yield the same state. Applying never fails:
-//! an operation that does not fit the state has no effect.
+//! This is the reference implementation, so snapshots must yield the same state. Applying an
+//! operation never fails: an operation that does not fit the state has no effect.
 
 mod apply;
 pub mod axis_order;
@@ -33,7 +33,7 @@ pub struct Workbook {
     max_bytes: usize,
 }
 
-/// A workbook that exceeds the memory limit of a read. The size depends only on the log, so every
+/// The workbook exceeds the memory limit of a read. Its size depends only on the log, so every
 /// reader fails at the same operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -71,7 +71,7 @@ impl Workbook {
         Self { sheets, tabs: metadata.tabs.clone(), bytes, max_bytes: MAX_REPLAY_BYTES }
     }
 
-    /// Returns a sheet, if it exists.
+    /// Returns a sheet; `None` if it does not exist.
     #[must_use]
     pub fn sheet(&self, id: SheetId) -> Option<&Sheet> {
         self.sheets.get(&id)

@@ -1,4 +1,4 @@
-//! State of one sheet: cells, keyed by the ids of their row and column, and range formats.
+//! State of one sheet: its range formats, and its cells keyed by the ids of their row and column.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -11,7 +11,7 @@ use crate::metadata::{Extent, FormatLayer, SheetMetadata};
 use crate::operation::{CellEdit, SetFormat};
 use crate::spans::Spans;
 
-/// Id of a cell: the id of its row and the id of its column.
+/// Id of a cell, composed of the id of its row and the id of its column.
 pub(super) type CellId = (u64, u64);
 
 /// State of one sheet.
@@ -19,8 +19,8 @@ pub(super) type CellId = (u64, u64);
 pub struct Sheet {
     pub(super) rows: AxisOrder,
     pub(super) columns: AxisOrder,
-    /// Non-blank cells. The format of a cell overrides the formats of ranges: `General` hides a
-    /// range format, `None` lets it show.
+    /// Non-blank cells. The format of a cell overrides range formats: `General` hides them, `None`
+    /// leaves them visible.
     pub(super) cells: BTreeMap<CellId, Cell>,
     pub(super) formats: FormatLayer,
     pub(super) extent: Extent,
@@ -52,12 +52,12 @@ impl Sheet {
         Self { extent, formats, ..Self::default() }
     }
 
-    /// Creates a sheet with the used range `extent`, whose cells are added later.
+    /// Creates a sheet without cells. Its used range is `extent`; the cells are added later.
     pub(super) fn imported(extent: Extent) -> Self {
         Self { extent, ..Self::default() }
     }
 
-    /// Returns the used range, adjusted by later inserts and deletes of rows and columns.
+    /// Returns the used range, adjusted to inserts and deletes of rows and columns.
     #[must_use]
     pub fn extent(&self) -> Extent {
         self.extent
@@ -110,7 +110,8 @@ impl Sheet {
         found
     }
 
-    /// Returns the cell at `row` and `column` with its displayed format, blank or not.
+    /// Returns the cell at `row` and `column`, including the format that is displayed. The cell may
+    /// be blank.
     #[must_use]
     pub fn cell(&self, row: u32, column: u32) -> Cell {
         let stored = self.id(row, column).and_then(|id| self.cells.get(&id));
@@ -137,18 +138,18 @@ impl Sheet {
     }
 
     /// Returns the number of leading rows (or columns) that may contain cells or range formats. All
-    /// later rows (or columns) are equal.
+    /// later rows (or columns) have the same content.
     pub(super) fn reach(&self, axis: Axis) -> u32 {
         self.extent.along(axis).max(self.formats.reach(axis))
     }
 
-    /// Returns the places of all rows and columns by id.
+    /// Returns lookup tables from the ids of rows and columns to their indices.
     pub(super) fn places(&self) -> (Places, Places) {
         (self.rows.places(), self.columns.places())
     }
 
-    /// Returns the cell with the format that is displayed: its own format or that of a range.
-    /// `General` becomes `None`.
+    /// Returns the cell with the format that is displayed, which is its own format or the format of
+    /// a range. `General` becomes `None`.
     fn with_displayed_format(&self, place: (u32, u32), cell: &Cell) -> Cell {
         let format = match &cell.format {
             Some(own) => Some(own.as_str()),
@@ -166,7 +167,7 @@ impl Sheet {
     pub(super) fn set_cell(&mut self, edit: &CellEdit) {
         let Some(id) = self.id(edit.row, edit.column) else { return };
         self.extent.cover(edit.row, edit.column);
-        // `General` needs to be stored only if it may hide a range format. Looking up the range
+        // Stores `General` if the sheet has range formats that it may hide. Looking up the range
         // format of each cell would be too slow.
         let has_range_formats = !self.formats.is_empty();
         self.change_cell(id, |cell| {
@@ -180,7 +181,7 @@ impl Sheet {
         });
     }
 
-    /// Sets a cell that existed before all operations that were applied to this sheet.
+    /// Sets a cell that existed before any of the applied operations.
     pub(super) fn fill(&mut self, (row, column): (u32, u32), cell: Cell) {
         if let Some(id) = self.id(row, column) {
             self.change_cell(id, |stored| *stored = cell);
@@ -196,8 +197,8 @@ impl Sheet {
         }
     }
 
-    /// Adds a range format and removes the formats of single cells in the range. Has no effect if
-    /// the sheet has the maximum number of range formats.
+    /// Adds a range format, and removes the formats of individual cells in the range. Has no effect
+    /// if the sheet already has the maximum number of range formats.
     pub(super) fn set_format(&mut self, set: &SetFormat) {
         if !self.formats.set(set) {
             return;

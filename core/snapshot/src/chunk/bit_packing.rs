@@ -1,16 +1,17 @@
-//! Integers of a fixed bit width, packed without gaps, lowest bits of each byte first.
+//! Integers of a fixed bit width, packed without padding. The lowest bits of each byte are used
+//! first.
 
 use super::error::UnreadableChunk;
 
-/// Maximum number of integers that are packed with one width.
+/// Maximum number of integers that share one bit width.
 pub(super) const BLOCK: usize = 1_024;
-/// Maximum width. An integer of this width fits into 8 bytes at any bit offset.
+/// Maximum bit width. At any bit offset, an integer of this width fits into 8 bytes.
 pub(super) const MAX_WIDTH: u32 = 56;
-/// Length of a full block of the maximum width plus 8 bytes, so that every integer can be read as 8
-/// bytes.
+/// Length of a full block of the maximum width, plus 8 bytes of padding, so that 8 bytes can be
+/// read at the start of every integer.
 const PADDED_BYTES: usize = BLOCK * 7 + 8;
 
-/// Returns the length in bytes of `count` packed integers.
+/// Returns the packed length of `count` integers, in bytes.
 pub(super) fn packed_len(count: usize, width: u32) -> usize {
     count.saturating_mul(usize::try_from(width).unwrap_or(usize::MAX)).div_ceil(8)
 }
@@ -30,7 +31,7 @@ pub(super) fn pack(out: &mut Vec<u8>, values: &[i64], base: i64, width: u32) {
         if used_bits >= 64 {
             out.extend_from_slice(&word.to_le_bytes());
             used_bits -= 64;
-            // Continues with the bits that did not fit; there are none if `used_bits` is 0.
+            // Continues with the bits that did not fit. If `used_bits` is 0, no bits remain.
             word = value.checked_shr(width - used_bits).unwrap_or(0);
         }
     }
@@ -38,7 +39,7 @@ pub(super) fn pack(out: &mut Vec<u8>, values: &[i64], base: i64, width: u32) {
     out.extend(word.to_le_bytes().iter().take(bytes));
 }
 
-/// Unpacks `count` integers, at most [`BLOCK`], adds `base`, and appends them to `out`.
+/// Unpacks `count` integers (at most [`BLOCK`]), adds `base` to each, and appends them to `out`.
 pub(super) fn unpack(
     out: &mut Vec<i64>,
     bytes: &[u8],

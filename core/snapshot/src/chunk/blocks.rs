@@ -1,11 +1,12 @@
-//! Splits bytes into zstd blocks where their statistics change. A zstd block has one entropy table,
-//! which compresses badly if the block mixes, for example, digits and random bits.
+//! Splits bytes into zstd blocks at points where the byte statistics change. A zstd block has only
+//! one entropy table, so a block that mixes digits and random bits, for example, compresses badly.
 
 use super::estimate::ByteCounts;
 
-/// Number of bytes whose statistics are compared at once.
+/// Length in bytes of the pieces whose statistics are compared.
 const PIECE_BYTES: usize = 512;
-/// Cost of a block in bytes. Also compensates for the underestimated entropy of small pieces.
+/// Estimated overhead of a block, in bytes. Also compensates for the fact that the entropy of small
+/// pieces is underestimated.
 const BLOCK_COST_BYTES: usize = 64;
 
 /// Splits `bytes` into blocks.

@@ -1,9 +1,9 @@
-//! Writes and reads the bytes of a chunk from front to back.
+//! Writes and reads the bytes of a chunk sequentially.
 
 use super::error::UnreadableChunk;
 use cellar_base::limits::{MAX_COPIED_FORMAT_BYTES, MAX_EXPANDED_TEXT_BYTES, MAX_TILE_CELLS};
 
-/// Writes an integer in groups of 7 bits, lowest group first.
+/// Writes an integer in groups of 7 bits, starting with the lowest group.
 pub(super) fn write_varint(out: &mut Vec<u8>, mut number: u64) {
     loop {
         let low = number.to_le_bytes()[0] & 0x7f;
@@ -21,7 +21,7 @@ pub(super) fn write_count(out: &mut Vec<u8>, count: usize) {
     write_varint(out, u64::try_from(count).unwrap_or(u64::MAX));
 }
 
-/// Writes a signed integer in zigzag encoding: 0, −1, 1, −2, … become 0, 1, 2, 3, …
+/// Writes a signed integer in zigzag encoding, which maps 0, −1, 1, −2, … to 0, 1, 2, 3, …
 pub(super) fn write_signed(out: &mut Vec<u8>, number: i64) {
     write_varint(out, ((number << 1) ^ (number >> 63)).cast_unsigned());
 }
@@ -32,14 +32,14 @@ pub(super) fn varint_bytes(number: u64) -> usize {
     usize::try_from(bits.div_ceil(7)).unwrap_or(10)
 }
 
-/// A reader of a chunk with the remaining budgets for its decoded contents.
+/// Reads a chunk and tracks the remaining budgets for decoded contents.
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
-    /// Remaining budget of values, formulas and formats.
+    /// Remaining number of values, formulas and formats that may be decoded.
     cells: usize,
-    /// Remaining budget of text bytes that decoding may produce beyond its input.
+    /// Remaining number of text bytes that decoding may produce beyond the length of its input.
     expanded_text_bytes: usize,
-    /// Remaining budget of format bytes that columns may copy.
+    /// Remaining number of format bytes that may be copied to columns.
     format_bytes: usize,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         Ok((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
     }
 
-    /// Reads a count of at most `max`, before memory is allocated for the items.
+    /// Reads a count and checks that it is at most `max`, before memory is allocated for the items.
     pub(super) fn count(&mut self, max: usize) -> Result<usize, UnreadableChunk> {
         let count = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
         if count > max {
@@ -103,21 +103,21 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
-    /// Deducts values, formulas or formats from the budget of cells.
+    /// Subtracts values, formulas or formats from the cell budget.
     pub(super) fn charge_cells(&mut self, cells: usize) -> Result<(), UnreadableChunk> {
         let too_many = UnreadableChunk::TooLarge("it has more cells than a tile can have");
         self.cells = self.cells.checked_sub(cells).ok_or(too_many)?;
         Ok(())
     }
 
-    /// Deducts bytes from the budget of expanded texts.
+    /// Subtracts text bytes from the expansion budget.
     pub(super) fn charge_expanded_text(&mut self, bytes: usize) -> Result<(), UnreadableChunk> {
         let too_many = UnreadableChunk::TooLarge("its texts exceed the limit of a tile");
         self.expanded_text_bytes = self.expanded_text_bytes.checked_sub(bytes).ok_or(too_many)?;
         Ok(())
     }
 
-    /// Deducts a column's copy of a format from the budget of formats.
+    /// Subtracts the length of a format that is copied to a column from the format budget.
     pub(super) fn charge_format(&mut self, bytes: usize) -> Result<(), UnreadableChunk> {
         let too_many =
             UnreadableChunk::TooLarge("the formats of its columns exceed the limit of a tile");

@@ -8,24 +8,25 @@ use super::{kinds, texts, values};
 use crate::tile::{TextLayer, TileColumn, ValueLayer};
 use cellar_base::limits::{MAX_COLUMNS, MAX_FORMULA_BYTES, MAX_ROWS};
 
-/// Position of the row form in a column's flags, above the kind of the values.
+/// Bit offset of the row form in a column's flags. The lower bits contain the kind of the values.
 const ROWS_SHIFT: u8 = 3;
 const HAS_FORMULAS: u8 = 0x20;
 const HAS_FORMATS: u8 = 0x40;
-/// Flag in the first byte of formulas or formats: they are in every row that has a value.
+/// Flag in the first byte of formulas or formats. If set, they are in exactly the rows that have a
+/// value.
 const IN_ALL_ROWS: u8 = 0x04;
 
-/// State from the previous columns that is needed to encode or decode the next column.
+/// State of the previous columns that is needed to encode or decode the next column.
 #[derive(Debug, Default)]
 pub(super) struct ColumnContext {
-    /// The smallest index that the next column may have.
+    /// Lower bound for the index of the next column.
     next_column: u32,
     /// First row of the previous column.
     anchor: u32,
 }
 
 /// Encodes a column. `expansion_budget` is the remaining number of text bytes that decoding may
-/// produce beyond its input.
+/// produce beyond the length of its input.
 pub(super) fn write(
     out: &mut Vec<u8>,
     column: &TileColumn,
@@ -63,8 +64,8 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Encodes the rows of formulas or formats. Writes only a flag if they equal the rows of the
-/// values.
+/// Encodes the rows of formulas or formats. If the rows equal those of the values, writes only a
+/// flag.
 fn write_rows(out: &mut Vec<u8>, rows: &[u32], value_rows: &[u32], anchor: u32) {
     if rows == value_rows {
         out.push(IN_ALL_ROWS);
@@ -76,8 +77,8 @@ fn write_rows(out: &mut Vec<u8>, rows: &[u32], value_rows: &[u32], anchor: u32) 
     out.extend_from_slice(&present);
 }
 
-/// Encodes formulas. Every formula's row has a value, so the rows are encoded as indices among the
-/// values.
+/// Encodes formulas. Every row with a formula has a value, so the rows are encoded as indices into
+/// the values.
 fn write_formulas(
     out: &mut Vec<u8>,
     column: &TileColumn,

@@ -4,7 +4,7 @@ use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_COPIED_FORMAT_BYTES, MAX_TILE_CELLS, MAX_TILE_COLUMNS,
 };
 
-/// A tile that cannot be encoded as a chunk.
+/// The tile cannot be encoded as a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TileTooLarge {
     /// The tile has too many cells.
@@ -29,16 +29,16 @@ pub enum TileTooLarge {
         "the encoded tile has {bytes} bytes; at most {MAX_CHUNK_BYTES} are allowed: split the tile"
     )]
     Bytes {
-        /// Uncompressed length in bytes when encoding stopped.
+        /// Uncompressed length in bytes at the point where encoding stopped.
         bytes: usize,
     },
-    /// The distinct formats of the tile's columns are too long in total.
+    /// The distinct formats of each column are too long in total.
     #[error(
         "the formats of the tile's columns have {bytes} bytes; at most {MAX_COPIED_FORMAT_BYTES} \
          are allowed: split the tile"
     )]
     Formats {
-        /// Total length in bytes of each column's distinct formats.
+        /// Sum over all columns of the lengths of their distinct formats, in bytes.
         bytes: usize,
     },
     /// The tile is invalid. Splitting it does not help.
@@ -46,7 +46,7 @@ pub enum TileTooLarge {
     Part(&'static str),
 }
 
-/// Bytes that are not a readable chunk.
+/// The bytes are not a readable chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableChunk {
     /// The bytes do not start with the header of a chunk.
@@ -61,7 +61,7 @@ pub enum UnreadableChunk {
         /// Version in the chunk's header.
         version: u8,
     },
-    /// The chunk has another kind than expected.
+    /// The chunk has a different kind than expected.
     #[error("the chunk has kind {kind} instead of the expected kind")]
     OtherKind {
         /// Kind in the chunk's header.

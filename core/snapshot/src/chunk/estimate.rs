@@ -1,18 +1,19 @@
 //! Estimates the size of bytes after compression with zstd.
 //!
-//! The encoder tries several forms of a column and keeps the form that is smallest after
-//! compression. Uses integer arithmetic only, so that every machine makes the same choice.
+//! The encoder tries several forms of a column and keeps the form with the smallest estimate. The
+//! estimate uses only integer arithmetic, so that every machine chooses the same form.
 
 use std::sync::LazyLock;
 
-/// Below this length, entropy tables cost more than they save.
+/// Minimum length for which an entropy table is assumed. For shorter input, the table costs more
+/// than it saves.
 const SMALL_BYTES: usize = 64;
-/// Fraction bits of fixed-point logarithms.
+/// Number of fraction bits in a fixed-point logarithm.
 const FRACTION_BITS: u32 = 16;
-/// 0.3437 in fixed point. Used in log₂(1 + f) ≈ f + 0.3437 · f · (1 − f), which is accurate to
-/// 0.01.
+/// The constant 0.3437 in fixed point, for the approximation log₂(1 + f) ≈ f + 0.3437 · f · (1 −
+/// f). The error is at most 0.01.
 const CURVE: u64 = 22_525;
-/// Bytes of a zstd match between two rare bytes among equal bytes.
+/// Size in bytes of a zstd match that covers the equal bytes between two rare bytes.
 const REPETITION_BYTES: u64 = 3;
 
 /// Number of occurrences of each byte value.
@@ -30,8 +31,8 @@ impl Default for ByteCounts {
 
 impl ByteCounts {
     pub(super) fn of(bytes: &[u8]) -> Self {
-        // Alternates between two tables, so that equal neighbors do not wait for each other's
-        // increment.
+        // Uses two tables alternately, so that incrementing the count of a byte does not wait for
+        // the previous increment if both bytes are equal.
         let mut counts = [[0_u32; 256]; 2];
         let [even, odd] = &mut counts;
         let (pairs, last) = bytes.as_chunks::<2>();
@@ -44,7 +45,7 @@ impl ByteCounts {
         Self { counts: *even, total: u32::try_from(bytes.len()).unwrap_or(u32::MAX) }
     }
 
-    /// Returns the sum of both counts.
+    /// Returns the sum of the two tables.
     pub(super) fn plus(&self, other: &Self) -> Self {
         let mut sum = self.clone();
         sum.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count += other);
@@ -52,8 +53,9 @@ impl ByteCounts {
         sum
     }
 
-    /// Estimates the size after compression with zstd: the smallest of entropy coding (at least one
-    /// bit per byte, plus the table), matches between rare bytes, and no compression.
+    /// Estimates the size after compression with zstd as the minimum of three estimates: entropy
+    /// coding (at least one bit per byte, plus the table), matches between rare bytes, and no
+    /// compression.
     pub(super) fn packed_bytes(&self) -> usize {
         let total = u64::from(self.total);
         let size = usize::try_from(total).unwrap_or(usize::MAX);
@@ -75,13 +77,13 @@ impl ByteCounts {
     }
 }
 
-/// Like [`ByteCounts::packed_bytes`], for `bytes`.
+/// Estimates the size of `bytes` after compression, like [`ByteCounts::packed_bytes`].
 pub(super) fn packed_bytes(bytes: &[u8]) -> usize {
     if bytes.len() < SMALL_BYTES { bytes.len() } else { ByteCounts::of(bytes).packed_bytes() }
 }
 
-/// Like [`packed_bytes`], but separately for planes of `count` bytes each and for a few bytes
-/// before them.
+/// Like [`packed_bytes`], but estimates each plane of `count` bytes separately. The bytes before
+/// the first full plane are estimated separately too.
 pub(super) fn packed_planes(bytes: &[u8], count: usize) -> usize {
     let planes = bytes.rchunks(count.max(1));
     planes.map(packed_bytes).fold(0, usize::saturating_add)
@@ -93,7 +95,7 @@ fn bump(counts: &mut [u32; 256], byte: u8) {
     }
 }
 
-/// `n * log2(n)` for small `n`. Nearly all counts are small.
+/// Precomputed `n * log2(n)` for small `n`; most counts are small.
 static WEIGHTS: LazyLock<Vec<u64>> =
     LazyLock::new(|| (0..2_048).map(|n: u64| n * log2(n.max(1))).collect());
 
@@ -102,7 +104,7 @@ fn weight(weights: &[u64], count: u32) -> u64 {
     weights.get(index).copied().unwrap_or_else(|| u64::from(count) * log2(u64::from(count)))
 }
 
-/// Returns the binary logarithm of a nonzero number in 65,536ths.
+/// Returns the binary logarithm of a nonzero number, in units of 1/65,536.
 fn log2(number: u64) -> u64 {
     let zeros = number.leading_zeros();
     let whole = u64::from(63_u32.saturating_sub(zeros));

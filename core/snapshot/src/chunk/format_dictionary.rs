@@ -1,4 +1,5 @@
-//! The format dictionary of a tile: each distinct format once. Columns store codes.
+//! The format dictionary of a tile, which contains each distinct format once. Columns refer to
+//! formats by their codes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +17,7 @@ pub(super) struct FormatDictionary<'a> {
 }
 
 impl<'a> FormatDictionary<'a> {
-    /// Collects the formats of all columns, in order of their first occurrence.
+    /// Collects the formats of all columns in order of first occurrence.
     pub(super) fn new(tile: &'a Tile) -> Result<Self, TileTooLarge> {
         let mut dictionary = Self::default();
         let mut copied_bytes = 0_usize;
@@ -29,7 +30,8 @@ impl<'a> FormatDictionary<'a> {
         Ok(dictionary)
     }
 
-    /// Adds the formats of a column. Returns the total length of the column's distinct formats.
+    /// Adds the formats of a column. Returns the total length of the column's distinct formats, in
+    /// bytes.
     fn add(&mut self, layer: &'a TextLayer) -> Result<usize, TileTooLarge> {
         let mut column_formats: HashSet<&str> = HashSet::new();
         let mut column_bytes = 0;
@@ -89,7 +91,8 @@ impl StoredFormats {
         Ok(Self { texts, spans })
     }
 
-    /// Decodes the formats of a column's rows. The column gets copies of the formats that it uses.
+    /// Decodes the formats in the rows of a column. Copies the formats that the column uses into
+    /// the column.
     pub(super) fn read_codes(
         &self,
         reader: &mut Reader<'_>,

@@ -6,7 +6,7 @@ use cellar_base::limits::MAX_CHUNK_BYTES;
 
 /// Magic bytes of every chunk.
 const MAGIC: [u8; 2] = *b"Cc";
-/// The version that is written, and the only version that is read.
+/// Format version that is written. Other versions are not readable.
 pub(super) const VERSION: u8 = 1;
 
 /// Kind of a chunk. Stored numbers must never change.
@@ -30,7 +30,7 @@ pub(super) fn header(kind: ChunkKind) -> [u8; 4] {
     [first, second, VERSION, kind.number()]
 }
 
-/// Checks the header of a chunk and returns a reader for the rest.
+/// Checks the header of a chunk and returns a reader for the remaining bytes.
 pub(super) fn open_chunk(bytes: &[u8], kind: ChunkKind) -> Result<Reader<'_>, UnreadableChunk> {
     if bytes.len() > MAX_CHUNK_BYTES {
         return Err(UnreadableChunk::TooLarge("it exceeds the maximum length of a chunk"));

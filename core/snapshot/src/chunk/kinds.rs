@@ -19,12 +19,12 @@ pub(super) enum Kind {
 /// All kinds, in the order in which their values are stored.
 pub(super) const KINDS: [Kind; 6] =
     [Kind::Empty, Kind::Number, Kind::Bool, Kind::Error, Kind::Text, Kind::Long];
-/// Stored instead of a kind if the values have several kinds.
+/// Number that is stored instead of a kind if the values have several kinds.
 pub(super) const MIXED: u8 = 7;
 
-/// Form of the list of kinds: runs of equal kinds.
+/// Form that stores the list of kinds as runs of equal kinds.
 const RUNS: u8 = 0;
-/// Form of the list of kinds: one kind per value.
+/// Form that stores one kind per value.
 const EACH: u8 = 1;
 
 impl Kind {
@@ -55,13 +55,13 @@ impl Kind {
     }
 }
 
-/// Returns the kind of all values, or [`MIXED`]; 0 if there are no values.
+/// Returns the number of the common kind, or [`MIXED`] if kinds differ; 0 if there are no values.
 pub(super) fn common_kind(values: &[TileValue]) -> u8 {
     let Some(first) = values.first().map(Kind::of) else { return 0 };
     if values.iter().all(|value| Kind::of(value) == first) { first.number() } else { MIXED }
 }
 
-/// Encodes the kinds of mixed values in the smaller of both forms.
+/// Encodes the kinds of mixed values in the smaller of the two forms.
 pub(super) fn write(out: &mut Vec<u8>, values: &[TileValue]) {
     let (each_bytes, each_cost) = encode_each(values);
     let (runs_bytes, runs_cost) = encode_runs(values);

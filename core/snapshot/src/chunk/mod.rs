@@ -1,6 +1,6 @@
-//! The chunk format: encodes tiles for storage.
+//! The chunk format, which encodes tiles for storage.
 //!
-//! Each part of a column is written in the form that is expected to be smallest after compression.
+//! Each part of a column is written in the form with the smallest estimated size after compression.
 //! `FORMAT.md` specifies the format byte by byte.
 
 mod bit_packing;

@@ -1,4 +1,4 @@
-//! Packs tiles as stored chunks.
+//! Encodes tiles as compressed chunks.
 
 use super::blocks::split_into_blocks;
 use super::tile::encode;
@@ -9,6 +9,6 @@ use crate::tile::Tile;
 #[must_use]
 pub fn chunk_of(tile: &Tile) -> Option<PackedObject> {
     let bytes = encode(tile).ok()?;
-    // Each zstd block contains bytes of similar statistics.
+    // Each zstd block contains bytes with similar statistics.
     pack_blocks(&bytes, &split_into_blocks(&bytes), Bounds::CHUNK).ok()
 }

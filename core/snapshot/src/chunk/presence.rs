@@ -1,4 +1,4 @@
-//! Encodes and decodes the rows of a layer.
+//! Encodes and decodes the row numbers of a layer.
 
 use super::bit_packing::packed_len;
 use super::bytes::{Reader, varint_bytes, write_count, write_signed};
@@ -6,17 +6,17 @@ use super::error::UnreadableChunk;
 use super::{estimate, integers};
 use cellar_base::limits::MAX_TILE_CELLS;
 
-/// A bitmap with fewer than one row per this number of bits is never the smallest form.
+/// Maximum number of bits per row in a bitmap. Sparser bitmaps are never the smallest form.
 const MAX_BITS_PER_ROW: usize = 64;
 
-/// Form in which rows are stored.
+/// Form in which row numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// A single row.
     One,
     /// Consecutive rows: the first row and the count.
     Run,
-    /// The first row, the count, and one bit for each row from the first to the last.
+    /// The first row, the count, and a bitmap with one bit for each row from the first to the last.
     Bitmap,
     /// The first row, the count, and the gaps between rows.
     Gaps,
@@ -44,7 +44,7 @@ impl Form {
 }
 
 /// Encodes ascending rows and returns their form. The first row is stored relative to `anchor`,
-/// which is the same in most columns.
+/// because most columns start at the same row.
 pub(super) fn write(out: &mut Vec<u8>, rows: &[u32], anchor: u32) -> Form {
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Form::One };
     write_signed(out, i64::from(*first) - i64::from(anchor));
@@ -64,8 +64,8 @@ pub(super) fn write(out: &mut Vec<u8>, rows: &[u32], anchor: u32) -> Form {
         let bitmap = to_bitmap(rows, *first, span_rows);
         let length_bytes = varint_bytes(u64::try_from(bitmap.len()).unwrap_or(u64::MAX));
         let bitmap_cost = length_bytes + estimate::packed_bytes(&bitmap);
-        // A bitmap may be a quarter larger than gaps, because it decodes faster and is shorter
-        // where zstd finds nothing to compress.
+        // A bitmap may be a quarter larger than gaps, because it decodes faster, and it is shorter
+        // if zstd cannot compress either form.
         if bitmap_cost <= gaps_cost + gaps_cost / 4 {
             write_count(out, bitmap.len());
             out.extend_from_slice(&bitmap);
@@ -87,7 +87,7 @@ fn to_bitmap(rows: &[u32], first: u32, span_rows: usize) -> Vec<u8> {
     bytes
 }
 
-/// Decodes ascending rows below `limit`; at least one row.
+/// Decodes one or more ascending rows below `limit`.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     form: Form,
@@ -123,7 +123,7 @@ pub(super) fn read(
     rows.last().filter(|last| **last < limit).ok_or(outside)?;
     Ok(rows)
 }
-/// Returns the rows, or `None` if a row overflows.
+/// Returns the rows; `None` if a row number overflows.
 fn from_gaps(first: u32, gaps: &[u32]) -> Option<Vec<u32>> {
     let mut rows = Vec::with_capacity(gaps.len() + 1);
     rows.push(first);
@@ -149,7 +149,7 @@ fn from_bitmap(bytes: &[u8], first: u32, count: usize) -> Result<Vec<u32>, Unrea
     for word in words.iter().chain([&last_word]) {
         let mut bits = u64::from_le_bytes(*word);
         while bits != 0 {
-            // The caller rejects rows beyond the end of the axis by checking the last row.
+            // Rows past the end of the axis are rejected by the caller, which checks the last row.
             rows.push(base.saturating_add(bits.trailing_zeros()));
             bits &= bits - 1;
         }

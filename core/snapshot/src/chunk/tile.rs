@@ -10,7 +10,7 @@ use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_EXPANDED_TEXT_BYTES, MAX_TILE_CELLS, MAX_TILE_COLUMNS,
 };
 
-/// Encodes a tile as an uncompressed chunk. Equal tiles have equal bytes on every machine.
+/// Encodes a tile as an uncompressed chunk. Equal tiles yield equal bytes on every machine.
 ///
 /// # Errors
 /// [`TileTooLarge`] if the tile exceeds the limits of a chunk or is invalid.
@@ -38,13 +38,14 @@ pub fn encode(tile: &Tile) -> Result<Vec<u8>, TileTooLarge> {
     Ok(bytes)
 }
 
-/// Returns the number of a column's entries that count towards `MAX_TILE_CELLS`.
+/// Returns the number of values, formulas and formats in a column, which count towards
+/// `MAX_TILE_CELLS`.
 fn count_entries(column: &TileColumn) -> usize {
     column.values.len() + column.formulas.len() + column.formats.len()
 }
 
-/// Decodes an uncompressed chunk. Accepts any input. Memory use is bounded by the limits of a tile,
-/// even if the chunk declares large lengths.
+/// Decodes an uncompressed chunk. Accepts arbitrary input. The limits of a tile bound the memory
+/// use, even if the chunk declares large lengths.
 ///
 /// # Errors
 /// [`UnreadableChunk`] if the bytes are not a valid chunk of a tile.

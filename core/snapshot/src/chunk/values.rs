@@ -8,7 +8,7 @@ use crate::tile::{LongText, TextSpan, TileValue, ValueLayer};
 use cellar_base::limits::{MAX_TEXT_BYTES, MAX_TILE_TEXT_BYTES};
 use cellar_sheet::cell::ErrorCode;
 
-/// Encodes values. `common` is the kind of all values, or `MIXED`.
+/// Encodes values. `common` is the number of their common kind, or `MIXED`.
 pub(super) fn write(
     out: &mut Vec<u8>,
     layer: &ValueLayer,
@@ -76,7 +76,7 @@ fn write_kind(
     Ok(())
 }
 
-/// Returns the text of a span if the span and the text's length are valid.
+/// Returns the text of a span; an error if the span or the length of the text is invalid.
 fn checked_text(layer: &ValueLayer, span: TextSpan) -> Result<&str, TileTooLarge> {
     let text = span.of(layer.texts());
     if u32::try_from(text.len()) != Ok(span.len) {
@@ -116,7 +116,7 @@ fn write_long(
     Ok(())
 }
 
-/// Returns whether texts of this length are stored as objects of their own.
+/// Returns whether texts of this length are stored as separate objects.
 fn is_long(bytes: u32) -> bool {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     bytes > MAX_TILE_TEXT_BYTES && bytes <= MAX_TEXT_BYTES
@@ -129,7 +129,7 @@ struct Texts {
     long: Vec<LongText>,
 }
 
-/// Decodes the values of `rows`. `common` is the kind of all values, or `MIXED`.
+/// Decodes the values in `rows`. `common` is the number of their common kind, or `MIXED`.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     rows: Vec<u32>,

@@ -1,5 +1,4 @@
-//! The starting point of a compaction step: a root, with everything loaded except the cells in
-//! chunks.
+//! The base of a compaction step: a root that is loaded completely, except for cells in chunks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,8 +15,8 @@ use cellar_base::position::Position;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::SheetId;
 
-/// The root that a compaction step starts from. The default value is the empty state before a log's
-/// first entry.
+/// The root on which a compaction step is based. The default is the empty state before the first
+/// entry of a log.
 #[derive(Debug, Clone, Default)]
 pub struct CompactionBase {
     /// Position of the last entry in the root; `None` before the first entry.
@@ -28,9 +27,9 @@ pub struct CompactionBase {
     pub metadata: WorkbookMetadata,
     /// Last mutation of each client.
     pub clients: ClientMap,
-    /// The levels that are stored in chunks, oldest first.
+    /// The levels stored in chunks, oldest first.
     pub levels: Vec<RootLevel>,
-    /// The sheets of level 0, with their cells.
+    /// The sheets of level 0, including their cells.
     pub level_0: BTreeMap<SheetId, LevelZeroSheet>,
 }
 
@@ -39,7 +38,7 @@ pub struct CompactionBase {
 pub struct LevelZeroSheet {
     changes: LevelSheet,
     tile: Arc<Tile>,
-    /// Length of the encoded tile in the root.
+    /// Length of the encoded tile in the root, in bytes.
     tile_bytes: usize,
 }
 
@@ -62,7 +61,7 @@ impl LevelZeroSheet {
 }
 
 impl CompactionBase {
-    /// Opens a root, or returns the objects that must be loaded first.
+    /// Opens a root, or returns the missing objects that must be loaded first.
     ///
     /// # Errors
     /// [`SnapshotError`] if parts of the root contradict each other.
@@ -108,8 +107,8 @@ fn load_level_0(
     Ok(sheets)
 }
 
-/// Decodes the only tile of a level-0 sheet, and returns the tile and its encoded length. A sheet
-/// without stripes has an empty tile.
+/// Decodes the only tile of a sheet in level 0. Returns the tile and its encoded length. If the
+/// sheet has no stripes, the tile is empty.
 fn decode_inline_tile(stripes: &[Stripe]) -> Result<(Tile, usize), SnapshotError> {
     const NOT_ONE_INLINE_TILE: SnapshotError =
         SnapshotError::Shape("a sheet of level 0 is not one tile inside the root");

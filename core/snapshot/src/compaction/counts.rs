@@ -3,7 +3,7 @@
 use crate::level::{Level, SheetMoves, StoredTile};
 use crate::root::Totals;
 
-/// Returns the number of cells and the stored bytes of a level's tiles.
+/// Returns the number of cells and the total stored bytes in the tiles of a level.
 pub(super) fn level_totals(level: &Level) -> Totals {
     let mut totals = Totals::default();
     let stripes = level.sheets.iter().flat_map(|sheet| &sheet.stripes);
@@ -18,8 +18,8 @@ pub(super) fn level_totals(level: &Level) -> Totals {
     totals
 }
 
-/// Returns the larger of the number of runs in an axis map and the number of cleared spans. Both
-/// are bounded in a level.
+/// Returns the number of runs in an axis map or the number of cleared spans, whichever is larger.
+/// Both numbers are limited in a level.
 pub(super) fn count_changes(moves: &SheetMoves) -> usize {
     moves.clear_spans().max(moves.rows.runs().len()).max(moves.columns.runs().len())
 }

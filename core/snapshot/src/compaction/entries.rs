@@ -14,13 +14,13 @@ use cellar_sheet::operation::{Operation, SheetId};
 pub struct CompactionFold {
     fold: Fold,
     clients: ClientMap,
-    /// Position and creation time (Unix seconds) of the last entry.
+    /// Position of the last entry, and its creation time in Unix seconds.
     last: Option<(Position, u64)>,
     /// Number of entries since the beginning of the log.
     entries: u64,
 }
 
-/// The effect of all entries of a compaction step.
+/// The combined effect of all entries in a compaction step.
 #[derive(Debug, Clone)]
 pub struct FoldedEntries {
     /// Workbook metadata after the last entry.
@@ -36,7 +36,7 @@ pub struct FoldedEntries {
 }
 
 impl CompactionFold {
-    /// Starts with the state of `base` and no entries.
+    /// Starts from the state of `base`, without any entries.
     #[must_use]
     pub fn new(base: &CompactionBase) -> Self {
         Self {
@@ -47,11 +47,11 @@ impl CompactionFold {
         }
     }
 
-    /// Folds an entry. `mutations` are the client of the entry and the id of its last mutation;
+    /// Folds an entry. `mutations` are the client of the entry and the id of its last mutation.
     /// `committed` are the operations of each mutation.
     ///
     /// # Errors
-    /// See [`Fold::apply_operations`].
+    /// Returns the same errors as [`Fold::apply_operations`].
     pub fn fold_entry(
         &mut self,
         position: Position,
@@ -93,7 +93,7 @@ impl CompactionFold {
 }
 
 impl FoldedEntries {
-    /// Returns the texts that are stored as objects of their own.
+    /// Returns the texts that are stored as separate objects.
     #[must_use]
     pub fn long_texts(&self) -> &[LongTextObject] {
         &self.level.long_texts

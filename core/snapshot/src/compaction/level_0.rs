@@ -15,7 +15,7 @@ use cellar_base::limits::{
 };
 use cellar_sheet::operation::Span;
 
-/// Builds the next level 0. Returns `None` if it would be too large for the root.
+/// Builds the next level 0. Returns `None` if the level is too large for the root.
 pub(super) fn build_level_0(base: &CompactionBase, folded: &FoldedEntries) -> Option<Level> {
     let has_imported_sheets = !folded.level.imported.sheets.is_empty();
     if has_imported_sheets || estimate_level_0_bytes(base, folded) > LEVEL_0_BYTES {
@@ -28,8 +28,8 @@ pub(super) fn build_level_0(base: &CompactionBase, folded: &FoldedEntries) -> Op
     merge_level_0(&inputs)
 }
 
-/// Estimates the size of the next level 0, so that most levels that are too large need not be
-/// built. Assumes that new cells are as large on average as the current cells of level 0.
+/// Estimates the size of the next level 0, so that a level that is clearly too large is not built.
+/// Assumes that new cells are on average as large as the current cells of level 0.
 fn estimate_level_0_bytes(base: &CompactionBase, folded: &FoldedEntries) -> usize {
     let cells = sum(base.level_0.values().map(LevelZeroSheet::cells));
     let bytes = sum(base.level_0.values().map(LevelZeroSheet::tile_bytes));

@@ -1,4 +1,4 @@
-//! Plans the merge of level 0, the folded entries and some of the newest levels into one level.
+//! Plans a merge of level 0, the folded entries and some of the newest levels into one level.
 
 use super::base::{CompactionBase, LevelZeroSheet};
 use super::counts::count_changes;
@@ -16,15 +16,15 @@ use crate::root::RootLevel;
 use cellar_base::limits::{MAX_LEVEL_CHANGES, MAX_LEVELS, MAX_STRIPE_COLUMNS, MIN_STRIPE_COLUMNS};
 use cellar_sheet::operation::SheetId;
 
-/// Estimated bytes per cell of level 0 after a merge.
+/// Estimated stored bytes per cell of level 0 after a merge.
 const MERGED_CELL_BYTES: u64 = 6;
 
-/// The choice of levels to merge.
+/// Determines which levels are merged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergePlan {
     /// Number of oldest levels that the merge leaves unchanged.
     kept_levels: usize,
-    /// Maximum columns of a stripe in the merged level.
+    /// Maximum number of columns in a stripe of the merged level.
     stripe_columns: u32,
 }
 
@@ -41,16 +41,16 @@ impl MergePlan {
         Self { kept_levels, stripe_columns: MAX_STRIPE_COLUMNS }
     }
 
-    /// Returns the same plan with the narrowest stripes, for a sheet with a row that does not fit
-    /// into a chunk of a wide stripe ([`RowTooLarge`](crate::merge::RowTooLarge)). The default
-    /// width depends on stored bytes only and cannot predict the longest row.
+    /// Returns the same plan with the narrowest stripes. Used for a sheet that has a row too large
+    /// for a chunk of a wide stripe ([`RowTooLarge`](crate::merge::RowTooLarge)). The default width
+    /// is based only on stored bytes, which do not predict the longest row.
     #[must_use]
     pub fn narrowed(self) -> Self {
         Self { stripe_columns: MIN_STRIPE_COLUMNS, ..self }
     }
 
-    /// Returns the inputs of the merge per sheet, or the objects that must be loaded first. Changes
-    /// the plan to merge all levels if the merged level would otherwise have too many moves.
+    /// Returns the merge inputs of each sheet, or the missing objects that must be loaded first. If
+    /// the merged level would have too many moves, changes the plan to merge all levels.
     ///
     /// # Errors
     /// [`SnapshotError`] if a tile index is invalid.
@@ -80,7 +80,8 @@ impl MergePlan {
         let mut missing = Missing::default();
         let mut levels: Vec<Level> = Vec::new();
         let merged_levels = base.levels.iter().skip(self.kept_levels).map(|level| &level.level);
-        // An imported sheet has no older cells, so its level can follow the merged levels.
+        // An imported sheet has no older cells, so its level can be placed directly above the
+        // merged levels.
         for level in merged_levels.chain([&folded.level.imported]) {
             let loaded = level.load_all(&|hash| objects.index.get(hash))?;
             levels.extend(missing.take_ready(to_fetch(loaded, ObjectKind::Index)));
@@ -135,7 +136,7 @@ impl MergePlan {
     }
 }
 
-/// Estimates the stored bytes of level 0 and the folded entries. At least 1.
+/// Estimates the stored bytes of level 0 and the folded entries. Returns at least 1.
 fn estimate_new_bytes(base: &CompactionBase, folded: &FoldedEntries) -> u64 {
     let level_0 = base.level_0.iter().filter(|(sheet, _)| folded.has_sheet(**sheet));
     let level_0_cells = level_0.map(|(_, sheet)| LevelZeroSheet::cells(sheet));
@@ -145,8 +146,7 @@ fn estimate_new_bytes(base: &CompactionBase, folded: &FoldedEntries) -> u64 {
     u64::try_from(cells).unwrap_or(u64::MAX).saturating_mul(MERGED_CELL_BYTES).max(1)
 }
 
-/// Returns whether a sheet of the merged level would have more runs or cleared spans than a level
-/// should.
+/// Returns whether the merged level would have too many axis runs or cleared spans in a sheet.
 fn has_too_many_changes(inputs: &[SheetInput]) -> bool {
     inputs
         .iter()

@@ -1,8 +1,9 @@
-//! Compaction steps: each builds the next root from a root and newer entries.
+//! Compaction steps. Each step builds the next root from an existing root and newer entries.
 //!
-//! The end of a compaction step depends only on the entries, so that every worker that repeats the
-//! step builds the same root. Most steps rewrite level 0, which is stored inside the root. When
-//! level 0 has grown too large, it is merged with the newest levels into a level stored in chunks.
+//! The entries alone determine where a compaction step ends, so that every worker that repeats the
+//! step builds the same root. Most steps only rewrite level 0, which is stored inside the root.
+//! Once level 0 is too large, a step merges it with the newest levels into a level that is stored
+//! in chunks.
 
 mod base;
 mod counts;

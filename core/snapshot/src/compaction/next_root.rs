@@ -15,15 +15,15 @@ use cellar_sheet::metadata::WorkbookMetadata;
 /// A root to store, with the chunks that it refers to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NextRoot {
-    /// Chunks to store before the root. A chunk comes after all chunks that it refers to.
+    /// Chunks to store before the root. A chunk is preceded by all chunks that it refers to.
     pub objects: Vec<PackedObject>,
     /// The root.
     pub root: Root,
-    /// The packed root. Roots have a key prefix of their own.
+    /// The packed root. Roots are stored under a separate key prefix.
     pub stored: PackedObject,
 }
 
-/// Builds the root after the folded entries, with these levels and this level 0.
+/// Builds the root after the folded entries from these levels and this level 0.
 pub(super) fn build_next_root(
     base: &CompactionBase,
     folded: &FoldedEntries,
@@ -82,7 +82,8 @@ fn sum_totals<'a>(levels: impl Iterator<Item = &'a RootLevel>) -> Totals {
     })
 }
 
-/// Returns the root's record of a packed level that follows `older_levels` and ends at `last`.
+/// Returns the root's record for a packed level that is newer than `older_levels` and ends at
+/// `last`.
 pub(super) fn root_level(
     older_levels: &[RootLevel],
     last: Position,

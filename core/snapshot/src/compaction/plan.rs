@@ -1,4 +1,4 @@
-//! Plans a compaction step: rewrite level 0, or merge it with other levels.
+//! Plans a compaction step, which either rewrites level 0 or merges it with other levels.
 
 use super::base::CompactionBase;
 use super::entries::FoldedEntries;
@@ -7,12 +7,12 @@ use super::merge_plan::MergePlan;
 use super::next_root::{NextRoot, build_next_root};
 use crate::error::SnapshotError;
 
-/// How a compaction step continues.
+/// The plan of a compaction step.
 #[derive(Debug, Clone)]
 pub enum CompactionPlan {
-    /// Level 0 fits into the root: the step ends with this root.
+    /// Level 0 fits into the root, so the step ends with this root.
     LevelZero(Box<NextRoot>),
-    /// Level 0 would be too large: it is merged with other levels.
+    /// Level 0 would be too large for the root, so it is merged with other levels.
     Merge(Box<MergePlan>),
 }
 

@@ -1,4 +1,4 @@
-//! The changes of entries to one sheet, without access to older cells.
+//! The changes that entries make to one sheet, computed without reading older cells.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,14 +11,14 @@ use cellar_sheet::metadata::SheetMetadata;
 use cellar_sheet::operation::{CellEdit, Spans};
 use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, Places};
 
-/// Id of a cell: the id of its row, then of its column. Ids below the axis limit are indices in the
-/// space of the next older level.
+/// Id of a cell: the id of its row and the id of its column. An id below the axis limit is an index
+/// in the space of the next older level.
 pub(super) type CellId = (u64, u64);
 
-/// Changes to one cell. Unset parts leave the older cell visible.
+/// Changes to one cell. An unset field leaves that part of the older cell visible.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct DeltaCell {
-    /// The new value and formula; `Empty` hides an older value.
+    /// The new value and formula; `Empty` hides an older value and formula.
     pub(super) value: Option<(Value, Option<String>)>,
     /// The new cell format; `General` hides an older format.
     pub(super) format: Option<String>,
@@ -44,7 +44,7 @@ impl DeltaCell {
     }
 }
 
-/// Changes of entries to one sheet.
+/// The changes of entries to one sheet.
 #[derive(Debug, Clone)]
 pub(super) struct Delta {
     pub(super) rows: AxisOrder,
@@ -78,8 +78,8 @@ impl Delta {
         self.cell_bytes.saturating_add(runs.saturating_mul(RUN_BYTES))
     }
 
-    /// Returns the larger of the number of runs in an axis order and the number of cleared spans.
-    /// Every insertion and deletion must update or scan each of these.
+    /// Returns the number of runs in an axis order or the number of cleared spans, whichever is
+    /// larger. Every insert and delete must scan or update all of them.
     pub(super) fn count_changes(&self) -> usize {
         let regions = self.value_clears.iter().chain(&self.format_clears);
         let spans = regions.map(Region::spans).fold(0, usize::saturating_add);
@@ -128,7 +128,7 @@ impl Delta {
         sheet.extent.delete(axis, spans);
     }
 
-    /// Moves the range formats and the cleared regions along with an insertion or deletion.
+    /// Adjusts the range formats and the cleared regions to an insert or delete.
     fn move_regions(&mut self, sheet: &mut SheetMetadata, axis: Axis, map: &AxisMap) {
         sheet.formats.map(axis, map);
         for regions in [&mut self.value_clears, &mut self.format_clears] {

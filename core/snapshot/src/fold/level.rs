@@ -1,4 +1,4 @@
-//! The result of a fold: a level with one tile per sheet, in memory.
+//! The result of a fold: a level in memory with one tile per sheet.
 
 use std::sync::Arc;
 
@@ -17,9 +17,10 @@ use cellar_sheet::workbook::axis_order::AxisOrder;
 pub struct FoldedLevel {
     /// Changed sheets, sorted by sheet id.
     pub sheets: Vec<FoldedSheet>,
-    /// Imported sheets. Their cells are below the changes in `sheets`.
+    /// Imported sheets. Their cells are older than the changes in `sheets`.
     pub imported: PackedLevel,
-    /// Texts to store as objects of their own, before anything refers to them.
+    /// Texts that are stored as separate objects. They must be stored before the objects that refer
+    /// to them.
     pub long_texts: Vec<LongTextObject>,
 }
 
@@ -30,14 +31,14 @@ pub struct FoldedSheet {
     pub sheet: SheetId,
     /// How the entries move and hide older cells.
     pub moves: SheetMoves,
-    /// Cells of the whole sheet. Shared because several merges may use the tile as input.
+    /// Cells of the whole sheet. The tile is shared because several merges may use it as input.
     pub tile: Arc<Tile>,
 }
 
-/// A text that is stored as an object of its own.
+/// A text that is stored as a separate object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongTextObject {
-    /// Name of the object: BLAKE3 hash of the text.
+    /// Name of the object: the BLAKE3 hash of the text.
     pub hash: [u8; 32],
     /// The text.
     pub text: String,

@@ -1,8 +1,8 @@
-//! Folds a range of entries into one level in memory and new workbook metadata.
+//! Folds a range of entries into one in-memory level and new workbook metadata.
 //!
-//! Has the same semantics as applying the entries to a `Workbook`, but without the older cells.
-//! Instead, the fold records everything that hides older cells: explicit blanks, cleared regions,
-//! and cell formats removed by range formats.
+//! The result is the same as if the entries were applied to a `Workbook`, but the older cells are
+//! not needed. Instead, the fold records everything that hides older cells: explicit blanks,
+//! cleared regions, and cell formats removed by range formats.
 
 mod delta;
 mod level;
@@ -24,7 +24,8 @@ use cellar_sheet::operation::{ImportSheet, Operation, SheetId};
 pub struct Fold {
     metadata: WorkbookMetadata,
     deltas: BTreeMap<SheetId, Delta>,
-    /// Sheets imported by the entries. Their cells are in chunks, below the changes in `deltas`.
+    /// Sheets imported by the entries. Their cells are in chunks and are older than the changes in
+    /// `deltas`.
     imported: BTreeMap<SheetId, PackedSheet>,
 }
 
@@ -47,8 +48,8 @@ impl Fold {
         self.deltas.values().map(Delta::memory_bytes).fold(0, usize::saturating_add)
     }
 
-    /// Returns whether the fold should become a level before more entries are folded. Checked
-    /// between mutations; the result depends only on the log.
+    /// Returns whether the fold must become a level before more entries are folded. This is checked
+    /// between mutations, and depends only on the log.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.memory_bytes() >= FOLD_BYTES
@@ -58,8 +59,8 @@ impl Fold {
     /// Applies committed operations in order.
     ///
     /// # Errors
-    /// [`SnapshotError`] for an import with an invalid tile index; earlier operations stay applied.
-    /// Appends reject such imports, so the entry is damaged.
+    /// [`SnapshotError`] for an import with an invalid tile index. Earlier operations stay applied.
+    /// The server does not append such imports, so the entry is damaged.
     pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), SnapshotError> {
         operations.iter().try_for_each(|operation| self.apply(operation))
     }
@@ -133,7 +134,7 @@ impl Fold {
         }
     }
 
-    /// Returns the new metadata and the level to place above the existing levels.
+    /// Returns the new metadata, and the level to add on top of the existing levels.
     #[must_use]
     pub fn finish(self) -> (WorkbookMetadata, FoldedLevel) {
         let imported = PackedLevel { sheets: self.imported.into_values().collect() };

@@ -1,4 +1,4 @@
-//! The sorted spans of an axis, stored compactly: stripes, tiles, or parts of an index.
+//! A compact list of sorted spans of an axis: stripes, tiles, or parts of an index.
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
@@ -6,17 +6,17 @@ use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use cellar_sheet::operation::{Span, Spans};
 
-/// A run of adjacent spans of equal size, or a gap or the end.
+/// The start of a run of adjacent spans of equal size, of a gap, or of the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
     /// Start of the first span.
     pub start: u32,
-    /// Number of equal spans up to the start of the next pair; 0 for a gap or the end.
+    /// Number of equal spans up to the start of the next pair; 0 for a gap or for the end.
     pub count: u32,
 }
 
 /// Disjoint spans of an axis in ascending order, stored as runs of equal spans. A regular grid of
-/// any size needs two pairs. The last pair is the end of the last span.
+/// any size needs only two pairs. The last pair is the end of the last span.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AxisIndex {
     pairs: Vec<Pair>,
@@ -43,15 +43,15 @@ impl AxisIndex {
         self.pairs.is_empty()
     }
 
-    /// Returns the span from the start of the first to the end of the last span.
+    /// Returns the span from the start of the first span to the end of the last.
     #[must_use]
     pub fn extent(&self) -> Option<Span> {
         let (first, end) = (self.pairs.first()?.start, self.pairs.last()?.start);
         Some(Span { first, count: end.saturating_sub(first) })
     }
 
-    /// Appends a span. Returns whether it was added: the span must not be empty and must start at
-    /// or after the end of the last span.
+    /// Appends a span. Returns `false` if the span is empty or starts before the end of the last
+    /// span; the list is then unchanged.
     #[must_use]
     pub fn push(&mut self, span: Span) -> bool {
         let end = self.pairs.last().map_or(0, |end| end.start);
@@ -88,7 +88,7 @@ impl AxisIndex {
         }
     }
 
-    /// Returns the number of spans, including those of a last run whose end pair was removed.
+    /// Returns the number of spans, including those of a last run that temporarily has no end pair.
     fn count_spans(&self) -> usize {
         let count = self.pairs.last().map_or(0, |pair| pair.count);
         self.len().saturating_add(usize::try_from(count).unwrap_or(usize::MAX))
@@ -99,17 +99,17 @@ impl AxisIndex {
         self.size(self.pairs.len().checked_sub(2)?)
     }
 
-    /// Returns the size of the spans of a pair; `None` for a gap or the end.
+    /// Returns the size of the spans that start at a pair; `None` for a gap or for the end.
     fn size(&self, pair: usize) -> Option<u32> {
         let (run, next) = (self.pairs.get(pair)?, self.pairs.get(pair.checked_add(1)?)?);
         next.start.saturating_sub(run.start).checked_div(run.count)
     }
 
-    /// Returns the span with an index.
+    /// Returns the span at an index.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Span> {
-        // A gap and the run after it have the same number of spans before them; the last of such
-        // pairs is the run.
+        // A gap and the run after it are preceded by the same number of spans. The last pair with
+        // that number is the run.
         let pair = self.before.partition_point(|before| *before <= index).checked_sub(1)?;
         let count = self.size(pair)?;
         let run = self.pairs.get(pair)?;
@@ -117,8 +117,8 @@ impl AxisIndex {
         Some(Span { first: run.start.checked_add(offset.checked_mul(count)?)?, count })
     }
 
-    /// Returns the index of the first span that ends after a position; the number of spans if none
-    /// does.
+    /// Returns the index of the first span that ends after a position, or the number of spans if
+    /// there is no such span.
     #[must_use]
     pub fn first_ending_after(&self, position: u32) -> usize {
         let Some(pair) = self.pairs.partition_point(|pair| pair.start <= position).checked_sub(1)
@@ -150,9 +150,9 @@ impl AxisIndex {
         (0..self.len()).map_while(|index| self.get(index))
     }
 
-    /// Creates an index from its pairs. Returns `None` unless the pairs are exactly as
-    /// [`AxisIndex::push`] would produce them: starts ascend, each run divides into equal spans,
-    /// adjacent runs and gaps are joined, and the last pair is the end.
+    /// Creates an index from its pairs. Returns `None` unless [`AxisIndex::push`] could have
+    /// produced exactly these pairs: starts ascend, each run divides into equal spans, adjacent
+    /// runs and adjacent gaps are joined, and the last pair is the end.
     #[must_use]
     pub fn from_pairs(pairs: Vec<Pair>) -> Option<Self> {
         let mut index = Self::default();
@@ -181,8 +181,8 @@ impl AxisIndex {
     }
 }
 
-/// Encodes a flat list: for each pair, the distance from the start of the previous pair, and the
-/// count.
+/// Encodes the pairs as a flat list. Each pair is the distance from the start of the previous pair,
+/// and the count.
 impl<Ctx> Encode<Ctx> for AxisIndex {
     fn encode<W: Write>(
         &self,

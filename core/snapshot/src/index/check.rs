@@ -1,7 +1,7 @@
-//! Validates tile indexes. Stored indexes may be damaged or hostile.
+//! Validates tile indexes, because stored indexes may be damaged or hostile.
 
 use super::{IndexChunk, Indexed};
-use super::{IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex, SheetMoves, Stripes};
+use super::{IndexedTile, InlineOrChunk, PackedLevel, PackedSheet, RowIndex, SheetMoves, Stripes};
 use crate::error::SnapshotError;
 use crate::level::{ChunkRef, Region, StoredTile};
 use cellar_base::limits::{
@@ -18,7 +18,7 @@ pub(crate) fn ensure(condition: bool, message: &'static str) -> CheckResult {
 }
 
 impl PackedLevel {
-    /// Checks the order and the limits of everything stored in the root.
+    /// Checks the order and the limits of the parts stored in the root.
     pub(crate) fn check(&self) -> CheckResult {
         ensure(self.sheets.len() <= MAX_SHEETS, "a level has too many sheets")?;
         let ascending = self.sheets.is_sorted_by(|one, next| one.sheet < next.sheet);
@@ -30,8 +30,8 @@ impl PackedLevel {
 impl PackedSheet {
     fn check(&self) -> CheckResult {
         match &self.moves {
-            Kept::Inline(moves) => moves.check()?,
-            Kept::Chunk(chunk) => check_chunk(chunk)?,
+            InlineOrChunk::Inline(moves) => moves.check()?,
+            InlineOrChunk::Chunk(chunk) => check_chunk(chunk)?,
         }
         match &self.stripes {
             Stripes::Inline(stripes) => check_stripes(stripes),
@@ -42,7 +42,7 @@ impl PackedSheet {
 }
 
 impl IndexChunk {
-    /// Checks the contents of a chunk. Lists must not be empty: a level has no reference to an
+    /// Checks the contents of a chunk. Lists must not be empty, because a level never refers to an
     /// index without tiles.
     pub(super) fn check(&self) -> CheckResult {
         match self {
@@ -119,7 +119,7 @@ pub(super) fn check_tiles(tiles: &Indexed<IndexedTile>) -> CheckResult {
     })
 }
 
-/// Checks that a referenced chunk is neither empty nor too long.
+/// Checks that the declared length of a referenced chunk is neither zero nor too large.
 pub(crate) fn check_chunk(chunk: &ChunkRef) -> CheckResult {
     let fits = usize::try_from(chunk.bytes).is_ok_and(|bytes| bytes <= MAX_STORED_CHUNK_BYTES);
     ensure(fits && chunk.bytes > 0, "a chunk is empty or too long")

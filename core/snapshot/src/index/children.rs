@@ -1,5 +1,5 @@
-//! The references of an imported sheet's tile index, and the checks of each referenced chunk. A
-//! server runs these checks chunk by chunk before a log entry may refer to the index.
+//! Collects the references in the tile index of an imported sheet, and checks each referenced
+//! chunk. A server performs these checks chunk by chunk before an entry may refer to the index.
 
 use super::check::ensure;
 use super::lookup::WRONG_INDEX_CHUNK;
@@ -13,11 +13,11 @@ use cellar_sheet::operation::Span;
 /// The direct references of a tile index or of one of its chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Children {
-    /// Referenced chunks of cells.
+    /// References to chunks of cells.
     pub tiles: Vec<ChildTile>,
-    /// Referenced chunks of the tile index.
+    /// References to chunks of the tile index.
     pub index: Vec<ChildIndex>,
-    /// Columns of the listed stripes.
+    /// Columns of each stripe in the list.
     stripes: Vec<Span>,
 }
 
@@ -26,7 +26,7 @@ pub struct Children {
 pub struct ChildTile {
     /// Name and stored length of the chunk.
     pub chunk: ChunkRef,
-    /// Number of rows of the tile's place.
+    /// Number of rows that the index reserves for the tile.
     pub rows: u32,
     /// Number of cells according to the index.
     pub cells: u32,
@@ -37,11 +37,11 @@ pub struct ChildTile {
 pub struct ChildIndex {
     /// Name and stored length of the chunk.
     pub chunk: ChunkRef,
-    /// Required contents of the chunk.
+    /// The contents that the chunk must have.
     pub part: ChildPart,
 }
 
-/// The contents that a reference requires of a chunk of a tile index.
+/// The contents that a reference requires in a chunk of a tile index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildPart {
     /// The list of the parts of a sheet's index.
@@ -71,7 +71,7 @@ impl Stripes {
 }
 
 impl IndexChunk {
-    /// Returns the direct references; `None` if the chunk contains moves instead of tiles.
+    /// Returns the direct references. Returns `None` if the chunk contains moves instead of tiles.
     ///
     /// # Errors
     /// [`SnapshotError::Shape`] if a tile is stored inline.
@@ -130,8 +130,8 @@ impl Children {
     }
 
     /// Checks that all stripes have the width and alignment that
-    /// [`SheetWriter`](crate::merge::SheetWriter) produces. This allows checking a tile without
-    /// knowing its stripe, which chunks that list tiles do not contain.
+    /// [`SheetWriter`](crate::merge::SheetWriter) produces. A tile can then be checked without its
+    /// stripe, which is not stored in the chunks that list tiles.
     ///
     /// # Errors
     /// [`SnapshotError::Shape`] for any other stripe.
@@ -145,8 +145,9 @@ impl Children {
 }
 
 impl ChildTile {
-    /// Checks that a tile is within its place and has the number of cells that the index declares.
-    /// Readers of a part of a sheet may or may not see cells outside the place.
+    /// Checks that all cells of a tile are within its place, and that the tile has the number of
+    /// cells that the index declares. Without this check, it would be undefined whether readers see
+    /// the cells outside the place.
     ///
     /// # Errors
     /// [`SnapshotError::Shape`] if the tile violates one of these conditions.
@@ -183,23 +184,23 @@ impl ChildIndex {
 }
 
 impl ChunkRef {
-    /// Returns whether a chunk with this stored length may be the referenced chunk. Allows some
-    /// difference because another release may compress the same bytes differently. Limits the
-    /// difference because stored lengths decide which levels are merged.
+    /// Returns whether a chunk with this stored length can be the referenced chunk. A small
+    /// difference is allowed, because another release may compress the same bytes differently. The
+    /// difference is limited, because stored lengths determine which levels are merged.
     #[must_use]
     pub fn accepts_stored_bytes(&self, stored_bytes: u64) -> bool {
         let declared = u64::from(self.bytes);
         declared <= max_stored_bytes(stored_bytes) && stored_bytes <= max_stored_bytes(declared)
     }
 
-    /// Returns the greatest stored length that [`ChunkRef::accepts_stored_bytes`] accepts.
+    /// Returns the maximum stored length that [`ChunkRef::accepts_stored_bytes`] accepts.
     #[must_use]
     pub fn max_stored_bytes(&self) -> u64 {
         max_stored_bytes(u64::from(self.bytes))
     }
 }
 
-/// Returns twice as many bytes plus the minimum length of a frame.
+/// Returns twice the number of bytes, plus the minimum length of a frame.
 fn max_stored_bytes(bytes: u64) -> u64 {
     const FRAME_BYTES: u64 = 64;
     bytes.saturating_mul(2).saturating_add(FRAME_BYTES)
@@ -227,7 +228,7 @@ mod tests {
         (0..count).map(stripe).collect()
     }
 
-    /// Returns all tiles below an index, and the number of index layers.
+    /// Returns all tiles below an index, and the number of layers in the index.
     fn walk(stripes: &[Stripe]) -> (Vec<ChildTile>, usize) {
         let (index, objects) = pack_import(stripes).unwrap();
         let mut found = Vec::new();

@@ -10,16 +10,16 @@ use crate::level::ChunkRef;
 pub enum IndexChunk {
     /// How a level moves and hides older cells of a sheet.
     Moves(SheetMoves),
-    /// List of the parts of a sheet's tile index.
+    /// The list of parts of a sheet's tile index.
     Parts(Indexed<ChunkRef>),
-    /// Columns and rows of adjacent stripes.
+    /// Adjacent stripes, with their columns and rows.
     Stripes(Indexed<RowIndex>),
-    /// Tiles in adjacent rows of one stripe.
+    /// Tiles of one stripe in adjacent rows.
     Tiles(Indexed<IndexedTile>),
 }
 
 impl IndexChunk {
-    /// Decodes an uncompressed chunk. Accepts any input.
+    /// Decodes an uncompressed chunk. Accepts arbitrary input.
     ///
     /// # Errors
     /// [`SnapshotError`] if the chunk is not a valid part of a tile index.

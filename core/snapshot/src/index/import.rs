@@ -1,8 +1,8 @@
-//! Tile indexes of imported sheets, which are stored in log entries instead of roots.
+//! Tile indexes of imported sheets. They are stored in log entries instead of roots.
 
 use super::check::{check_chunk, check_stripes};
 use super::pack::pack_stripes;
-use super::{IndexChunk, Kept, PackedSheet, SheetMoves, Stripes};
+use super::{IndexChunk, InlineOrChunk, PackedSheet, SheetMoves, Stripes};
 use crate::cbor::{self, Kind};
 use crate::error::SnapshotError;
 use crate::level::Stripe;
@@ -12,22 +12,22 @@ use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
 use cellar_sheet::operation::{ImportSheet, TileIndex};
 
 /// Packs the tile index of a sheet whose tiles are chunks. Returns the index to store in the log
-/// entry, and the chunks to store before the entry; a chunk comes after all chunks that it refers
-/// to. Equal stripes give equal results.
+/// entry, and the chunks to store before the entry. A chunk is preceded by all chunks that it
+/// refers to. Equal stripes yield equal results.
 ///
 /// # Errors
-/// [`SnapshotError::Shape`] for invalid stripes or an inline tile, [`SnapshotError::TooLong`] for a
+/// [`SnapshotError::Shape`] for invalid stripes or an inline tile. [`SnapshotError::TooLong`] for a
 /// sheet with more tiles than a list of parts can refer to.
 pub fn pack_import(stripes: &[Stripe]) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
     pack_import_within(stripes, PackLimits::IMPORT)
 }
 
-/// Like [`pack_import`], but the entry refers to only one chunk for a sheet of any size.
-/// Used in an import of many sheets for all but the first sheets, because one request verifies the
-/// indexes of all sheets.
+/// Like [`pack_import`], but the index in the entry refers to only one chunk, whatever the size of
+/// the sheet. If an import has many sheets, all but the first are packed this way, because a single
+/// request verifies the indexes of all sheets.
 ///
 /// # Errors
-/// See [`pack_import`].
+/// Returns the same errors as [`pack_import`].
 pub fn pack_import_as_chunk(
     stripes: &[Stripe],
 ) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
@@ -35,8 +35,8 @@ pub fn pack_import_as_chunk(
     pack_import_within(stripes, limits)
 }
 
-/// Like [`pack_import`], but with other limits, so that tests can create deep indexes with few
-/// tiles.
+/// Like [`pack_import`], but with configurable limits, so that tests can create deep indexes from
+/// few tiles.
 pub(crate) fn pack_import_within(
     stripes: &[Stripe],
     limits: PackLimits,
@@ -47,12 +47,12 @@ pub(crate) fn pack_import_within(
 }
 
 impl PackedSheet {
-    /// Returns an imported sheet as the only level of the sheet.
+    /// Returns an imported sheet as a level. It is the only level of the sheet.
     ///
     /// # Errors
-    /// See [`Stripes::of_import`].
+    /// Returns the same errors as [`Stripes::of_import`].
     pub fn of_import(import: &ImportSheet) -> Result<Self, SnapshotError> {
-        let moves = Kept::Inline(SheetMoves::default());
+        let moves = InlineOrChunk::Inline(SheetMoves::default());
         Ok(Self { sheet: import.sheet, moves, stripes: Stripes::of_import(&import.tile_index)? })
     }
 }
@@ -71,8 +71,8 @@ impl Stripes {
         Ok(index)
     }
 
-    /// Decodes an index that [`Stripes::to_import`] encoded. Accepts any input. Every tile of the
-    /// result is a chunk.
+    /// Decodes an index that [`Stripes::to_import`] encoded. Accepts arbitrary input. Every tile in
+    /// the result is a chunk.
     ///
     /// # Errors
     /// [`SnapshotError`] if the index is invalid.
@@ -153,7 +153,7 @@ mod tests {
             assert_eq!(tiles, few);
             let most = named.iter().map(Children::bytes).max().unwrap();
             assert!(most <= IMPORT_NAMED_BYTES, "{most}");
-            // As many references as fit were used.
+            // The list contains as many references as fit.
             let full = IMPORT_NAMED_BYTES / longest;
             assert!(u64::try_from(few).unwrap() < full || most == full * longest, "{most}");
         }

@@ -1,4 +1,4 @@
-//! Lists of items, each for a span of an axis.
+//! Lists with one item for each span of an axis.
 
 use minicbor::{Decode, Encode};
 
@@ -23,8 +23,8 @@ impl<T> Default for Indexed<T> {
 }
 
 impl<T> Indexed<T> {
-    /// Appends a span and its item. Returns whether they were added: the span must not be empty and
-    /// must follow the last span.
+    /// Appends a span and its item. Returns `false` if the span is empty or starts before the end
+    /// of the last span; the list is then unchanged.
     #[must_use]
     pub fn push(&mut self, span: Span, item: T) -> bool {
         let added = self.index.push(span);
@@ -63,13 +63,13 @@ impl<T> Indexed<T> {
         self.index.spans().zip(&self.items)
     }
 
-    /// Converts into a vector of all spans in order, with their items.
+    /// Converts the list into a vector of all spans in order, with their items.
     pub(super) fn into_items(self) -> Vec<(Span, T)> {
         let spans: Vec<Span> = self.index.spans().collect();
         spans.into_iter().zip(self.items).collect()
     }
 
-    /// Returns whether every span has an item and no span exceeds the axis.
+    /// Returns whether every span has an item and no span extends past the end of the axis.
     pub(super) fn is_valid(&self, axis: Axis) -> bool {
         let end = self.index.extent().map_or(0, Span::end);
         self.index.len() == self.items.len() && end <= axis.limit()

@@ -1,21 +1,22 @@
-//! Finds tiles in a tile index whose chunks may not all be loaded. Performs no I/O.
+//! Finds tiles in a tile index that may be only partly loaded. Performs no I/O.
 
 use std::collections::HashSet;
 
-use super::{IndexChunk, Indexed, IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex};
+use super::{IndexChunk, Indexed, IndexedTile, InlineOrChunk, PackedLevel, PackedSheet, RowIndex};
 use super::{SheetMoves, Stripes};
 use crate::error::SnapshotError;
 use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, Region, Stripe, TilePlace};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// Returns a loaded chunk of the index by name.
+/// A function that returns a loaded chunk of the index by name.
 pub type Loaded<'a> = dyn Fn(&ChunkHash) -> Option<&'a IndexChunk> + 'a;
 
-/// A result, or the chunks that must be loaded before computing it.
+/// A result, or the chunks that must be loaded first.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fetched<T> {
-    /// Load these chunks in one request, then ask again. Happens at most three times per level.
+    /// Load these chunks in one request, then repeat the lookup. A lookup needs at most three such
+    /// requests per level.
     Need(Vec<ChunkRef>),
     /// The result.
     Ready(T),
@@ -25,8 +26,9 @@ pub enum Fetched<T> {
 pub type Places = Vec<(Span, TilePlace)>;
 
 impl PackedLevel {
-    /// Returns the tiles of a sheet that overlap a region of the level's space, with the columns of
-    /// their stripes. Tiles are ordered by stripe from left to right, then from top to bottom.
+    /// Returns the tiles of a sheet that overlap a region, with the columns of their stripes. The
+    /// region is in the space of the level. Tiles are ordered by stripe from left to right, then
+    /// from top to bottom.
     ///
     /// # Errors
     /// [`SnapshotError`] if a loaded chunk does not match the reference to it.
@@ -48,7 +50,7 @@ impl PackedLevel {
     /// change the sheet.
     ///
     /// # Errors
-    /// See [`PackedLevel::tiles`].
+    /// Returns the same errors as [`PackedLevel::tiles`].
     pub fn moves<'a>(
         &'a self,
         sheet: SheetId,
@@ -65,7 +67,7 @@ impl PackedLevel {
     /// Returns the whole level with its complete tile index.
     ///
     /// # Errors
-    /// See [`PackedLevel::tiles`].
+    /// Returns the same errors as [`PackedLevel::tiles`].
     pub fn load_all(&self, loaded: &Loaded<'_>) -> Result<Fetched<Level>, SnapshotError> {
         let everything =
             Region { rows: Spans::all(Axis::Rows), columns: Spans::all(Axis::Columns) };
@@ -96,7 +98,7 @@ fn group_by_stripe(places: Places) -> Vec<Stripe> {
 pub(super) const WRONG_INDEX_CHUNK: SnapshotError =
     SnapshotError::Shape("a chunk of a tile index does not match the reference to it");
 
-/// A traversal of the index: the tiles found and the chunks that are not loaded.
+/// The state of an index traversal: the tiles found so far, and the chunks that are not loaded.
 struct Search<'l, 'a> {
     loaded: &'l Loaded<'a>,
     missing: Vec<ChunkRef>,
@@ -124,14 +126,14 @@ impl<'l, 'a> Search<'l, 'a> {
 
     fn load_moves<'m>(
         &mut self,
-        moves: &'m Kept<SheetMoves>,
+        moves: &'m InlineOrChunk<SheetMoves>,
     ) -> Result<Option<&'m SheetMoves>, SnapshotError>
     where
         'a: 'm,
     {
         let chunk = match moves {
-            Kept::Inline(moves) => return Ok(Some(moves)),
-            Kept::Chunk(chunk) => self.load_chunk(chunk),
+            InlineOrChunk::Inline(moves) => return Ok(Some(moves)),
+            InlineOrChunk::Chunk(chunk) => self.load_chunk(chunk),
         };
         match chunk {
             None => Ok(None),

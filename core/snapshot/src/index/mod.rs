@@ -1,16 +1,17 @@
-//! The tile index of a level: maps ranges of rows and columns to tiles, and the number of objects
-//! that the index is stored in. `FORMAT-index-and-root.md` specifies the encoding.
+//! The tile index of a level, which maps ranges of rows and columns to tiles. The index itself is
+//! stored in one or more objects. `FORMAT-index-and-root.md` specifies the encoding.
 //!
-//! A part of the index that is small enough is stored inside the object that refers to it. From
-//! small to large levels:
+//! If a part of the index is small enough, it is stored inside the object that refers to it. From
+//! small to large levels, the following layouts result:
+//!
 //! 1. The index and the tiles are in the root.
 //! 2. The index is in the root; each tile is a chunk.
 //! 3. The index is one chunk, a single part that the root refers to.
-//! 4. The index has many parts, each with the columns and rows of adjacent stripes. The list of parts is the
-//!    column index; it is in the root or in a chunk of its own.
-//! 5. Stripes are so tall that their rows are also divided into parts.
+//! 4. The index has many parts, each with the columns and rows of adjacent stripes. The list of parts is the column index; it is in the root or in a separate chunk.
+//! 5. If stripes are very tall, their rows are also divided into parts.
 //!
-//! A tile is at most four reads away from the root (list of parts, part, rows, tile), usually one.
+//! Reading a tile takes at most four reads after the root (list of parts, part, rows, tile), but
+//! usually only one.
 
 mod axis_index;
 mod check;
@@ -41,11 +42,11 @@ use super::level::{ChunkRef, SheetMoves, StoredTile};
 use cellar_base::limits::MAX_SHEETS;
 use cellar_sheet::operation::SheetId;
 
-/// A value stored inline, or in a chunk of its own.
+/// A value that is stored either inline or in a separate chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(flat)]
-pub enum Kept<T> {
-    /// Stored inside the object that refers to the value.
+pub enum InlineOrChunk<T> {
+    /// The value is stored inside the object that refers to it.
     #[n(0)]
     Inline(#[n(0)] T),
     /// Stored in a chunk.
@@ -71,20 +72,20 @@ pub struct PackedSheet {
     pub sheet: SheetId,
     /// How the level moves and hides cells of older levels.
     #[n(1)]
-    pub moves: Kept<SheetMoves>,
+    pub moves: InlineOrChunk<SheetMoves>,
     /// Tile index of the sheet.
     #[n(2)]
     pub stripes: Stripes,
 }
 
-/// The tile index of a sheet: its columns, then the rows of each stripe.
+/// The tile index of a sheet: the columns of its stripes, then the rows of each stripe.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(flat)]
 pub enum Stripes {
     /// The whole index.
     #[n(0)]
     Inline(#[n(0)] Indexed<RowIndex>),
-    /// Chunks with one part of the index each, for adjacent stripes.
+    /// Chunks that each contain one part of the index, for adjacent stripes.
     #[n(1)]
     Parts(#[n(0)] Indexed<ChunkRef>),
     /// A chunk with the list of parts.
@@ -99,19 +100,19 @@ pub enum RowIndex {
     /// All tiles of the stripe.
     #[n(0)]
     Tiles(#[n(0)] Indexed<IndexedTile>),
-    /// Chunks with one part of the tiles each, for adjacent rows.
+    /// Chunks that each contain one part of the tiles, for adjacent rows.
     #[n(1)]
     Parts(#[n(0)] Indexed<ChunkRef>),
 }
 
-/// A tile without its place.
+/// A tile without its rows and columns.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
 pub struct IndexedTile {
-    /// Number of cells with a value or a format.
+    /// Number of cells that have a value or a format.
     #[n(0)]
     pub cells: u32,
-    /// Where the bytes of the tile are stored.
+    /// Location of the tile's bytes.
     #[n(1)]
     pub stored: StoredTile,
 }

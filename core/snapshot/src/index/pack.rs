@@ -3,7 +3,7 @@
 use minicbor::Encode;
 
 use super::check::{check_stripes, check_tiles};
-use super::{Indexed, IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex, Stripes};
+use super::{Indexed, IndexedTile, InlineOrChunk, PackedLevel, PackedSheet, RowIndex, Stripes};
 use crate::cbor::{self, Kind};
 use crate::error::SnapshotError;
 use crate::level::{ChunkRef, Level, LevelSheet, StoredTile, Stripe};
@@ -11,18 +11,19 @@ use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer, Weight};
 use cellar_sheet::operation::Span;
 
-/// Maximum CBOR overhead in bytes of a list, or of a pair of an axis index with its end.
+/// Maximum CBOR overhead, in bytes, of a list, or of one pair of an axis index together with the
+/// end pair.
 const PAIR_BYTES: usize = 24;
 
 /// Packs the tile index of a level. Returns the part to store in the root, and the chunks to write
 /// before the root. The result depends only on the arguments. Stripes without tiles are omitted;
 /// inline tiles stay inline.
 ///
-/// A list of parts exceeds `chunk_bytes` if a sheet has millions of tiles; all other lists are
-/// split.
+/// All lists are split into chunks of at most `chunk_bytes`, except for the list of parts, which
+/// may be longer if a sheet has millions of tiles.
 ///
 /// # Errors
-/// [`SnapshotError::Shape`] for an invalid level, [`SnapshotError::TooLong`] for a sheet with more
+/// [`SnapshotError::Shape`] for an invalid level. [`SnapshotError::TooLong`] for a sheet with more
 /// tiles than a list of parts can refer to.
 pub fn pack_level(
     level: &Level,
@@ -39,9 +40,10 @@ fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, Sn
     let moves = &sheet.moves;
     // The check of the packed level does not include chunks.
     moves.check()?;
-    let moves = match packer.reserve_inline(moves) {
-        true => Kept::Inline(moves.clone()),
-        false => Kept::Chunk(packer.pack_chunk(Kind::Moves, moves)?),
+    let moves = if packer.reserve_inline(moves) {
+        InlineOrChunk::Inline(moves.clone())
+    } else {
+        InlineOrChunk::Chunk(packer.pack_chunk(Kind::Moves, moves)?)
     };
     Ok(PackedSheet { sheet: sheet.sheet, moves, stripes: pack_stripes(&sheet.stripes, packer)? })
 }
@@ -60,10 +62,10 @@ pub(super) fn pack_stripes(
         return Ok(Stripes::Inline(all));
     }
     let parts = pack_parts(Kind::Stripes, all, packer)?;
-    match packer.reserve_inline_naming(&parts, total_named_bytes(&parts)) {
-        true => Ok(Stripes::Parts(parts)),
-        false => Ok(Stripes::Chunk(packer.pack_chunk(Kind::Parts, &parts)?)),
+    if packer.reserve_inline_naming(&parts, total_named_bytes(&parts)) {
+        return Ok(Stripes::Parts(parts));
     }
+    Ok(Stripes::Chunk(packer.pack_chunk(Kind::Parts, &parts)?))
 }
 
 fn pack_rows(stripe: &Stripe, packer: &mut Packer) -> Result<RowIndex, SnapshotError> {

@@ -8,17 +8,18 @@ use crate::level::{LevelSheet, SheetMoves, StoredTile, Stripe};
 use crate::tile::Tile;
 use cellar_sheet::operation::SheetId;
 
-/// The levels of one sheet, oldest first, to merge into one level.
+/// The levels of one sheet that are merged into one level.
 #[derive(Debug, Clone)]
 pub struct SheetInput {
     /// Id of the sheet.
     pub sheet: SheetId,
-    /// Kind of contents below the oldest of the levels.
+    /// Kind of contents below the oldest merged level.
     pub below: Below,
-    /// Number of columns that were ever written to, in the space of the newest level.
+    /// Number of leading columns that were ever written to, in the space of the newest level.
     pub columns: u32,
-    /// Maximum columns of an output stripe: a power of two, at least `MIN_STRIPE_COLUMNS`. Any row
-    /// of a stripe of `MIN_STRIPE_COLUMNS` fits into a chunk.
+    /// Maximum number of columns in an output stripe: a power of two, at least
+    /// `MIN_STRIPE_COLUMNS`. In a stripe of `MIN_STRIPE_COLUMNS` columns, every row fits into a
+    /// chunk.
     pub stripe_columns: u32,
     /// Levels to merge, oldest first.
     pub levels: Vec<LevelInput>,
@@ -33,10 +34,10 @@ pub struct LevelInput {
     pub cells: InputCells,
 }
 
-/// Where the cells of a level are stored.
+/// Location of a level's cells.
 #[derive(Debug, Clone)]
 pub enum InputCells {
-    /// In memory, as one tile of the whole sheet.
+    /// In memory, as one tile that covers the whole sheet.
     Memory(Arc<Tile>),
     /// In chunks that are loaded when needed.
     Chunks(Vec<Stripe>),
@@ -57,7 +58,8 @@ impl LevelInput {
         Self { moves: sheet.moves, cells: InputCells::Memory(sheet.tile) }
     }
 
-    /// Returns the input for a level whose tiles are chunks; `None` if a tile is stored inline.
+    /// Returns the input for a level whose tiles are chunks. Returns `None` if a tile is stored
+    /// inline.
     #[must_use]
     pub fn stored(sheet: LevelSheet) -> Option<Self> {
         let mut tiles = sheet.stripes.iter().flat_map(|stripe| &stripe.tiles);
@@ -67,7 +69,7 @@ impl LevelInput {
         Some(Self { moves: sheet.moves, cells: InputCells::Chunks(sheet.stripes) })
     }
 
-    /// Returns the input for a level whose cells are loaded.
+    /// Returns the input for a level whose cells are in memory.
     #[must_use]
     pub fn in_memory(sheet: LevelSheet, tile: Arc<Tile>) -> Self {
         Self { moves: sheet.moves, cells: InputCells::Memory(tile) }

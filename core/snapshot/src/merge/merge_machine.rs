@@ -1,5 +1,5 @@
-//! The merge of several levels into one as a state machine. It requests the tiles that it needs,
-//! returns the tiles that it finished, and can be resumed after any finished tile.
+//! A state machine that merges several levels into one. It requests the input tiles that it needs
+//! and returns finished output tiles. The merge can be resumed after any finished tile.
 
 use std::sync::Arc;
 
@@ -17,25 +17,26 @@ use crate::tile::Tile;
 #[derive(Debug, Clone)]
 pub struct Merge {
     inputs: Vec<SheetInput>,
-    /// Index of the sheet that is being merged.
+    /// Index of the current sheet.
     sheet_index: usize,
-    /// The sheet that is being merged, if it has been opened.
+    /// The current sheet, if its merge has started.
     sheet: Option<SheetMerge>,
     loaded: LoadedTiles,
     /// The finished sheets.
     level: Level,
 }
 
-/// The point from which a merge can be resumed. Everything before this point is in finished tiles.
+/// The point from which a merge can be resumed. Finished tiles contain everything before this
+/// point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct MergeCursor {
     /// Index of the sheet among the merged sheets.
     pub sheet: u32,
-    /// Index of the stripe in the sheet.
+    /// Index of the stripe within the sheet.
     pub stripe: u32,
-    /// Next row, in the space of the newest level.
+    /// Next row to merge, in the space of the newest level.
     pub row: u32,
-    /// Stored bytes per 1,024 cells of the last tile; 0 if unknown.
+    /// Stored bytes per 1,024 cells in the last finished tile; 0 if unknown.
     pub density: u32,
 }
 
@@ -44,7 +45,7 @@ pub struct MergeCursor {
 pub struct MergedTile {
     /// Index of the sheet among the merged sheets.
     pub sheet: u32,
-    /// Index of the stripe in the sheet.
+    /// Index of the stripe within the sheet.
     pub stripe: u32,
     /// Rows and chunk of the tile.
     pub place: TilePlace,
@@ -59,8 +60,8 @@ pub enum MergeStep {
     Tile {
         /// The tile.
         tile: MergedTile,
-        /// The chunk to store before anything refers to it; `None` if an input tile is taken over
-        /// unchanged.
+        /// The chunk, which must be stored before anything refers to it; `None` if an input tile is
+        /// reused unchanged.
         chunk: Option<PackedObject>,
         /// The point after this tile, from which the merge can be resumed.
         cursor: MergeCursor,
@@ -77,8 +78,8 @@ impl Merge {
         Self { inputs, sheet_index: 0, sheet, loaded, level: Level::default() }
     }
 
-    /// Resumes a merge of the same inputs at `cursor`. `finished` are all tiles before the cursor,
-    /// in the order in which they were returned.
+    /// Resumes a merge of the same inputs at `cursor`. `finished` contains all tiles that were
+    /// returned before the cursor, in the same order.
     #[must_use]
     pub fn resume(inputs: Vec<SheetInput>, finished: Vec<MergedTile>, cursor: MergeCursor) -> Self {
         let mut merge = Self::new(inputs);
@@ -104,7 +105,7 @@ impl Merge {
         merge
     }
 
-    /// Adds a tile that a step asked for.
+    /// Adds a tile that [`Merge`] requested.
     pub fn provide(&mut self, hash: ChunkHash, tile: Arc<Tile>) {
         self.loaded.insert(hash, tile);
     }

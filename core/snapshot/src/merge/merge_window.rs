@@ -1,4 +1,4 @@
-//! Merges a window of several levels.
+//! Merges the cells of several levels in one window.
 
 use super::column::{ColumnPart, merge_column};
 use super::part::Part;
@@ -8,15 +8,15 @@ use crate::tile::{Tile, TileColumn};
 use cellar_sheet::axis_map::Run;
 use cellar_sheet::operation::Spans;
 
-/// A column of a part, with the output column that the part's column maps to.
+/// A column of a part, with its output column.
 struct PlacedColumn<'a> {
     output_column: u32,
     part_index: usize,
     column: &'a TileColumn,
 }
 
-/// Merges the cells of a window from `parts`, oldest first. Rows and columns of the result are
-/// absolute, not relative to the window. Tiles of the same level must not overlap.
+/// Merges the cells of a window from `parts`, given oldest first. Rows and columns of the result
+/// are absolute, not relative to the window. Tiles of the same level must not overlap.
 #[must_use]
 pub fn merge_window(parts: &[Part<'_>], window: &Window, below: Below) -> Tile {
     let runs_by_part: Vec<Vec<Run>> = parts.iter().map(|part| part.runs(window)).collect();
@@ -58,7 +58,7 @@ fn column_part<'a>(
     })
 }
 
-/// Returns the rows of a column that any of the regions contains.
+/// Returns the rows of a column that are in at least one of the regions.
 fn hidden_rows(regions: &[Region], column: u32) -> Spans {
     let mut spans: Vec<_> = regions
         .iter()

@@ -1,5 +1,5 @@
-//! Merges levels. The newest value of a cell wins, blanks and cleared regions hide older cells, and
-//! all cells are moved to the space of the newest level.
+//! Merges levels. For each cell, the newest value wins. Blanks and cleared regions hide older
+//! cells. All cells are moved to the space of the newest level.
 //!
 //! Reading a window of a sheet uses the same code as merging levels.
 

@@ -1,4 +1,4 @@
-//! A tile as an input of a merge.
+//! Tiles as inputs of a merge.
 
 use super::source::Source;
 use super::window::Window;
@@ -6,18 +6,18 @@ use crate::tile::{Tile, TileColumn};
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_sheet::axis_map::Run;
 
-/// A tile and its place in the space of its level.
+/// A tile with its place in the space of its level.
 #[derive(Debug, Clone, Copy)]
 pub struct Part<'a> {
-    /// Cells of the tile, relative to its place.
+    /// Cells of the tile, in coordinates relative to the tile's place.
     pub tile: &'a Tile,
     /// Top row of the tile in the space of its level.
     pub first_row: u32,
     /// Left column of the tile in the space of its level.
     pub first_column: u32,
-    /// Size of the tile's place. Cells of a malformed tile beyond its place are ignored.
+    /// Size of the tile's place. In a malformed tile, cells outside the place are ignored.
     pub place: PlaceSize,
-    /// Source of the tile's level.
+    /// Mapping from the tile's level to the newest level.
     pub source: &'a Source,
 }
 
@@ -31,7 +31,7 @@ pub struct PlaceSize {
 }
 
 impl PlaceSize {
-    /// Size of a whole sheet, for tiles in memory.
+    /// Size of a whole sheet. Used for tiles in memory.
     pub const SHEET: Self = Self { rows: MAX_ROWS, columns: MAX_COLUMNS };
 }
 
@@ -42,8 +42,8 @@ impl<'a> Part<'a> {
         Self { tile, first_row: 0, first_column: 0, place: PlaceSize::SHEET, source }
     }
 
-    /// Returns the runs of the tile's rows that map into the window. Source rows are relative to
-    /// the tile's top row.
+    /// Returns the runs of the tile's rows that map into the window. The source rows of the runs
+    /// are relative to the tile's top row.
     pub(super) fn runs(&self, window: &Window) -> Vec<Run> {
         let runs = self.source.rows.runs();
         let row_end = self.first_row.saturating_add(self.place.rows);
@@ -58,7 +58,7 @@ impl<'a> Part<'a> {
         clipped
     }
 
-    /// Clips a run to the rows of the tile and to the window; `None` if nothing is left.
+    /// Clips a run to the rows of the tile and to the window. Returns `None` if no rows remain.
     fn clip_run(&self, run: Run, row_end: u32, window: &Window) -> Option<Run> {
         let before_tile = self.first_row.saturating_sub(run.src);
         let before_window = window.rows.start.saturating_sub(run.dst);
@@ -76,8 +76,8 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Returns the output rows in the window where the tile has a cell, unsorted and possibly
-    /// repeated.
+    /// Returns the output rows in the window where the tile has a cell. The rows are unsorted and
+    /// may contain duplicates.
     pub(super) fn rows(&self, window: &Window) -> Vec<u32> {
         let runs = self.runs(window);
         let mut output_rows = Vec::new();
@@ -96,7 +96,7 @@ impl<'a> Part<'a> {
         output_rows
     }
 
-    /// Iterates over the tile's columns that map into the window, with their output columns.
+    /// Iterates over the columns of the tile that map into the window, with their output columns.
     pub(super) fn columns(&self, window: &Window) -> impl Iterator<Item = (u32, &'a TileColumn)> {
         let (source, first_column, place) = (self.source, self.first_column, self.place);
         let window_columns = window.columns.clone();

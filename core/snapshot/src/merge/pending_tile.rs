@@ -1,4 +1,4 @@
-//! Merged cells that are not part of an output tile yet.
+//! Merged cells that do not belong to a finished output tile yet.
 
 use crate::level::{StoredTile, TilePlace};
 use crate::packed::PackedObject;
@@ -11,20 +11,21 @@ use cellar_sheet::operation::Span;
 /// Encodes a tile as a chunk; returns `None` if the tile is too large for a chunk.
 pub type TileEncoder<'a> = &'a dyn Fn(&Tile) -> Option<PackedObject>;
 
-/// Densities are measured in stored bytes per this number of cells.
+/// Number of cells that a density refers to. A density is the number of stored bytes of this many
+/// cells.
 pub(super) const DENSITY_CELLS: u64 = 1_024;
 
-/// Density assumed before the first tile is encoded: 4 bytes per cell.
+/// Density that is assumed before the first tile is encoded; corresponds to 4 bytes per cell.
 const INITIAL_DENSITY: u64 = 4 * DENSITY_CELLS;
 
-/// Merged cells of a stripe that are not part of an output tile yet, in rows and columns of the
-/// output.
+/// Merged cells of a stripe that do not belong to a finished tile yet, in output coordinates.
 #[derive(Debug, Clone)]
 pub(super) struct PendingTile {
     columns: Span,
     tile: Tile,
     cells: usize,
-    /// Stored bytes per `DENSITY_CELLS` cells in the last tile; predicts the size of the next tile.
+    /// Stored bytes per `DENSITY_CELLS` cells in the last tile. Used to predict the size of the
+    /// next tile.
     density: u64,
 }
 
@@ -35,7 +36,7 @@ pub(super) struct CutTile {
     pub(super) object: PackedObject,
 }
 
-/// A row does not fit into a chunk. Cannot happen in a stripe of `MIN_STRIPE_COLUMNS` columns.
+/// A row does not fit into a chunk. This cannot happen in a stripe of `MIN_STRIPE_COLUMNS` columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("row {row} of the stripe at column {column} is too large for a chunk")]
 pub struct RowTooLarge {
@@ -51,7 +52,7 @@ impl PendingTile {
         Self { columns, tile: Tile::default(), cells: 0, density }
     }
 
-    /// Returns the stored bytes per `DENSITY_CELLS` cells of the last tile.
+    /// Returns the stored bytes per `DENSITY_CELLS` cells in the last tile.
     pub(super) fn density(&self) -> u64 {
         self.density
     }
@@ -70,28 +71,28 @@ impl PendingTile {
         self.tile.memory_bytes()
     }
 
-    /// Returns the expected stored size in bytes of all pending cells.
+    /// Returns the estimated stored size of all pending cells, in bytes.
     pub(super) fn expected_bytes(&self) -> u64 {
         u64::try_from(self.cells).unwrap_or(u64::MAX).saturating_mul(self.density) / DENSITY_CELLS
     }
 
-    /// Returns whether there are cells for one and a half tiles, so that the rest after a cut is
-    /// not too small for a tile.
+    /// Returns whether there are enough cells for one and a half tiles. After one tile is cut off,
+    /// the remaining cells are then enough for another tile.
     pub(super) fn is_full(&self) -> bool {
         let target = self.target_bytes();
         self.expected_bytes() >= target.saturating_add(target / 2) || self.cells > MAX_TILE_CELLS
     }
 
     /// Returns the target size of the next tile. The first tile of a sheet is smaller, so that a
-    /// reader gets the first screen sooner.
+    /// reader can display the first screen sooner.
     fn target_bytes(&self) -> u64 {
         let is_first_tile = self.columns.first == 0 && self.tile.first_row() == Some(0);
         let target = if is_first_tile { FIRST_TILE_BYTES } else { TARGET_CHUNK_BYTES };
         u64::try_from(target).unwrap_or(u64::MAX)
     }
 
-    /// Cuts a tile off the top; returns `None` if there are no cells. Encodes a second time if the
-    /// first tile is far from the target size.
+    /// Cuts off and encodes a tile at the top. Returns `None` if there are no cells. If the size of
+    /// the first attempt is far from the target size, encodes a second time.
     pub(super) fn cut_tile(
         &mut self,
         encode: TileEncoder<'_>,
@@ -128,8 +129,8 @@ impl PendingTile {
         }
     }
 
-    /// Returns how many cells the next tile should have: all, unless there are cells for more than
-    /// one tile.
+    /// Returns the number of cells for the next tile. This is all cells, unless there are enough
+    /// for more than one tile.
     fn next_tile_cells(&self) -> usize {
         if !self.is_full() {
             return self.cells;
@@ -150,8 +151,8 @@ impl PendingTile {
         self.density = (stored_bytes.saturating_mul(DENSITY_CELLS) / cells).max(1);
     }
 
-    /// Returns the exclusive end row of a tile that starts at `first` and has at most `max_cells`
-    /// cells, but at least one row. The tile never ends in empty rows.
+    /// Returns the exclusive end row of a tile that starts at row `first`. The tile has at most
+    /// `max_cells` cells but at least one row, and never ends with empty rows.
     fn find_end_row(&self, first: u32, max_cells: usize) -> u32 {
         let (mut low, mut high) = (first.saturating_add(1), self.tile.end());
         while low < high {

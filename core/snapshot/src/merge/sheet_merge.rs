@@ -1,4 +1,4 @@
-//! Merges one sheet, stripe by stripe.
+//! Merges one sheet, one stripe at a time.
 
 use super::input::{InputCells, SheetInput};
 use super::source::{Source, compose_moves, level_sources};
@@ -12,9 +12,9 @@ use cellar_sheet::operation::{Span, Spans};
 #[derive(Debug, Clone)]
 pub(super) struct SheetMerge {
     pub(super) sources: Vec<Source>,
-    /// Index of the stripe that is being merged.
+    /// Index of the current stripe.
     pub(super) stripe_index: usize,
-    /// The stripe that is being merged, if it has been opened.
+    /// The current stripe, if its merge has started.
     pub(super) stripe: Option<StripeMerge>,
     /// Output stripes with the tiles finished so far.
     output: Vec<Stripe>,
@@ -28,8 +28,8 @@ impl SheetMerge {
         Self { sources, stripe_index: 0, stripe: None, output }
     }
 
-    /// Opens the current stripe, whose rows above `row` are finished. Leaves `stripe` empty after
-    /// the last stripe.
+    /// Starts the merge of the current stripe at `row`; all rows above are finished. Leaves
+    /// `stripe` empty if there are no more stripes.
     pub(super) fn open_stripe(&mut self, input: &SheetInput, row: u32, density: Option<u64>) {
         let levels =
             SheetLevels { inputs: &input.levels, sources: &self.sources, below: input.below };
@@ -49,7 +49,7 @@ impl SheetMerge {
         }
     }
 
-    /// Returns the merged sheet, or `None` if the sheet changes nothing.
+    /// Returns the merged sheet, or `None` if the sheet contains no changes.
     pub(super) fn finish(self, input: &SheetInput) -> Option<LevelSheet> {
         let sheet = LevelSheet {
             sheet: input.sheet,
@@ -60,7 +60,7 @@ impl SheetMerge {
     }
 }
 
-/// Divides the columns of the merged sheet into stripes, according to the sizes of the inputs.
+/// Divides the columns of the merged sheet into stripes, based on the sizes of the inputs.
 fn divide_into_stripes(input: &SheetInput, sources: &[Source]) -> Vec<Span> {
     let mut weights = ColumnWeights::default();
     for (level, source) in input.levels.iter().zip(sources) {

@@ -1,10 +1,11 @@
-//! The levels of a merge, as seen from the newest level.
+//! Maps each level of a merge to the space of the newest level.
 
 use super::window::Below;
 use crate::level::{Region, SheetMoves};
 use cellar_sheet::axis_map::{Axis, AxisMap};
 
-/// Where a level's cells are in the space of the newest level, and which of them newer levels hide.
+/// Maps the cells of a level to the space of the newest level, and records which cells newer levels
+/// hide.
 #[derive(Debug, Clone)]
 pub struct Source {
     /// Maps rows of the level to rows of the newest level.
@@ -17,7 +18,7 @@ pub struct Source {
     pub hidden_formats: Vec<Region>,
 }
 
-/// Returns the source of each level. `levels` are the moves of the levels, oldest first.
+/// Returns the source of each level. `levels` are the moves of the levels, given oldest first.
 #[must_use]
 pub fn level_sources(levels: &[&SheetMoves]) -> Vec<Source> {
     let mut newer_moves = SheetMoves::default();
@@ -35,14 +36,14 @@ pub fn level_sources(levels: &[&SheetMoves]) -> Vec<Source> {
     sources
 }
 
-/// Composes the moves of levels, oldest first, into one.
+/// Composes the moves of several levels, given oldest first, into one.
 #[must_use]
 pub fn compose_moves(levels: &[&SheetMoves]) -> SheetMoves {
     levels.iter().rev().fold(SheetMoves::default(), |newer, level| newer.compose_over(level))
 }
 
 impl SheetMoves {
-    /// Returns no moves if no level exists below, otherwise the moves unchanged.
+    /// Returns the moves unchanged if an older level exists below; otherwise, returns empty moves.
     #[must_use]
     pub(crate) fn needed_above(self, below: Below) -> Self {
         if below.is_nothing() { Self::default() } else { self }
@@ -58,7 +59,8 @@ impl SheetMoves {
         }
     }
 
-    /// Maps older cleared regions through these moves and appends those that no region covers yet.
+    /// Maps older cleared regions through these moves, and appends those that are not covered by a
+    /// region yet.
     fn merge_clears(&self, clears: &[Region], older_clears: &[Region]) -> Vec<Region> {
         let mut merged = clears.to_vec();
         for older in older_clears {

@@ -1,4 +1,4 @@
-//! Merges one stripe from top to bottom, with only the tiles of a few rows in memory.
+//! Merges one stripe from top to bottom. Only the tiles for a few rows are in memory at a time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::packed::PackedObject;
 use crate::tile::Tile;
 use cellar_sheet::operation::Span;
 
-/// Number of tiles to request ahead, in the same request as the tiles that are needed next.
+/// Number of tiles that are prefetched in the same request as the tiles that are needed next.
 const TILES_AHEAD: usize = 4;
 
-/// Loaded tiles by chunk name.
+/// Loaded tiles, keyed by chunk name.
 pub(super) type LoadedTiles = BTreeMap<ChunkHash, Arc<Tile>>;
 
 /// A stripe that is being merged.
@@ -26,13 +26,13 @@ pub(super) type LoadedTiles = BTreeMap<ChunkHash, Arc<Tile>>;
 pub(super) struct StripeMerge {
     columns: Span,
     below: Below,
-    /// All rows above this row are merged: their cells are in finished tiles or in `pending`.
+    /// First row that is not merged yet. The cells above it are in finished tiles or in `pending`.
     row: u32,
     /// Stored tiles, sorted by their first output row.
     tiles: Vec<InputTile>,
-    /// Tiles in memory with their level indices.
+    /// Tiles in memory, with the indices of their levels.
     memory_tiles: Vec<(usize, Arc<Tile>)>,
-    /// Sorted output rows in which tiles in memory have cells.
+    /// Output rows in which tiles in memory have cells, in ascending order.
     memory_rows: Vec<u32>,
     pending: PendingTile,
 }
@@ -41,13 +41,14 @@ pub(super) struct StripeMerge {
 pub(super) enum StripeStep {
     /// These tiles must be loaded.
     Load(Vec<ChunkRef>),
-    /// A finished output tile and its chunk; no chunk if an input tile is taken over unchanged.
+    /// A finished output tile and its chunk. The chunk is missing if an input tile is reused
+    /// unchanged.
     Tile(TilePlace, Option<PackedObject>),
     /// The stripe is merged.
     Done,
 }
 
-/// The levels of a sheet with their sources.
+/// The levels of a sheet, with their mappings to the newest level.
 pub(super) struct SheetLevels<'a> {
     pub(super) inputs: &'a [LevelInput],
     pub(super) sources: &'a [Source],
@@ -55,7 +56,7 @@ pub(super) struct SheetLevels<'a> {
 }
 
 impl StripeMerge {
-    /// Starts or resumes a stripe whose rows above `row` are finished.
+    /// Starts the merge of a stripe at `row`, or resumes it; all rows above are finished.
     pub(super) fn open(
         columns: Span,
         row: u32,
@@ -92,8 +93,8 @@ impl StripeMerge {
         merge
     }
 
-    /// Returns the stored bytes per `DENSITY_CELLS` cells of the input tiles, as an estimate for
-    /// output tiles.
+    /// Returns the stored bytes per `DENSITY_CELLS` cells in the input tiles. This is an estimate
+    /// for the output tiles.
     fn input_density(&self) -> Option<u64> {
         let bytes = self.tiles.iter().map(|tile| u64::from(tile.chunk.bytes));
         let cells = self.tiles.iter().map(|tile| u64::from(tile.cells));
@@ -115,7 +116,7 @@ impl StripeMerge {
         self.pending.density()
     }
 
-    /// Returns whether an unfinished part of the stripe needs a loaded tile.
+    /// Returns whether a loaded tile is needed for an unfinished part of the stripe.
     pub(super) fn needs_tile(&self, hash: &ChunkHash) -> bool {
         self.unfinished_tiles().any(|tile| tile.chunk.hash == *hash)
     }
@@ -171,7 +172,8 @@ impl StripeMerge {
         tile_row.into_iter().chain(self.next_memory_row()).min()
     }
 
-    /// Returns a reusable tile that starts at the current row and shares no row with another input.
+    /// Returns a tile that can be reused unchanged: it starts at the current row and shares no row
+    /// with another input.
     fn find_reusable_tile(&self) -> Option<InputTile> {
         let starts_here = |tile: &&InputTile| tile.is_reusable && tile.rows.first == self.row;
         let tile = self.unfinished_tiles().find(starts_here)?;
@@ -182,7 +184,8 @@ impl StripeMerge {
         (overlapping_tiles == 1 && !overlaps_memory).then(|| tile.clone())
     }
 
-    /// Returns the next row at which a tile starts or ends. Up to that row, the same tiles overlap.
+    /// Returns the next row at which a tile starts or ends. All rows up to this row overlap the
+    /// same tiles.
     fn band_end(&self) -> u32 {
         let next_edge = |tile: &InputTile| {
             if tile.rows.first > self.row { tile.rows.first } else { tile.rows.end() }
@@ -190,8 +193,8 @@ impl StripeMerge {
         self.unfinished_tiles().map(next_edge).min().unwrap_or(u32::MAX)
     }
 
-    /// Returns the tiles to load before the band can be merged, and a few tiles after the band.
-    /// Returns nothing if the band can be merged now.
+    /// Returns the tiles that must be loaded before the band can be merged, and a few tiles after
+    /// the band. Returns no tiles if the band can be merged now.
     fn missing_tiles(&self, band_end: u32, loaded: &LoadedTiles) -> Vec<ChunkRef> {
         let is_missing = |tile: &&InputTile| !loaded.contains_key(&tile.chunk.hash);
         let (in_band, after_band): (Vec<&InputTile>, Vec<&InputTile>) =
@@ -236,7 +239,7 @@ impl StripeMerge {
     }
 }
 
-/// Returns a step that takes over an input tile unchanged.
+/// Returns a step that reuses an input tile unchanged.
 fn reuse_tile(tile: &InputTile) -> StripeStep {
     let stored = StoredTile::Chunk(tile.chunk);
     StripeStep::Tile(TilePlace { rows: tile.rows, cells: tile.cells, stored }, None)

@@ -1,4 +1,4 @@
-//! The stored tiles of the input levels that overlap a stripe of the output.
+//! Finds the stored tiles of the input levels that overlap an output stripe.
 
 use super::part::PlaceSize;
 use super::source::Source;
@@ -8,7 +8,7 @@ use cellar_base::limits::TARGET_CHUNK_BYTES;
 use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::operation::{Span, Spans};
 
-/// Minimum stored bytes of a tile that is taken over unchanged. Smaller tiles are merged with their
+/// Minimum stored bytes of a tile that is reused unchanged. Smaller tiles are merged with their
 /// neighbours, so that small fragments do not accumulate.
 pub(super) const MIN_REUSED_BYTES: u64 = TARGET_CHUNK_BYTES as u64 / 2;
 
@@ -22,19 +22,19 @@ pub(super) struct InputTile {
     /// Left column in the space of the level.
     pub(super) first_column: u32,
     pub(super) place: PlaceSize,
-    /// Output rows that the tile may have cells in.
+    /// Output rows in which the tile may have cells.
     pub(super) rows: Span,
     pub(super) cells: u32,
     pub(super) chunk: ChunkRef,
-    /// Whether the tile can be taken over unchanged if no other input has cells in its rows.
+    /// Whether the tile can be reused unchanged if no other input has cells in its rows.
     pub(super) is_reusable: bool,
 }
 
-/// The output stripe that input tiles are collected for.
+/// The output stripe for which input tiles are collected.
 pub(super) struct OutputStripe {
     pub(super) columns: Span,
     pub(super) below: Below,
-    /// Output rows above this row are finished.
+    /// First output row that is not finished.
     pub(super) first_row: u32,
 }
 
@@ -92,21 +92,22 @@ impl OutputStripe {
             && stripe.columns.count == self.columns.count;
         let is_visible = !hides_any(&source.hidden_values, rows, self.columns)
             && !hides_any(&source.hidden_formats, rows, self.columns);
-        // Tiles of newer levels may contain blanks, which must be dropped if no level is below.
+        // Tiles may contain blanks that hide older cells. If no level is below, these blanks must
+        // be dropped, so such tiles cannot be reused.
         let may_keep_blanks = !self.below.is_nothing() || level == 0;
         is_unfinished && is_large && is_contiguous && is_visible && may_keep_blanks
     }
 }
 
 /// Returns the smallest output span that contains all kept lines of a span, including lines
-/// inserted between them; `None` if no line is kept.
+/// inserted between them. Returns `None` if no line is kept.
 fn map_span(map: &AxisMap, span: Span) -> Option<Span> {
     let covered = map.covered(&Spans::one(span.first, span.count));
     covered.iter().next()
 }
 
-/// Returns the first output line of a span whose lines are all kept and still contiguous; otherwise
-/// `None`.
+/// Returns the first output line of a span if all its lines are kept and still contiguous;
+/// otherwise, returns `None`.
 fn map_whole_span(map: &AxisMap, span: Span) -> Option<u32> {
     let first = map.get(span.first)?;
     let kept = map.kept(&Spans::one(span.first, span.count));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cellar_base::limits::{MAX_COLUMNS, MIN_STRIPE_COLUMNS, TARGET_CHUNK_BYTES};
 use cellar_sheet::operation::Span;
 
-/// The expected stored bytes of a sheet, by groups of `MIN_STRIPE_COLUMNS` columns.
+/// The estimated stored bytes of a sheet, for each group of `MIN_STRIPE_COLUMNS` columns.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ColumnWeights {
     /// Bytes by group index.
@@ -13,12 +13,12 @@ pub(super) struct ColumnWeights {
 }
 
 impl ColumnWeights {
-    /// Adds bytes that are spread evenly over columns.
+    /// Adds bytes, distributed evenly over columns.
     pub(super) fn add(&mut self, columns: Span, bytes: u64) {
         let first = group_index(columns.first);
         let last = group_index(columns.end().saturating_sub(1));
         let group_count = u64::from(last.saturating_sub(first)).saturating_add(1);
-        // At least one byte, so that every group with cells belongs to a stripe.
+        // Each group gets at least one byte, so that every group with cells belongs to a stripe.
         let bytes_per_group = (bytes / group_count).max(1);
         for group in first..=last {
             let weight = self.groups.entry(group).or_default();
@@ -26,16 +26,16 @@ impl ColumnWeights {
         }
     }
 
-    /// Returns the stripes, from left to right. Widths are powers of two. A stripe is as wide as
-    /// possible, up to `max_columns`, while its cells fit into one tile. Empty columns get no
-    /// stripe.
+    /// Returns the stripes from left to right. Widths are powers of two. Each stripe is as wide as
+    /// possible, up to `max_columns`, as long as its cells fit into one tile. Empty columns do not
+    /// belong to a stripe.
     pub(super) fn stripes(&self, max_columns: u32) -> Vec<Span> {
         let mut stripes = Vec::new();
         self.push_stripes(Span { first: 0, count: MAX_COLUMNS }, max_columns, &mut stripes);
         stripes
     }
 
-    /// Appends `columns` as one stripe, or divides them into halves.
+    /// Appends `columns` as one stripe, or splits them into halves if they do not fit.
     fn push_stripes(&self, columns: Span, max_columns: u32, stripes: &mut Vec<Span>) {
         let bytes = self.bytes(columns);
         if bytes == 0 {
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(within(128, &[(0, 300, 3)]), [(0, 128), (128, 128), (256, 128)]);
         assert_eq!(stripes(&[(0, 10, target)]), [(0, 1 << 16)]);
         assert_eq!(stripes(&[(0, 10, target + 1)]), [(0, 128)]);
-        // Two groups of 128 columns fit into one tile together.
+        // Two groups of 128 columns fit into one tile.
         let some = [(0, 129, 2 * target), (256, 128, target / 2), (384, 128, target / 2)];
         assert_eq!(stripes(&some), [(0, 128), (128, 128), (256, 256)]);
         assert_eq!(stripes(&[(0, 256, 4 * target)]), [(0, 128), (128, 128)]);

@@ -1,8 +1,8 @@
-//! The window of a merge, and what lies below the merged levels.
+//! The output window of a merge, and the kind of contents below the merged levels.
 
 use std::ops::Range;
 
-/// A rectangle of the output.
+/// A rectangle of the merge output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
     /// Row range.
@@ -11,15 +11,15 @@ pub struct Window {
     pub columns: Range<u32>,
 }
 
-/// Kind of contents below the merged levels. Determines which blanks and `General` formats a merge
-/// must keep.
+/// Kind of contents below the merged levels. It determines which blanks and `General` formats a
+/// merge must keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Below {
-    /// Older levels: blanks and moves that affect older cells are kept.
+    /// Older levels exist, so blanks and moves that affect older cells are kept.
     Levels,
-    /// No level: blanks need not be kept.
+    /// No level exists below, so blanks need not be kept.
     Nothing,
-    /// No level and no range format that a cell's own `General` format could hide.
+    /// No level exists below, and no range format that the `General` format of a cell could hide.
     NothingFormatted,
 }
 

@@ -1,5 +1,5 @@
-//! Writes the tiles of a sheet whose rows arrive from top to bottom. Used for imports, which need
-//! no merge.
+//! Writes the tiles of a sheet whose rows arrive from top to bottom. Used for imports, which do not
+//! need a merge.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,11 @@ use cellar_base::limits::{MAX_WRITER_BYTES, MIN_STRIPE_COLUMNS};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::Span;
 
-/// Writes the tiles of one sheet. Uses at most `MAX_WRITER_BYTES` of memory plus one block.
+/// Writes the tiles of one sheet. In addition to the current block, uses at most `MAX_WRITER_BYTES`
+/// of memory.
 #[derive(Debug, Clone, Default)]
 pub struct SheetWriter {
-    /// Stripes of `MIN_STRIPE_COLUMNS` columns, by index.
+    /// Stripes of `MIN_STRIPE_COLUMNS` columns each, keyed by index.
     stripes: BTreeMap<u32, StripeWriter>,
     extent: Extent,
     cells: u64,
@@ -39,8 +40,8 @@ pub struct WrittenSheet {
 }
 
 impl SheetWriter {
-    /// Appends a block of rows below all earlier blocks. Rows and columns are those of the sheet.
-    /// Returns the chunks to store.
+    /// Appends a block of rows below all earlier blocks. Its rows and columns are in coordinates of
+    /// the sheet. Returns the chunks to store.
     ///
     /// # Errors
     /// [`RowTooLarge`] if a row does not fit into a chunk.
@@ -78,7 +79,7 @@ impl SheetWriter {
         }
     }
 
-    /// Finishes the sheet. Returns it with the remaining chunks to store.
+    /// Finishes the sheet. Returns the sheet and the remaining chunks to store.
     ///
     /// # Errors
     /// [`RowTooLarge`] if a row does not fit into a chunk.
@@ -137,7 +138,7 @@ mod tests {
     use crate::level::{ChunkHash, ChunkRef, StoredTile};
     use crate::tile::TileValue;
 
-    /// Returns a block of numbers in these rows of the first `columns` columns.
+    /// Returns a block that contains numbers in the first `columns` columns of these rows.
     fn block(rows: std::ops::Range<u32>, columns: u32) -> Tile {
         let column = |number| {
             let mut column = TileColumn::new(number);

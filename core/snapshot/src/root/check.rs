@@ -1,10 +1,10 @@
-//! Validates roots. Stored roots may be damaged or hostile.
+//! Validates roots, because stored roots may be damaged or hostile.
 
 use std::collections::HashSet;
 
 use super::{PackedFormats, Root, RootSheet};
 use crate::error::SnapshotError;
-use crate::index::{Kept, check_chunk, ensure};
+use crate::index::{InlineOrChunk, check_chunk, ensure};
 use cellar_base::limits::{
     MAX_COLUMNS, MAX_LEVELS, MAX_RANGE_FORMATS, MAX_ROWS, MAX_SHEET_NAME_CHARACTERS, MAX_SHEETS,
 };
@@ -29,8 +29,8 @@ impl Root {
             sheet.check()?;
         }
         match &self.used {
-            Kept::Chunk(chunk) => check_chunk(chunk),
-            Kept::Inline(used) => {
+            InlineOrChunk::Chunk(chunk) => check_chunk(chunk),
+            InlineOrChunk::Inline(used) => {
                 used.check()?;
                 self.check_numbers(&used.0)
             }
@@ -43,8 +43,8 @@ impl Root {
         ensure(contains_all, "a sheet's id is missing from the used ids")
     }
 
-    /// Checks that the levels are contiguous from the beginning of the log to the root's position.
-    /// A root without levels is valid: it is empty.
+    /// Checks that the levels are contiguous from the beginning of the log to the position of the
+    /// root. A root without levels is valid and has no cells.
     fn check_levels(&self) -> CheckResult {
         ensure(self.all_levels().count() <= MAX_LEVELS, "the root has too many levels")?;
         let mut after = None;

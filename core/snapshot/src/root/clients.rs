@@ -1,5 +1,5 @@
-//! The last mutation of each client. Makes a repeated mutation recognizable, however old its entry
-//! is.
+//! The last mutation of each client. It allows recognizing a repeated mutation, however old the
+//! original entry is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,20 +19,20 @@ use cellar_base::limits::{
 pub struct LastMutation {
     /// Id of the mutation.
     pub id: u64,
-    /// Creation time of the mutation's entry, in Unix seconds.
+    /// Creation time of the entry that contains the mutation, in Unix seconds.
     pub entry_s: u64,
 }
 
-/// The last mutation of each known client, stored in one chunk. At most `MAX_ROOT_CLIENTS` clients
-/// are kept; beyond that, the clients that were idle longest are dropped. Clients of sync groups
-/// also have names, because a pull response contains names.
+/// The last mutation of each known client, stored in one chunk. If there are more than
+/// `MAX_ROOT_CLIENTS` clients, those that were idle longest are dropped. Clients in sync groups
+/// also have names, because a pull response contains the names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClientMap {
     last: BTreeMap<ClientKey, LastMutation>,
     names: BTreeMap<ClientKey, ClientName>,
 }
 
-/// Encoded clients, column by column, which compresses better.
+/// Encoded clients. They are stored column by column, because this compresses better.
 #[derive(Encode, Decode)]
 #[cbor(map)]
 struct StoredClients {
@@ -96,8 +96,8 @@ impl ClientMap {
         self.names.iter().filter_map(|(client, name)| Some((*client, name, self.get(*client)?)))
     }
 
-    /// Records the name of a client. A client's name never changes, because the client key is
-    /// derived from it.
+    /// Records the name of a client. The client key is derived from the name, so the name of a
+    /// client never changes.
     pub fn note_name(&mut self, client: ClientKey, name: &ClientName) {
         if self.last.contains_key(&client) && !self.names.contains_key(&client) {
             self.names.insert(client, name.clone());
@@ -113,7 +113,7 @@ impl ClientMap {
 
     /// Drops clients that were idle for more than `CLIENT_IDLE_S` at `now_s`, the creation time of
     /// the snapshot's last entry. Then drops the clients that were idle longest, until at most
-    /// `MAX_ROOT_CLIENTS` clients and `MAX_ROOT_CLIENT_NAME_BYTES` of names are left.
+    /// `MAX_ROOT_CLIENTS` clients and at most `MAX_ROOT_CLIENT_NAME_BYTES` of names remain.
     pub fn prune(&mut self, now_s: u64) {
         self.last.retain(|_, last| now_s.saturating_sub(last.entry_s) <= CLIENT_IDLE_S);
         let excess = self.last.len().saturating_sub(MAX_ROOT_CLIENTS);
@@ -168,7 +168,7 @@ impl ClientMap {
         pack(&cbor::encode(Kind::Clients, &stored), Bounds::CHUNK).map(Some)
     }
 
-    /// Decodes an uncompressed chunk. Accepts any input.
+    /// Decodes an uncompressed chunk. Accepts arbitrary input.
     ///
     /// # Errors
     /// [`SnapshotError`] if the chunk is invalid.

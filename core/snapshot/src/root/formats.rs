@@ -28,7 +28,7 @@ pub enum PackedFormats {
     Chunks(#[n(0)] Vec<ChunkRef>),
 }
 
-/// Records of a sheet's format layer, oldest first: all of them, or those of one chunk.
+/// Records of a sheet's format layer, oldest first: either all records, or those of one chunk.
 #[derive(Debug, Clone, PartialEq, Default, Encode, Decode)]
 #[cbor(transparent)]
 pub struct FormatRecords(
@@ -56,7 +56,7 @@ impl FormatRecords {
         Self(layer.records().iter().map(stored).collect())
     }
 
-    /// Decodes an uncompressed chunk. Accepts any input.
+    /// Decodes an uncompressed chunk. Accepts arbitrary input.
     ///
     /// # Errors
     /// [`SnapshotError`] if the chunk is invalid.
@@ -111,7 +111,7 @@ pub fn pack_formats<'a>(
 }
 
 impl PackedFormats {
-    /// Returns the format layer, or the chunks that must be loaded first, all in one request.
+    /// Returns the format layer, or all chunks that must be loaded first.
     ///
     /// # Errors
     /// [`SnapshotError`] if the chunks together have more records than a sheet may have.

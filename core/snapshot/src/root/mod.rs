@@ -1,4 +1,4 @@
-//! The root of a snapshot: everything that a reader needs before it loads chunks.
+//! The root of a snapshot, which contains everything that a reader needs before it loads chunks.
 //! `FORMAT-index-and-root.md` specifies the encoding.
 
 mod check;
@@ -15,7 +15,7 @@ pub use numbers::{StoredSheetNumbers, pack_sheet_numbers};
 use minicbor::{Decode, Encode};
 
 use super::cbor::{self, Kind};
-use super::index::{Kept, PackedLevel};
+use super::index::{InlineOrChunk, PackedLevel};
 use super::level::{ChunkHash, ChunkRef};
 use super::packed::{Bounds, PackedObject, pack, unpack};
 use crate::error::SnapshotError;
@@ -26,12 +26,13 @@ use cellar_base::position::Position;
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
 
-/// Maximum bytes per sheet and level for references to the sheet's chunks.
+/// Maximum length of the references to a sheet's chunks in one level, in bytes.
 const REFERENCES_BYTES: usize = 100;
-/// Maximum bytes of a sheet without its formats.
+/// Maximum length of a sheet without its formats, in bytes.
 const SHEET_BYTES: usize = 200;
-/// Everything that fits [`super::PackLimits`] must fit into a root, with room left for references
-/// to chunks of formats. A root that is too large to store would stop all snapshots of the log.
+/// Everything within the limits of [`super::PackLimits`] must fit into a root, together with
+/// references to chunks of formats. If a root were too large to store, no more snapshots of the log
+/// could be built.
 const _: () = assert!(
     MAX_LEVELS * (INLINE_LEVEL_BYTES + MAX_SHEETS * REFERENCES_BYTES)
         + INLINE_LEVEL_0_BYTES
@@ -40,14 +41,15 @@ const _: () = assert!(
         < MAX_ROOT_BYTES
 );
 
-/// The state of a spreadsheet after all entries through a position.
+/// The state of a spreadsheet after all entries up to and including a position.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(map)]
 pub struct Root {
     /// Position of the last entry.
     #[cbor(n(0), with = "cbor::position")]
     pub position: Position,
-    /// Number of entries from the beginning of the log through `position`, across all segments.
+    /// Number of entries from the beginning of the log up to and including `position`, across all
+    /// segments.
     #[n(1)]
     pub entries: u64,
     /// Sheets in tab order; at least one.
@@ -55,15 +57,16 @@ pub struct Root {
     pub sheets: Vec<RootSheet>,
     /// All sheet ids that the workbook ever used.
     #[n(3)]
-    pub used: Kept<StoredSheetNumbers>,
+    pub used: InlineOrChunk<StoredSheetNumbers>,
     /// Levels that are stored in chunks, oldest first.
     #[cbor(n(4), decode_with = "cbor::at_most::<_, _, MAX_LEVELS>")]
     pub levels: Vec<RootLevel>,
-    /// The newest level, whose tiles are stored inside the root. Absent if the last compaction step
-    /// merged it.
+    /// Level 0, the newest level, whose tiles are stored inside the root. Absent if the last
+    /// compaction step merged it into a level stored in chunks.
     #[n(5)]
     pub level_0: Option<RootLevel>,
-    /// Chunk with the last mutation of each client, a [`ClientMap`]. Absent if no client is known.
+    /// Chunk that contains the last mutation of each client, as a [`ClientMap`]. Absent if no
+    /// clients are known.
     #[n(6)]
     pub clients: Option<ChunkRef>,
     /// Total cells and bytes of all levels.
@@ -89,12 +92,12 @@ pub struct RootSheet {
     pub formats: PackedFormats,
 }
 
-/// A level and the range of entries whose effect it contains.
+/// A level, and the range of entries whose changes it contains.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(map)]
 pub struct RootLevel {
-    /// Position of the last entry in the next older level. The range starts after this entry;
-    /// absent if the range starts at the beginning of the log.
+    /// Position of the last entry in the next older level; this level's range starts after it.
+    /// Absent if the range starts at the beginning of the log.
     #[cbor(n(0), with = "cbor::optional_position", has_nil)]
     pub after: Option<Position>,
     /// Position of the last entry in the range.
@@ -124,7 +127,7 @@ pub struct Totals {
 }
 
 impl Root {
-    /// Checks and packs the root. Equal roots always get the same name.
+    /// Checks and packs the root. Equal roots always have the same name.
     ///
     /// # Errors
     /// [`SnapshotError`] if parts of the root contradict each other or exceed a limit.
@@ -133,7 +136,7 @@ impl Root {
         pack(&cbor::encode(Kind::Root, self), Bounds::ROOT)
     }
 
-    /// Decompresses, decodes and verifies a stored root. Accepts any input.
+    /// Decompresses, decodes and verifies a stored root. Accepts arbitrary input.
     ///
     /// # Errors
     /// [`SnapshotError`] if the stored bytes are not a valid root with this name.
@@ -141,7 +144,7 @@ impl Root {
         Self::decode(&unpack(hash, stored, Bounds::ROOT)?)
     }
 
-    /// Decodes and verifies an uncompressed root. Accepts any input.
+    /// Decodes and verifies an uncompressed root. Accepts arbitrary input.
     ///
     /// # Errors
     /// [`SnapshotError`] if the bytes are not a valid root.

@@ -6,7 +6,7 @@ use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use crate::cbor::{self, Kind};
 use crate::error::SnapshotError;
-use crate::index::{Kept, ensure};
+use crate::index::{InlineOrChunk, ensure};
 use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer};
 use cellar_base::limits::MAX_SHEET_NUMBER_RUNS;
@@ -17,7 +17,7 @@ use cellar_sheet::metadata::SheetNumbers;
 pub struct StoredSheetNumbers(pub SheetNumbers);
 
 impl StoredSheetNumbers {
-    /// Decodes an uncompressed chunk. Accepts any input.
+    /// Decodes an uncompressed chunk. Accepts arbitrary input.
     ///
     /// # Errors
     /// [`SnapshotError`] if the chunk is invalid.
@@ -47,7 +47,7 @@ impl<Ctx> Encode<Ctx> for StoredSheetNumbers {
 
 impl<'b, Ctx> Decode<'b, Ctx> for StoredSheetNumbers {
     fn decode(decoder: &mut Decoder<'b>, _: &mut Ctx) -> Result<Self, DecodeError> {
-        // The greatest number is never used as an id.
+        // The largest number is reserved and never used as an id.
         cbor::decode_spans(decoder, u32::MAX).map(|runs| Self(SheetNumbers::from_runs(runs)))
     }
 }
@@ -60,13 +60,14 @@ impl<'b, Ctx> Decode<'b, Ctx> for StoredSheetNumbers {
 pub fn pack_sheet_numbers(
     numbers: SheetNumbers,
     limits: PackLimits,
-) -> Result<(Kept<StoredSheetNumbers>, Option<PackedObject>), SnapshotError> {
+) -> Result<(InlineOrChunk<StoredSheetNumbers>, Option<PackedObject>), SnapshotError> {
     let numbers = StoredSheetNumbers(numbers);
     numbers.check()?;
     let mut packer = Packer::new(limits);
-    let kept = match packer.reserve_inline(&numbers) {
-        true => Kept::Inline(numbers),
-        false => Kept::Chunk(packer.pack_chunk(Kind::SheetNumbers, &numbers)?),
+    let kept = if packer.reserve_inline(&numbers) {
+        InlineOrChunk::Inline(numbers)
+    } else {
+        InlineOrChunk::Chunk(packer.pack_chunk(Kind::SheetNumbers, &numbers)?)
     };
     Ok((kept, packer.into_objects().pop()))
 }

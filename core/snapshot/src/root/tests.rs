@@ -78,7 +78,7 @@ pub(crate) fn sample() -> Root {
         position: at(1, 20),
         entries: 10_021,
         sheets,
-        used: Kept::Inline(StoredSheetNumbers(used)),
+        used: InlineOrChunk::Inline(StoredSheetNumbers(used)),
         levels: vec![level_of(None, at(0, 9_000), &seed_level())],
         level_0: Some(level_of(Some(at(0, 9_000)), at(1, 20), &level_0)),
         clients: Some(chunk_of(9)),
@@ -200,7 +200,9 @@ fn limits_are_met_at_n_and_not_at_one_more() {
         let sheets = |root: &mut Root| {
             let count = MAX_SHEETS as u32 + more;
             root.sheets = (0..count).map(|number| sheet(number, &number.to_string())).collect();
-            root.used = Kept::Inline(StoredSheetNumbers(SheetNumbers::of((0..count).map(SheetId))));
+            root.used = InlineOrChunk::Inline(StoredSheetNumbers(SheetNumbers::of(
+                (0..count).map(SheetId),
+            )));
         };
         assert_eq!(fits(&sheets), fit);
         let levels = |root: &mut Root| {
@@ -278,7 +280,7 @@ fn the_size_of_a_sheet_in_a_root_is_within_its_estimate() {
     let bytes = cbor::encoded_bytes(&sheet);
     assert!(bytes <= SHEET_BYTES, "{bytes}");
     let chunk = ChunkRef { bytes: u32::MAX, ..chunk_of(0) };
-    let (moves, stripes) = (Kept::Chunk(chunk), Stripes::Chunk(chunk));
+    let (moves, stripes) = (InlineOrChunk::Chunk(chunk), Stripes::Chunk(chunk));
     let bytes = cbor::encoded_bytes(&PackedSheet { sheet: SheetId(u32::MAX), moves, stripes });
     assert!(bytes <= REFERENCES_BYTES, "{bytes}");
 }
@@ -346,10 +348,10 @@ proptest! {
         let stored = SheetNumbers::of(sheets.clone());
         prop_assert!(stored.runs().iter().flat_map(|run| run.first..run.end()).map(SheetId).eq(sheets));
         let (kept, object) = pack_sheet_numbers(stored.clone(), ALL).unwrap();
-        prop_assert_eq!((kept, object), (Kept::Inline(StoredSheetNumbers(stored.clone())), None));
+        prop_assert_eq!((kept, object), (InlineOrChunk::Inline(StoredSheetNumbers(stored.clone())), None));
         let (kept, object) = pack_sheet_numbers(stored.clone(), NOTHING).unwrap();
         let object = object.unwrap();
-        prop_assert_eq!(kept, Kept::Chunk(object.chunk));
+        prop_assert_eq!(kept, InlineOrChunk::Chunk(object.chunk));
         let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
         prop_assert_eq!(StoredSheetNumbers::decode(&bytes).unwrap().0, stored);
     }

@@ -1,7 +1,7 @@
-//! Tiles in memory: the cells of a rectangle, stored column by column.
+//! Tiles in memory. A tile contains the cells of a rectangle, stored column by column.
 //!
-//! The chunk format defines how a tile is encoded. In memory a cell costs no allocation: each
-//! column stores all its texts in one string.
+//! The chunk format defines how a tile is encoded. In memory, cells need no individual allocations:
+//! each column stores all its texts in one string.
 
 mod named_text;
 mod text_layer;
@@ -14,25 +14,26 @@ pub use named_text::{NamedText, preview};
 pub use text_layer::{TextLayer, TextSpan};
 pub use value_layer::{LongText, TileValue, ValueLayer};
 
-/// The cells of a rectangle. Rows and columns are relative to the top left corner, so that moving a
-/// tile does not change it.
+/// The cells of a rectangle. Rows and columns are relative to the top left corner, so that a tile
+/// can be moved without changing it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tile {
     /// Non-empty columns in ascending order.
     pub columns: Vec<TileColumn>,
 }
 
-/// A column of a tile. Values (with formulas) and formats are separate layers, because a level may
-/// set one of them and leave the other to older levels.
+/// A column of a tile. Values (with their formulas) and formats are separate layers, because a
+/// level may set only one of them and leave the other to older levels.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TileColumn {
     /// Column index, relative to the tile's left edge.
     pub column: u32,
     /// Values that the level sets; `Empty` hides an older value.
     pub values: ValueLayer,
-    /// Formulas, only in rows that have a value. A value without a formula hides an older formula.
+    /// Formulas, only in rows that have a value. If a value has no formula, any older formula is
+    /// hidden.
     pub formulas: TextLayer,
-    /// Number formats of single cells; `General` hides an older format.
+    /// Number formats of individual cells; `General` hides an older format.
     pub formats: TextLayer,
 }
 
@@ -61,13 +62,13 @@ impl Tile {
         self.columns.iter().map(|column| column.cells_above(row)).fold(0, usize::saturating_add)
     }
 
-    /// Returns the first row with a cell.
+    /// Returns the first row that has a cell.
     #[must_use]
     pub fn first_row(&self) -> Option<u32> {
         self.columns.iter().filter_map(TileColumn::first_row).min()
     }
 
-    /// Returns the exclusive end of the rows with cells.
+    /// Returns the exclusive end of the rows that have cells.
     #[must_use]
     pub fn end(&self) -> u32 {
         self.columns.iter().map(TileColumn::end).max().unwrap_or(0)
@@ -100,13 +101,14 @@ impl Tile {
         self.columns = columns;
     }
 
-    /// Returns the exclusive end of the rows with cells above `row`.
+    /// Returns the exclusive end of the rows above `row` that have cells.
     #[must_use]
     pub fn end_above(&self, row: u32) -> u32 {
         self.columns.iter().map(|column| column.end_above(row)).max().unwrap_or(0)
     }
 
-    /// Returns the cells in some rows, relative to the row `top` and the column `left`.
+    /// Returns the cells in these rows, in coordinates relative to the row `top` and the column
+    /// `left`.
     #[must_use]
     pub fn part(&self, rows: &Range<u32>, top: u32, left: u32) -> Self {
         let parts = self.columns.iter().map(|column| TileColumn {
@@ -126,7 +128,7 @@ impl TileColumn {
         Self { column, ..Self::default() }
     }
 
-    /// Returns an empty column with the same index and enough capacity for all cells of this
+    /// Returns an empty column that has the same index, and enough capacity for all cells of this
     /// column.
     #[must_use]
     pub fn with_same_capacity(&self) -> Self {
@@ -137,8 +139,8 @@ impl TileColumn {
         column
     }
 
-    /// Returns an estimate of the number of cells: the greater of the numbers of values and
-    /// formats.
+    /// Returns an estimate of the number of cells: the number of values or the number of formats,
+    /// whichever is greater.
     #[must_use]
     pub fn cells(&self) -> usize {
         self.values.len().max(self.formats.len())
@@ -169,7 +171,7 @@ impl TileColumn {
             .saturating_add(text_bytes)
     }
 
-    /// Returns the first row with a cell.
+    /// Returns the first row that has a cell.
     #[must_use]
     pub fn first_row(&self) -> Option<u32> {
         let first = |rows: &[u32]| rows.first().copied();
@@ -183,7 +185,7 @@ impl TileColumn {
         self.formats.append(&other.formats);
     }
 
-    /// Returns the exclusive end of the rows with cells above `row`.
+    /// Returns the exclusive end of the rows above `row` that have cells.
     #[must_use]
     pub fn end_above(&self, row: u32) -> u32 {
         let end = |rows: &[u32], count: usize| {
@@ -194,7 +196,7 @@ impl TileColumn {
         values_end.max(end(self.formats.rows(), self.formats.count_above(row)))
     }
 
-    /// Returns the exclusive end of the rows with cells.
+    /// Returns the exclusive end of the rows that have cells.
     #[must_use]
     pub fn end(&self) -> u32 {
         let last = |rows: &[u32]| rows.last().map_or(0, |row| row.saturating_add(1));

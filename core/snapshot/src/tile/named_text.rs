@@ -1,4 +1,4 @@
-//! References from tiles to long texts, which are stored as objects of their own.
+//! References from tiles to long texts, which are stored as separate objects.
 
 use std::collections::BTreeSet;
 
@@ -7,18 +7,18 @@ use crate::error::SnapshotError;
 use crate::level::ChunkHash;
 use cellar_base::limits::MAX_TILE_TEXT_BYTES;
 
-/// A tile's reference to a long text. Sorted by the name of the object.
+/// A tile's reference to a long text. References are ordered by the name of the object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NamedText {
-    /// Name of the object: BLAKE3 hash of the text.
+    /// Name of the object: the BLAKE3 hash of the text.
     pub hash: ChunkHash,
     /// Length of the text in bytes.
     pub bytes: u32,
-    /// Beginning of the text, as stored in the tile.
+    /// Preview: the beginning of the text, as stored in the tile.
     pub preview: String,
 }
 
-/// Returns the beginning of a long text that a tile stores: whole characters, at most
+/// Returns the preview of a long text, which is stored in the tile: whole characters, at most
 /// `MAX_TILE_TEXT_BYTES`.
 #[must_use]
 pub fn preview(text: &str) -> &str {
@@ -26,10 +26,10 @@ pub fn preview(text: &str) -> &str {
 }
 
 impl NamedText {
-    /// Checks the length and the preview of a text. The caller has already checked the hash.
+    /// Checks the length and the preview of a text. The caller must have checked the hash.
     ///
     /// # Errors
-    /// [`SnapshotError::Shape`] if the length or the preview differs.
+    /// [`SnapshotError::Shape`] if the length or the preview does not match.
     pub fn check(&self, text: &str) -> Result<(), SnapshotError> {
         if u32::try_from(text.len()) != Ok(self.bytes) {
             return Err(SnapshotError::Shape("a tile declares another length for a long text"));

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// A text, as a byte range of a layer's string.
+/// A text, stored as a byte range of its layer's string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TextSpan {
     /// Offset of the first byte.
@@ -29,7 +29,7 @@ impl TextSpan {
     }
 }
 
-/// Texts by row. Equal texts may share their bytes.
+/// Texts of a column, keyed by row. Equal texts may share their bytes.
 #[derive(Debug, Clone, Default)]
 pub struct TextLayer {
     rows: Vec<u32>,
@@ -49,7 +49,8 @@ impl TextLayer {
         if self.rows.last().is_some_and(|last| *last >= row) {
             return;
         }
-        // Formats repeat: most columns have one or two different formats.
+        // Reuses the bytes of equal texts, because most columns have only one or two different
+        // formats.
         let shared = self.spans.last().copied().filter(|last| last.of(&self.texts) == text);
         let span = shared.unwrap_or_else(|| TextSpan::push(&mut self.texts, text));
         self.rows.push(row);
@@ -62,7 +63,7 @@ impl TextLayer {
         &self.rows
     }
 
-    /// Returns the spans of [`TextLayer::texts`], one per row.
+    /// Returns the spans in [`TextLayer::texts`], one per row.
     #[must_use]
     pub fn spans(&self) -> &[TextSpan] {
         &self.spans
@@ -74,7 +75,7 @@ impl TextLayer {
         &self.texts
     }
 
-    /// Returns the text at an index, which is not a row.
+    /// Returns the text at an index into the layer; the index is not a row.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&str> {
         Some(self.spans.get(index)?.of(&self.texts))
@@ -123,7 +124,7 @@ impl TextLayer {
         }
     }
 
-    /// Returns the texts in some rows, with rows relative to `top`.
+    /// Returns the texts in these rows, with row numbers relative to `top`.
     #[must_use]
     pub fn part(&self, rows: &Range<u32>, top: u32) -> Self {
         let indices = self.count_above(rows.start)..self.count_above(rows.end);
@@ -135,7 +136,7 @@ impl TextLayer {
             }
             return part;
         }
-        // The spans are in order, so all their bytes are copied at once.
+        // The spans are in order, so all their bytes can be copied together.
         let start = spans.first().map_or(0, |first| first.start);
         let end =
             spans.iter().map(|span| span.start.saturating_add(span.len)).max().unwrap_or(start);

@@ -7,8 +7,8 @@ use cellar_base::limits::{
 
 impl Tile {
     /// Returns whether the tile is valid: rows and columns ascend within the limits of a sheet, no
-    /// column is empty, every formula's row has a value, numbers are finite, and texts are within
-    /// their limits.
+    /// column is empty, every row with a formula has a value, numbers are finite, and texts are
+    /// within their limits.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.columns.is_sorted_by(|one, next| one.column < next.column)

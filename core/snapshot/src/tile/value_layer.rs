@@ -8,7 +8,7 @@ use cellar_sheet::cell::ErrorCode;
 /// A value in a tile. Texts are stored in the layer, so that values can be copied.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TileValue {
-    /// Blank; hides an older value.
+    /// A blank, which hides an older value.
     Empty,
     /// A finite number.
     Number(f64),
@@ -22,12 +22,13 @@ pub enum TileValue {
     Long(u32),
 }
 
-/// A text that is stored as an object of its own.
+/// A text that is stored as a separate object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongText {
-    /// Preview in the layer's texts: the first whole characters, at most `MAX_TILE_TEXT_BYTES`.
+    /// Preview, as a span of the layer's texts: the first whole characters, at most
+    /// `MAX_TILE_TEXT_BYTES`.
     pub preview: TextSpan,
-    /// Name of the object: BLAKE3 hash of the whole text.
+    /// Name of the object: the BLAKE3 hash of the whole text.
     pub hash: [u8; 32],
     /// Length of the whole text in bytes.
     pub bytes: u32,
@@ -78,7 +79,7 @@ impl ValueLayer {
         }
     }
 
-    /// Appends a text that is stored as an object of its own. Does nothing unless `row` follows the
+    /// Appends a text that is stored as a separate object. Does nothing unless `row` follows the
     /// last row.
     pub fn push_long(&mut self, row: u32, preview: &str, hash: [u8; 32], bytes: u32) {
         if self.rows.last().is_none_or(|last| *last < row) {
@@ -108,7 +109,7 @@ impl ValueLayer {
         &self.texts
     }
 
-    /// Returns the texts that are stored as objects of their own.
+    /// Returns the texts that are stored as separate objects.
     #[must_use]
     pub fn long(&self) -> &[LongText] {
         &self.long
@@ -133,7 +134,7 @@ impl ValueLayer {
         self.rows.is_empty()
     }
 
-    /// Appends the value at `index` of another layer as the value of `row`.
+    /// Appends the value at `index` in another layer as the value of `row`.
     pub fn push_from(&mut self, row: u32, other: &Self, index: usize) {
         match other.values.get(index) {
             Some(TileValue::Text(span)) => self.push_text(row, span.of(&other.texts)),
@@ -153,7 +154,8 @@ impl ValueLayer {
         self.rows.partition_point(|other| *other < row)
     }
 
-    /// Reserves capacity for some values of another layer, assuming texts of average length.
+    /// Reserves capacity for a number of values from another layer, assuming texts of average
+    /// length.
     pub(crate) fn reserve(&mut self, values: usize, other: &Self) {
         self.rows.reserve(values);
         self.values.reserve(values);
@@ -184,7 +186,7 @@ impl ValueLayer {
         self.long.extend(long_texts.map(|long| LongText { preview: shift(long.preview), ..*long }));
     }
 
-    /// Returns the values in some rows, with rows relative to `top`.
+    /// Returns the values in these rows, with row numbers relative to `top`.
     #[must_use]
     pub fn part(&self, rows: &Range<u32>, top: u32) -> Self {
         let indices = self.count_above(rows.start)..self.count_above(rows.end);
@@ -233,8 +235,8 @@ impl ValueLayer {
         Some(bytes.unwrap_or_default())
     }
 
-    /// Creates a layer from parts that the caller has checked as in [`ValueLayer::from_parts`].
-    /// Checking again would take as long as decoding.
+    /// Creates a layer from parts that the caller has already checked by the rules of
+    /// [`ValueLayer::from_parts`]. A second check would take as long as decoding.
     pub(crate) fn from_checked_parts(
         rows: Vec<u32>,
         values: Vec<TileValue>,

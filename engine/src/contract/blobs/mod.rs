@@ -13,7 +13,7 @@ pub use objects::{Promise, blobs};
 pub use presigned::{Tampering, UrlReply, UrlRequest, presigned};
 pub use versions::blob_versions;
 
-/// Exceeds the length of every object of the suite.
+/// A length that exceeds the length of every object of the suite, in bytes.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 #[allow(clippy::panic, reason = "a contract suite fails like a test")]
@@ -32,7 +32,7 @@ fn blob(name: &str, bytes: impl Into<Bytes>) -> NewBlob {
     NewBlob { key: key(name), sha256, bytes, content_type, content_encoding, pending: false }
 }
 
-/// Returns the content of an object, if it exists.
+/// Returns the content of an object, or `None` if the object does not exist.
 async fn stored(blobs: &dyn Blobs, key: &BlobKey) -> Option<Bytes> {
     match blobs.get(key, MAX_BYTES).await {
         Ok(GetOutcome::Found { bytes, .. }) => Some(bytes),

@@ -1,4 +1,4 @@
-//! Contract of objects, their checksums, tags and lists.
+//! Contract of objects, their checksums, their tags and the listing of keys.
 
 use bytes::Bytes;
 
@@ -12,15 +12,15 @@ use crate::system::SystemClock;
 /// Maximum difference between the store's clock and the local clock, in seconds.
 const MAX_SKEW_S: u64 = 60;
 
-/// A guarantee that a store for tests may lack.
+/// A guarantee that test stores are allowed to lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Promise {
     /// A put without tags removes the tags of the replaced object.
     TagsAreReplaced,
 }
 
-/// Checks an object store, except for the `waived` guarantees. The store must have no keys that
-/// start with `contract/`.
+/// Checks an object store, except for the guarantees in `waived`. The store must not contain keys
+/// that start with `contract/`.
 pub async fn blobs(blobs: &dyn Blobs, waived: &[Promise]) {
     nothing_is_there_at_first(blobs).await;
     what_is_put_reads_back(blobs).await;
@@ -144,7 +144,7 @@ async fn a_delete_can_be_repeated(blobs: &dyn Blobs) {
 }
 
 async fn lists_are_ascending_and_complete(blobs: &dyn Blobs) {
-    // Keys sort by bytes: `-` before `/`, capital letters before small ones.
+    // Keys are sorted by bytes: `-` before `/`, and upper-case letters before lower-case letters.
     let names = ["list-apart", "list/A", "list/a", "list/a-b", "list/a/b", "list/b", "listed"];
     for name in names.iter().rev() {
         assert_eq!(blobs.put(blob(name, (*name).to_owned())).await, Ok(()));

@@ -1,4 +1,4 @@
-//! Contract of presigned URLs: a URL permits exactly what was granted (invariant I18).
+//! Contract of presigned URLs: a URL permits exactly the granted request (invariant I18).
 
 use bytes::Bytes;
 
@@ -11,58 +11,54 @@ const BYTES: &[u8] = b"what was granted";
 const VALID_S: u64 = 300;
 const MEDIA_TYPE: &str = "application/vnd.cellar.test";
 const ENCODING: &str = "zstd";
-/// Name of the URL parameter that contains the signature, in presigned URLs of AWS.
+/// Name of the query parameter that contains the signature in presigned AWS URLs.
 const SIGNATURE: &str = "X-Amz-Signature=";
 const EXPIRES: &str = "X-Amz-Expires=";
 
-/// An HTTP request that uses a URL.
+/// An HTTP request that uses a presigned URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UrlRequest {
-    /// The method.
     pub method: String,
-    /// The URL.
     pub url: String,
-    /// The headers, but for `host` and `content-length`: an HTTP client knows those.
+    /// Headers except `host` and `content-length`, which the HTTP client adds.
     pub headers: Vec<(String, String)>,
-    /// The body; empty for none.
+    /// Body of the request; may be empty.
     pub body: Bytes,
 }
 
-/// What came back.
+/// Response to a [`UrlRequest`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UrlReply {
-    /// The HTTP status.
     pub status: u16,
-    /// The body.
     pub body: Bytes,
 }
 
-/// A misuse of a presigned upload. The store must reject the request and store nothing.
+/// A way to misuse a presigned upload. The store must reject the request and store nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tampering {
-    /// Different bytes of the same length.
+    /// The body has different bytes of the same length.
     OtherBytes,
-    /// More or fewer bytes.
+    /// The body has more or fewer bytes.
     OtherLength,
-    /// Different bytes with a matching checksum.
+    /// The body has different bytes, and the checksum header matches them.
     OtherChecksum,
-    /// A different object key.
+    /// The request has a different object key.
     OtherKey,
-    /// A different method, such as GET or DELETE.
+    /// The request uses another method, such as GET or DELETE.
     OtherMethod,
     /// The URL has expired.
     Expired,
-    /// The expiry in the URL is extended.
+    /// The expiry time in the URL is later than the granted one.
     LongerExpiry,
     /// A signed header is missing.
     MissingHeader,
-    /// A different media type or content encoding, which changes how browsers interpret the bytes.
+    /// The media type or content encoding differs, which changes how browsers interpret the bytes.
     OtherMeaning,
-    /// A tag other than `pending`, so that the upload would not expire.
+    /// The tag is not `pending`, so that the upload would not expire.
     OtherTag,
-    /// An unsigned header that the store interprets.
+    /// The request has an unsigned header that the store interprets.
     AddedHeader,
-    /// A different signature.
+    /// The URL has a different signature.
     OtherSignature,
 }
 
@@ -84,8 +80,8 @@ impl Tampering {
     ];
 }
 
-/// Checks a store that serves presigned URLs. `send` sends a request and returns the reply.
-/// `waived` lists the misuses that a store for tests accepts.
+/// Checks a store that serves presigned URLs. `send` sends a request and returns the response.
+/// Misuses in `waived` are not checked, since a test store may accept them.
 pub async fn presigned<F, R>(blobs: &dyn Blobs, waived: &[Tampering], send: F)
 where
     F: Fn(UrlRequest) -> R,
@@ -115,7 +111,7 @@ fn grant(key: &BlobKey) -> UploadGrant {
     }
 }
 
-/// Builds the request that an HTTP client sends.
+/// Builds the request that an HTTP client would send.
 fn request(presigned: PresignedRequest, body: &'static [u8]) -> UrlRequest {
     let mut headers = presigned.headers;
     headers.retain(|(name, _)| name != "content-length");
@@ -151,8 +147,8 @@ where
     let meaning = head.map(|head| (head.content_type, head.content_encoding));
     let signed = (Some(MEDIA_TYPE.to_owned()), Some(ENCODING.to_owned()));
     assert_eq!(meaning, Some(signed), "the media type or encoding was not stored");
-    // An identical request within the validity is rejected as well: it may be a replay after the
-    // upload was completed.
+    // An identical request is rejected even before the URL expires, since it may be a replay that
+    // arrives after the upload was completed.
     assert!(blobs.keep(&key).await.is_ok());
     assert_eq!(send(request).await.status, 412);
     assert_eq!(blobs.pending(&key).await, Ok(Some(false)), "a replay changed the tag");
@@ -192,7 +188,7 @@ where
     }
 }
 
-/// Returns the requests that tamper with `right` in one way.
+/// Returns copies of the request `right`, each changed by this kind of tampering.
 fn tampered(tampering: Tampering, right: &UrlRequest) -> Vec<UrlRequest> {
     let body = |body: &'static [u8]| vec![UrlRequest { body: body.into(), ..right.clone() }];
     let url = |url: String| vec![UrlRequest { url, ..right.clone() }];
@@ -222,7 +218,7 @@ fn tampered(tampering: Tampering, right: &UrlRequest) -> Vec<UrlRequest> {
 }
 
 fn other_checksum(right: &UrlRequest) -> UrlRequest {
-    // SHA-256 of the other bytes, in Base64 as the header requires.
+    // SHA-256 of the different bytes, encoded in Base64 for the checksum header.
     let request = with_header(right, CHECKSUM, "rGP8PjLC+/fKEoNAEytj53207gVYOOstXeDejBDfnJQ=");
     UrlRequest { body: Bytes::from_static(b"what was GRANTED"), ..request }
 }
@@ -242,8 +238,8 @@ fn with_header(right: &UrlRequest, name: &str, value: &str) -> UrlRequest {
     request
 }
 
-/// Replaces the first character of the signature, or the last character of a URL without an AWS
-/// signature.
+/// Replaces one character of the URL: the first character of the signature or, if the URL has no
+/// AWS signature, its last character.
 fn other_signature(url: &str) -> String {
     let other = |char: char| if char == '0' { '1' } else { '0' };
     let at = url.find(SIGNATURE).map_or(url.len() - 1, |at| at + SIGNATURE.len());

@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use super::{blob, key, stored};
 use crate::ports::{BlobVersions, Blobs, ListedVersion};
 
-/// Checks an object store that lists and deletes versions, possibly only the newest version of each
-/// object. The store must have no keys that start with `contract/versions`, and has none
-/// afterwards.
+/// Checks an object store that lists and deletes versions. The store may keep only the newest
+/// version of each object. It must not contain keys that start with `contract/versions`, and
+/// contains none after the check.
 pub async fn blob_versions<S: Blobs + BlobVersions>(store: &S) {
     each_write_creates_a_version(store).await;
     only_the_requested_version_is_deleted(store).await;
     lists_are_complete(store).await;
 }
 
-/// Lists all versions, page by page.
+/// Returns all versions by reading one page at a time.
 #[allow(clippy::panic, reason = "a contract suite fails like a test")]
 async fn listed(store: &dyn BlobVersions, prefix: &str) -> Vec<ListedVersion> {
     let (mut versions, mut after) = (Vec::new(), None);

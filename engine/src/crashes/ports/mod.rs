@@ -23,7 +23,7 @@ use crate::memory::{
 use crate::ports::{Clock as _, PresignedRequest, QueueRules, WriteOutcome};
 use crate::snapshots::{LevelsBuilder, SnapshotBuilder, SnapshotPorts, Snapshots};
 
-/// In-memory ports with injected faults.
+/// In-memory ports that inject the faults of a plan.
 pub(crate) struct FaultyPorts {
     pub(crate) faults: FaultPlan,
     pub(crate) tables: MemoryTables,
@@ -32,17 +32,18 @@ pub(crate) struct FaultyPorts {
     pub(crate) queue: MemoryQueue,
     pub(crate) streams: MemoryStreams,
     pub(crate) index: MemoryFeed,
-    /// Deliveries that the webhook's receiver got.
+    /// Deliveries that reached the webhook's receiver.
     pub(crate) received: Mutex<Vec<WebhookDelivery>>,
     pub(crate) clock: Arc<ManualClock>,
-    /// Roots that workers set: the position, the requested root, and the stored root.
+    /// Each attempt of a worker to set a root: the position, the requested root and the root that
+    /// is stored afterwards.
     pub(crate) roots: Mutex<Vec<(Position, String, String)>>,
-    /// The increments of pending snapshots, in the order of their writes.
+    /// The increments of pending snapshots, in the order in which they were written.
     pub(crate) increments: Mutex<Vec<(Position, u64)>>,
 }
 
 impl FaultyPorts {
-    /// Returns ports over these tables and objects, with an empty queue.
+    /// Creates ports over these tables and objects, with an empty queue.
     pub(crate) fn new(
         planned: Vec<(usize, Fault)>,
         tables: MemoryTables,
@@ -64,7 +65,7 @@ impl FaultyPorts {
         })
     }
 
-    /// Returns an independent copy with other planned faults.
+    /// Returns an independent copy that injects other faults.
     pub(crate) fn copied(&self, planned: Vec<(usize, Fault)>) -> Arc<Self> {
         let clock = Arc::new(ManualClock::at(self.clock.now_ms()));
         Arc::new(Self {
@@ -82,20 +83,20 @@ impl FaultyPorts {
         })
     }
 
-    /// Returns a log service over these ports, without caches.
+    /// Creates a log service without caches that uses these ports.
     pub(crate) fn logs(self: &Arc<Self>) -> Logs {
         let (entries, segments) = (Arc::clone(self) as _, Arc::clone(self) as _);
         let (blobs, clock) = (Arc::clone(self) as _, Arc::clone(&self.clock) as _);
         Logs::new(entries, segments, blobs, clock, Arc::clone(self) as _)
     }
 
-    /// Returns a snapshot worker over these ports, without caches.
+    /// Creates a snapshot worker without caches that uses these ports.
     pub(crate) fn workers(self: &Arc<Self>) -> Snapshots {
         let builder = LevelsBuilder::new(Arc::new(self.logs()), Arc::clone(self) as _);
         self.snapshots(Arc::new(builder))
     }
 
-    /// Uploads bytes with a presigned request, like a client. Returns the HTTP status.
+    /// Uploads bytes with a presigned request, as a client would. Returns the HTTP status.
     pub(crate) fn upload(&self, granted: PresignedRequest, bytes: &[u8]) -> u16 {
         let PresignedRequest { method, url, mut headers, .. } = granted;
         headers.retain(|(name, _)| name != "content-length");
@@ -116,8 +117,8 @@ impl FaultyPorts {
         outcome
     }
 
-    /// Asserts that no worker overwrote the root or pending snapshot of another: increments are
-    /// consecutive, and the workers of a snapshot build the same root.
+    /// Asserts that no worker overwrote the root or the pending snapshot of another worker:
+    /// increments are consecutive, and all workers of a snapshot build the same root.
     pub(crate) fn assert_nothing_was_lost(&self, what: &str) {
         for (at, wanted, stands) in self.roots.lock().unwrap().iter() {
             assert_eq!(wanted, stands, "{what}: two different roots at {at}");
@@ -133,7 +134,7 @@ impl FaultyPorts {
         }
     }
 
-    /// Returns a snapshot worker with this builder.
+    /// Creates a snapshot worker that uses this builder.
     pub(crate) fn snapshots(self: &Arc<Self>, builder: Arc<dyn SnapshotBuilder>) -> Snapshots {
         let ports = SnapshotPorts {
             entries: self.clone(),

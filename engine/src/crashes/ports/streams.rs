@@ -1,4 +1,4 @@
-//! The EventStream table with injected faults.
+//! The EventStream table, with injected faults.
 
 use std::sync::Arc;
 

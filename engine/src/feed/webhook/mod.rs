@@ -15,7 +15,7 @@ use super::view::feed_reply;
 use crate::catalog::CatalogStore;
 use crate::ports::{Clock, WebhookProgresses, WebhookSender};
 
-/// Delivers the feed to the receiver.
+/// Delivers the items of the feed to the webhook's receiver.
 #[derive(Clone)]
 pub struct Webhook {
     feed: FeedReader,
@@ -23,11 +23,10 @@ pub struct Webhook {
     sender: Arc<dyn WebhookSender>,
     clock: Arc<dyn Clock>,
     stack: String,
-    /// Source of the contents of catalog events; without it, deliveries do not include them.
+    /// Source of the contents of catalog events. If `None`, deliveries do not include the contents.
     catalog: Option<CatalogStore>,
 }
 
-/// Ports of a webhook.
 pub struct WebhookPorts {
     pub feed: FeedReader,
     pub progresses: Arc<dyn WebhookProgresses>,
@@ -35,19 +34,20 @@ pub struct WebhookPorts {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Reason why a call must be repeated. Deliveries before it stay accepted.
+/// Reason why the call must be repeated. Deliveries that were accepted before the error stay
+/// accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookError {
     /// The receiver rejected a delivery.
     #[error("the receiver rejected a delivery: {0}")]
     NotAccepted(String),
-    /// The time was up before all items were delivered.
+    /// The deadline was reached before all items were delivered.
     #[error("out of time after {items} items; more items are pending")]
     More {
         /// Number of delivered items.
         items: usize,
     },
-    /// The items are not visible to reads yet.
+    /// The items are not visible to eventually consistent reads yet.
     #[error("the items are not visible yet")]
     NotYetThere,
     /// The feed is unreadable, or the progress cannot be stored.
@@ -64,25 +64,25 @@ struct DeliveryState {
 }
 
 impl Webhook {
-    /// Returns the webhook of a stack.
+    /// Creates the webhook of a stack.
     #[must_use]
     pub fn new(ports: WebhookPorts, stack: &str) -> Self {
         let WebhookPorts { feed, progresses, sender, clock } = ports;
         Self { feed, progresses, sender, clock, stack: stack.to_owned(), catalog: None }
     }
 
-    /// Includes the contents of catalog events in deliveries.
+    /// Enables the contents of catalog events in deliveries.
     #[must_use]
     pub fn with_catalog(self, catalog: CatalogStore) -> Self {
         Self { catalog: Some(catalog), ..self }
     }
 
-    /// Delivers the items at these places and all undelivered items before them, until shortly
-    /// before `deadline_ms`. Returns the number of delivered items, which is 0 if they were already
-    /// delivered.
+    /// Delivers the items at these places and all earlier items that were not delivered yet. Stops
+    /// shortly before `deadline_ms`. Returns the number of delivered items, which is 0 if all items
+    /// had already been delivered.
     ///
     /// # Errors
-    /// Returns [`WebhookError`]; repeat the call.
+    /// Returns [`WebhookError`]. The caller must then repeat the call.
     pub async fn deliver(
         &self,
         (first, last): (Checkpoint, Checkpoint),

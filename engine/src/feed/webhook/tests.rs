@@ -1,4 +1,4 @@
-//! Deliveries to a receiver that rejects them, loses replies or is unreachable.
+//! Tests of deliveries to a receiver that rejects them, loses responses or is unreachable.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ use crate::memory::ManualClock;
 use crate::ports::{DeliveryRejected, FeedTable as _};
 
 const NOW_MS: u64 = 1_795_246_133_000;
-/// A deadline that never passes.
+/// A deadline that is never reached.
 const LATE_MS: u64 = u64::MAX;
 
 /// Behavior of the receiver.
@@ -22,7 +22,7 @@ const LATE_MS: u64 = u64::MAX;
 enum Receives {
     Accepts,
     Refuses,
-    /// The receiver accepts the delivery, but its reply is lost.
+    /// The receiver accepts the delivery, but its response is lost.
     AcceptsUnheard,
 }
 
@@ -78,14 +78,14 @@ impl Test {
         *self.receiver.does.lock().unwrap() = does;
     }
 
-    /// Appends and indexes events; returns the place of the last item.
+    /// Appends and indexes events. Returns the checkpoint of the last item.
     async fn index(&mut self, stream: u8, events: usize) -> Checkpoint {
         let span = self.world.append(stream, events).await;
         self.world.indexer().index(vec![span]).await.unwrap();
         self.last().await
     }
 
-    /// Returns the place of the last item of the feed.
+    /// Returns the checkpoint of the last item of the feed.
     async fn last(&self) -> Checkpoint {
         let (mut from, mut last) = (None, None);
         loop {
@@ -106,7 +106,7 @@ impl Test {
         self.receiver.had.lock().unwrap().iter().map(WebhookDelivery::id).collect()
     }
 
-    /// Returns the received spans in order.
+    /// Returns the spans in the order in which they were received.
     fn had(&self) -> Vec<(String, u64, u64)> {
         let had = self.receiver.had.lock().unwrap();
         let items = had.iter().flat_map(|delivery| &delivery.data.items);
@@ -115,8 +115,8 @@ impl Test {
         spans.map(|span| (span.stream.clone(), span.first, span.first + events(span))).collect()
     }
 
-    /// Asserts that the events of each stream arrived in order and without gaps, ignoring repeated
-    /// events.
+    /// Asserts that the events of each stream arrived in order and without gaps. Repeated events
+    /// are ignored.
     fn assert_in_order(&self) -> BTreeMap<String, u64> {
         let mut streams: BTreeMap<String, u64> = BTreeMap::new();
         for (stream, first, next) in self.had() {
@@ -140,8 +140,8 @@ async fn delivers_once_without_faults() {
         test.deliver(*place).await.unwrap();
     }
     let had = test.had();
-    // Items from before the webhook existed are not delivered; all later ones arrive with the first
-    // call.
+    // Items from before the creation of the webhook are not delivered. The first call delivers all
+    // later items.
     assert_eq!((had.len(), had[0].1), (places.len(), 1), "{had:?}");
     test.assert_in_order();
     assert!(test.deliver(places[0]).await.is_ok_and(|items| items == 0), "again");
@@ -161,14 +161,14 @@ async fn retries_rejected_deliveries_with_the_same_id() {
     assert_eq!(test.deliver(first).await, Ok(1));
     let ids = test.ids();
     assert_eq!((ids.len(), &ids[0]), (2, &ids[1]));
-    // Items that were indexed between calls are delivered by the next call.
+    // The next call delivers items that were indexed between the calls.
     test.index(2, 1).await;
     let last = test.index(1, 1).await;
     assert_eq!(test.deliver(last).await, Ok(2));
     assert_eq!(test.assert_in_order().len(), 2);
 }
 
-/// The receiver was unreachable from the start, until the first call was abandoned.
+/// The receiver is unreachable from the start until the first call is abandoned.
 #[tokio::test]
 async fn a_later_call_delivers_the_items_of_the_first() {
     for receives in [Receives::Refuses, Receives::AcceptsUnheard] {
@@ -191,7 +191,7 @@ async fn concurrent_calls_deliver_everything() {
     let last = test.index(1, 1).await;
     test.deliver(last).await.unwrap();
     let further = test.world.index.progress().await.unwrap().unwrap();
-    // A process froze before it stored its progress.
+    // A process freezes before it stores its progress.
     assert!(!test.world.index.advance(there, further).await.unwrap());
     assert_eq!(test.world.index.progress().await.unwrap(), Some(further));
 }
@@ -248,7 +248,7 @@ async fn bounds_the_items_of_a_delivery() {
 
 #[tokio::test]
 async fn a_call_ends_before_its_deadline() {
-    // In these tests, each partition is a delivery of its own.
+    // In these tests, each partition results in a separate delivery.
     let mut test = Test::new(WEBHOOK_TIMEOUT_MS);
     let first = test.index(1, 1).await;
     let mut last = first;
@@ -294,7 +294,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     /// Calls are late, repeated or lost, and the receiver may reject deliveries. After the last
-    /// call has succeeded, everything since the first call was delivered in order.
+    /// call succeeds, all events since the first call must have been delivered in order.
     #[test]
     fn whatever_happens_everything_is_delivered_in_the_end(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -205,7 +205,7 @@ impl ImportChecker {
             GetOutcome::Found { head, bytes } => Ok(Some((head, bytes))),
             GetOutcome::Absent => Ok(None),
             GetOutcome::TooLong { length } => {
-                let why = format!("it has {length} bytes; at most {max_bytes} are allowed here");
+                let why = format!("the object has {length} bytes; at most {max_bytes} are allowed");
                 Err(ImportFault::Unreadable { hash, why }.into())
             }
         }

@@ -11,21 +11,23 @@ use cellar_snapshot::level::ChunkHash;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportFault {
     /// The request references no chunk.
-    #[error("the request names no chunk; at least one is required")]
+    #[error("the request references no chunk; at least one is required")]
     Nothing,
     /// The request references too many chunks, either directly or through an index.
     #[error(
-        "the request names {objects} chunks, directly or in an index; at most {MAX_IMPORT_OBJECTS} \
-         are allowed; name fewer per request, and split a longer index into chunks of its own"
+        "the request references {objects} chunks, directly or through an index; at most \
+         {MAX_IMPORT_OBJECTS} are allowed; reference fewer chunks per request, and split a longer \
+         index into several chunks"
     )]
     TooMany {
-        /// Number of chunks.
+        /// Number of chunks that the request references.
         objects: usize,
     },
     /// The total size of the request's chunks is too large.
     #[error(
-        "the request names chunks of {bytes} bytes; at most {MAX_IMPORT_OBJECT_BYTES} are allowed; \
-         name fewer per request, and split a longer index into chunks of its own"
+        "the chunks of the request have {bytes} bytes in total; at most {MAX_IMPORT_OBJECT_BYTES} \
+         are allowed; reference fewer chunks per request, and split a longer index into several \
+         chunks"
     )]
     TooLarge {
         /// Total stored size of the chunks in bytes.
@@ -34,7 +36,6 @@ pub enum ImportFault {
     /// The length of a chunk is zero or too large.
     #[error("chunk {hash} has {bytes} bytes; 1 to {MAX_STORED_CHUNK_BYTES} are allowed")]
     ChunkLength {
-        /// Hash of the chunk.
         hash: ChunkHash,
         /// Stored size of the chunk in bytes.
         bytes: u32,
@@ -42,23 +43,18 @@ pub enum ImportFault {
     /// The chunk was never uploaded, or its upload has expired: uploads that are not checked are
     /// deleted after three days.
     #[error("chunk {hash} is missing; upload and check it, then retry")]
-    Missing {
-        /// Hash of the chunk.
-        hash: ChunkHash,
-    },
+    Missing { hash: ChunkHash },
     /// A chunk that the index references is not published, because it was not checked.
     #[error(
         "chunk {hash} of the index was not checked; check it together with its own chunks, then \
          retry the request"
     )]
-    Unchecked {
-        /// Hash of the chunk.
-        hash: ChunkHash,
-    },
+    Unchecked { hash: ChunkHash },
     /// A tile references more long texts than the request may still check.
     #[error(
-        "chunk {hash} names {texts} long texts; this request may check {most} more, and a request for \
-         one tile {MAX_TILE_LONG_TEXTS}; check the chunk alone (`tiles`), then retry the request"
+        "chunk {hash} references {texts} long texts; this request may check {most} more, and a request \
+         for a single tile may check {MAX_TILE_LONG_TEXTS}; check the chunk in a separate request \
+         (`tiles`), then retry this request"
     )]
     TooManyTexts {
         /// Hash of the tile.
@@ -74,19 +70,12 @@ pub enum ImportFault {
          retry the request",
         hours = MAX_UPLOAD_AGE_S / 3_600
     )]
-    TooOld {
-        /// Hash of the chunk.
-        hash: ChunkHash,
-    },
+    TooOld { hash: ChunkHash },
     /// The content of the chunk is invalid.
     #[error(
         "chunk {hash} is invalid ({why}); build the chunks and the tile index of the import again"
     )]
-    Unreadable {
-        /// Hash of the chunk.
-        hash: ChunkHash,
-        why: String,
-    },
+    Unreadable { hash: ChunkHash, why: String },
     /// The tile index in the operation is invalid.
     #[error("the tile index of the import is invalid: {why}")]
     Index { why: String },

@@ -51,7 +51,8 @@ impl UnverifiedObject {
             return Ok(self);
         }
         let (actual, stated) = (self.stored.len(), stated.bytes);
-        Err(self.fault(&format!("it has {actual} bytes; the request or index states {stated}")))
+        let why = format!("the object has {actual} bytes; the request or index states {stated}");
+        Err(self.fault(&why))
     }
 
     /// Verifies a tile and its places in the tile index.
@@ -63,7 +64,7 @@ impl UnverifiedObject {
         let tile = chunk::decode(&bytes).map_err(|why| self.fault(&why.to_string()))?;
         for place in places {
             if !self.has_length_of(&place.chunk) {
-                return Err(self.fault("its length differs from the length in the tile index"));
+                return Err(self.fault("the object's length is not the length in the tile index"));
             }
             place.check(&tile).map_err(|why| self.unreadable(&why))?;
         }
@@ -84,7 +85,7 @@ impl UnverifiedObject {
         let index = self.decoded_index()?;
         let children = index.children().map_err(|why| self.unreadable(&why))?;
         let children = children
-            .ok_or_else(|| self.fault("it is not a chunk of the tile index of an import"))?;
+            .ok_or_else(|| self.fault("the object is not a chunk of an import's tile index"))?;
         children.check_stripes().map_err(|why| self.unreadable(&why))?;
         Ok((self.verified(), children))
     }

@@ -54,7 +54,8 @@ impl Logs {
     /// import that references them was appended.
     ///
     /// # Errors
-    /// - [`LogError::Import`] if `chunks` is empty or too long, or contains a chunk of invalid length.
+    /// - [`LogError::Import`] if `chunks` is empty or too long, or contains a chunk of invalid
+    ///   length.
     /// - [`LogError::NotFound`] if the log does not exist.
     /// - [`LogError::Store`] if the store fails.
     pub async fn grant_chunks(

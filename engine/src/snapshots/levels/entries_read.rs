@@ -16,22 +16,23 @@ pub(super) enum EntriesRead {
     Folded(Box<FoldedEntries>),
     /// An earlier Snapshot entry has no root yet.
     EarlierSnapshot(Position),
-    /// A newer snapshot than the base exists; this is the key of its root.
+    /// A newer snapshot than the base exists. `root` is the key of its root.
     LaterBase {
         root: String,
     },
-    /// No entry follows the base up to the job's position.
+    /// The log has no entry after the base and at or before the job's position.
     NoEntries,
 }
 
-/// The entries to read for a compaction step.
+/// Describes the entries that a compaction step must read.
 pub(super) struct StepEntries<'a> {
     pub(super) job: SnapshotJob,
     pub(super) base: &'a CompactionBase,
-    /// Whether the snapshot is rebuilt from scratch. A rebuild starts from a given base and does
-    /// not wait for earlier snapshots.
+    /// Set if the snapshot is rebuilt from scratch. A rebuild starts from a given base and does not
+    /// wait for earlier snapshots.
     pub(super) is_rebuild: bool,
-    /// Whether a newer snapshot may become the base. A merge in progress depends on its base.
+    /// Set if the step may switch to a newer base. It must not switch during a merge, since the
+    /// merge depends on its base.
     pub(super) may_change_base: bool,
 }
 
@@ -69,9 +70,9 @@ impl StepEntries<'_> {
         }
     }
 
-    /// Returns the result of the read if the step must end before this entry. Inherited Snapshot
-    /// entries are ignored because workers of the source build them; the first entry of a log needs
-    /// no snapshot.
+    /// Returns the result of the read if the step must end before this entry. Ignores inherited
+    /// Snapshot entries, because workers of the source build their snapshots. Also ignores the
+    /// first entry of a log, because it needs no snapshot.
     fn end_of_step(&self, entry: &Entry, first_own: Position) -> Option<EntriesRead> {
         let at = entry.position;
         let is_own_earlier = at >= first_own && at != Position::FIRST && at != self.job.position;

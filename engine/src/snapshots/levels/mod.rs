@@ -1,8 +1,8 @@
-//! Builds snapshots: folds the log into levels, one compaction step after another.
+//! Builds snapshots by folding the log into levels, one compaction step at a time.
 //!
-//! The progress contains the root that the current compaction step starts from, and the progress of
-//! its merge. Everything else is read again from the log and the objects, so any worker can resume
-//! the work.
+//! The progress contains the root from which the current compaction step starts, and the progress
+//! of the step's merge. A worker reads all other data again from the log and the objects, so any
+//! worker can resume the work.
 
 #[cfg(test)]
 mod crashes;
@@ -25,25 +25,26 @@ use super::{ObjectFault, ObjectStore};
 use crate::logs::{LogError, Logs};
 use crate::ports::Blobs;
 
-/// Builds snapshots as levels in chunks.
+/// Builds snapshots that consist of levels stored in chunks.
 pub struct LevelsBuilder {
     logs: Arc<Logs>,
     store: ObjectStore,
-    /// The most recent work, so that its next piece need not read everything again.
+    /// The most recent work. It is cached so that the next call does not have to read all its data
+    /// again.
     cached: Mutex<Option<CachedWork>>,
 }
 
-/// Work in memory, with the progress after its last piece.
+/// Work on a snapshot that is kept in memory, and the progress that it has reached.
 struct CachedWork {
     job: SnapshotJob,
     progress: Vec<u8>,
     work: SnapshotWork,
 }
 
-/// The work at the start of a piece.
+/// Work that is ready for its next piece.
 enum OpenedWork {
     InProgress(Box<SnapshotWork>),
-    /// The snapshot exists already.
+    /// The snapshot already exists.
     Finished {
         root: String,
     },
@@ -56,14 +57,15 @@ impl LevelsBuilder {
         Self { logs, store: ObjectStore::new(blobs), cached: Mutex::new(None) }
     }
 
-    /// Returns the initial progress of a rebuild. The rebuild is based on the root that the
-    /// Snapshot entry at `base` has when the work starts; without `base`, on the log's first entry.
+    /// Returns the initial progress of a rebuild. The rebuild starts from the root of the Snapshot
+    /// entry at `base`, as it is when the work starts. If `base` is `None`, the rebuild starts from
+    /// the log's first entry.
     #[must_use]
     pub fn rebuild_progress(base: Option<Position>) -> Vec<u8> {
         StoredProgress::encode_rebuild_start(base)
     }
 
-    /// Takes the cached work if it matches the job and progress.
+    /// Takes the cached work if it belongs to the job and has reached this progress.
     fn take_cached(&self, job: &SnapshotJob, progress: &[u8]) -> Option<SnapshotWork> {
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         let cached = cached.take()?;
@@ -75,7 +77,7 @@ impl LevelsBuilder {
         *cached = Some(CachedWork { job: *job, progress: progress.to_vec(), work });
     }
 
-    /// Opens the work on a job at its stored progress.
+    /// Loads the work on a job at its stored progress.
     async fn open(&self, job: &SnapshotJob, progress: &[u8]) -> Result<OpenedWork, BuildError> {
         if progress.is_empty() {
             return self.start_from_newest_snapshot(job).await;
@@ -113,8 +115,8 @@ impl LevelsBuilder {
         Ok(OpenedWork::InProgress(Box::new(work)))
     }
 
-    /// Starts a rebuild. If the base's root was deleted or damaged in the meantime, rebuilds from
-    /// the log's first entry: the log itself always exists.
+    /// Starts a rebuild. If the base's root has been deleted or damaged, the rebuild starts from
+    /// the log's first entry, since the log itself is always complete.
     async fn start_rebuild(
         &self,
         job: &SnapshotJob,

@@ -1,4 +1,4 @@
-//! The progress of the work on a snapshot, and its stored encoding.
+//! Progress of the work on a snapshot, and its stored encoding.
 
 use cellar_base::position::Position;
 use cellar_snapshot::level::{ChunkHash, ChunkRef};
@@ -7,39 +7,42 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the encoding.
 const VERSION: u8 = 1;
-/// Version of the progress of a rebuild. Same layout as [`VERSION`].
+/// Version number for the progress of a rebuild. The layout is that of [`VERSION`].
 const VERSION_REBUILD: u8 = 2;
-/// Version of the initial progress of a rebuild, which has a layout of its own.
+/// Version number for the initial progress of a rebuild, which has its own layout.
 const VERSION_REBUILD_START: u8 = 3;
-/// Version of the progress of a compaction step with narrow stripes. Same layout as [`VERSION`].
+/// Version number for the progress of a compaction step with narrow stripes. The layout is that of
+/// [`VERSION`].
 const VERSION_NARROW: u8 = 4;
-/// Version of the progress of a rebuild with narrow stripes. Same layout as [`VERSION`].
+/// Version number for the progress of a rebuild with narrow stripes. The layout is that of
+/// [`VERSION`].
 const VERSION_REBUILD_NARROW: u8 = 5;
-/// Maximum tiles that the progress lists itself; older tiles are in a chain of objects.
+/// Maximum number of finished tiles that the progress itself contains. Older tiles are stored in a
+/// chain of objects.
 pub(super) const MAX_RECENT_TILES: usize = 40;
 
 /// The progress of the work on a snapshot.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct BuildProgress {
-    /// Key of the root that the current compaction step starts from; `None` at the beginning of a
-    /// log.
+    /// Key of the root from which the current compaction step starts; `None` if it starts at the
+    /// beginning of the log.
     pub(super) root: Option<String>,
-    /// Progress of the compaction step's merge; `None` before its first tile.
+    /// Progress of the compaction step's merge; `None` before the merge has finished a tile.
     pub(super) merge: Option<MergeProgress>,
-    /// Whether the snapshot is rebuilt. A rebuild does not wait for earlier snapshots.
+    /// Set if the snapshot is rebuilt. A rebuild does not wait for earlier snapshots.
     pub(super) is_rebuild: bool,
-    /// Whether the step merges into the narrowest stripes, because a row was too large for wide
-    /// ones.
+    /// Set if the step merges into the narrowest stripes, because a row did not fit into a chunk
+    /// with wider stripes.
     pub(super) has_narrow_stripes: bool,
 }
 
 /// The decoded progress of a pending record.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum StoredProgress {
-    /// The work has started.
+    /// Work that has started.
     InProgress(BuildProgress),
-    /// A rebuild has not started. It is based on the snapshot at `base`, or on the log's first
-    /// entry.
+    /// A rebuild that has not started yet. It starts from the snapshot at `base`, or from the log's
+    /// first entry if `base` is `None`.
     RebuildStart { base: Option<Position> },
 }
 
@@ -48,16 +51,16 @@ pub(super) enum StoredProgress {
 pub(super) struct MergeProgress {
     /// The point from which the merge is resumed.
     pub(super) cursor: MergeCursor,
-    /// Newest object in the chain of older finished tiles.
+    /// Newest object in the chain that stores older finished tiles.
     pub(super) chain: Option<ChunkRef>,
-    /// Finished tiles that are not in the chain.
+    /// Finished tiles that are not in the chain yet.
     pub(super) recent: Vec<MergedTile>,
 }
 
-/// An object in the chain of finished tiles.
+/// An object in the chain that stores finished tiles.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TileChain {
-    /// The previous object in the chain, with older tiles.
+    /// The previous object in the chain, which contains older tiles.
     pub(super) previous: Option<ChunkRef>,
     pub(super) tiles: Vec<MergedTile>,
 }
@@ -72,7 +75,7 @@ struct StoredBuildProgress {
 #[derive(Serialize, Deserialize)]
 struct StoredRebuildStart {
     version: u8,
-    /// A packed position.
+    /// Position of the base, packed into an integer.
     base: Option<u64>,
 }
 
@@ -117,7 +120,7 @@ impl From<StoredRef> for ChunkRef {
 }
 
 impl StoredTile {
-    /// Returns the stored form of a finished tile. Finished tiles are never inline.
+    /// Returns the stored form of a finished tile. Finished tiles are never stored inline.
     fn from_merged(tile: &MergedTile) -> Option<Self> {
         use cellar_snapshot::level::StoredTile::Chunk;
         let Chunk(chunk) = tile.place.stored else { return None };
@@ -155,9 +158,9 @@ impl From<StoredChain> for TileChain {
 }
 
 impl TileChain {
-    /// Encodes the contents of the chain's object.
+    /// Encodes the content of an object in the chain.
     pub(super) fn encode(&self) -> Vec<u8> {
-        // Encoding plain structs to memory cannot fail.
+        // Serializing plain structs to memory cannot fail.
         postcard::to_allocvec(&StoredChain::from(self)).unwrap_or_default()
     }
 
@@ -167,7 +170,7 @@ impl TileChain {
 }
 
 impl BuildProgress {
-    /// Encodes the progress for a pending record.
+    /// Encodes the progress for storage in a pending record.
     pub(super) fn encode(&self) -> Vec<u8> {
         let merge = self.merge.as_ref().map(|merge| {
             let chain = TileChain { previous: merge.chain, tiles: merge.recent.clone() };
@@ -268,7 +271,7 @@ mod tests {
         assert!(StoredProgress::decode(&postcard::to_allocvec(&nowhere).unwrap()).is_err());
     }
 
-    /// A later build must read the progress of work in progress.
+    /// Later releases must be able to read the progress of unfinished work.
     #[test]
     fn the_released_encodings_do_not_change() {
         let root = Some("r".to_owned());

@@ -1,4 +1,4 @@
-//! The work on one snapshot, performed in pieces.
+//! The work on one snapshot, performed in bounded pieces.
 
 use std::sync::Arc;
 
@@ -21,24 +21,25 @@ use crate::logs::Logs;
 use crate::snapshots::builder::BuildError;
 use crate::snapshots::store::{ObjectFault, ObjectStore, snapshot_fault};
 
-/// Maximum tiles that one piece takes over unchanged. Taking over a tile needs no I/O.
+/// Maximum number of tiles that one piece of work reuses unchanged. Reusing a tile needs no I/O.
 const MAX_REUSED_TILES: usize = 200;
 
 /// The work on one snapshot.
 pub(super) struct SnapshotWork {
     job: SnapshotJob,
-    /// Family whose prefix contains the snapshot's objects.
+    /// The log under whose id the objects of the snapshot are stored.
     family: LogId,
-    /// Key of the root that the current compaction step starts from.
+    /// Key of the root from which the current compaction step starts.
     root: Option<String>,
     base: CompactionBase,
-    /// The merge of the current compaction step, if the step has one and it is open.
+    /// The merge of the current compaction step; `None` if the step has no merge or the merge is
+    /// not loaded.
     merge: Option<OpenMerge>,
-    /// Progress of a merge that has not been resumed yet.
+    /// Progress of a merge that has not been loaded yet.
     merge_to_resume: Option<MergeProgress>,
-    /// Whether the snapshot is rebuilt from scratch.
+    /// Set if the snapshot is rebuilt from scratch.
     is_rebuild: bool,
-    /// Whether the current compaction step merges into the narrowest stripes.
+    /// Set if the current compaction step merges into the narrowest stripes.
     has_narrow_stripes: bool,
 }
 
@@ -50,7 +51,7 @@ struct OpenMerge {
     progress: MergeProgress,
 }
 
-/// The result of one piece of work.
+/// Result of one piece of the work.
 pub(super) enum PieceResult {
     Progress(BuildProgress),
     /// The snapshot of an earlier Snapshot entry must be built first.
@@ -61,7 +62,7 @@ pub(super) enum PieceResult {
 }
 
 impl SnapshotWork {
-    /// Loads the base of the work from its progress.
+    /// Loads the work from its progress, including its base.
     pub(super) async fn open(
         store: &ObjectStore,
         job: SnapshotJob,
@@ -110,7 +111,7 @@ impl SnapshotWork {
         self.continue_merge(store, open_merge).await
     }
 
-    /// Finishes a snapshot whose base already contains all entries up to the job's position.
+    /// Finishes a snapshot whose base already includes all entries up to the job's position.
     fn finish_without_entries(&self) -> Result<PieceResult, BuildError> {
         let root = self.root.clone().ok_or_else(|| BuildError {
             temporary: true,
@@ -120,9 +121,9 @@ impl SnapshotWork {
     }
 
     /// Reads the entries of the next compaction step. If a newer snapshot than the base exists, the
-    /// step starts from that snapshot instead. The base may be outdated because a replica was
-    /// stale, or because this worker was suspended while others built snapshots. A step that spans
-    /// several snapshots would write objects that no other worker writes (I11, I12).
+    /// step starts from that snapshot instead. The base may be outdated because a read was stale,
+    /// or because this worker was suspended while other workers built snapshots. If a step spanned
+    /// several snapshots, it would write objects that no other worker writes (I11, I12).
     async fn read_entries(
         &mut self,
         logs: &Logs,
@@ -158,7 +159,7 @@ impl SnapshotWork {
         Ok(())
     }
 
-    /// Loads the inputs of a merge and resumes the merge at the stored progress.
+    /// Loads the inputs of a merge and resumes the merge from the stored progress.
     async fn open_merge(
         &mut self,
         store: &ObjectStore,
@@ -181,7 +182,7 @@ impl SnapshotWork {
     }
 
     /// Returns all finished tiles of a merge, in the order in which they were finished. Older tiles
-    /// are in a chain of objects.
+    /// are read from the chain of objects.
     async fn load_finished_tiles(
         &self,
         store: &ObjectStore,
@@ -202,7 +203,7 @@ impl SnapshotWork {
         Ok(parts.into_iter().rev().flatten().collect())
     }
 
-    /// Continues a merge until a chunk was stored or the merge is finished.
+    /// Continues a merge until it has stored a chunk or is finished.
     async fn continue_merge(
         &mut self,
         store: &ObjectStore,
@@ -241,8 +242,8 @@ impl SnapshotWork {
         }
     }
 
-    /// Stores the root at the end of a compaction step. If the job's position is not reached, the
-    /// next step starts from this root.
+    /// Stores the root at the end of a compaction step. If the job's position has not been reached,
+    /// the next step starts from this root.
     async fn finish_step(
         &mut self,
         store: &ObjectStore,
@@ -262,8 +263,8 @@ impl SnapshotWork {
         Ok(PieceResult::Progress(self.progress(None)))
     }
 
-    /// Restarts the compaction step with the narrowest stripes, where every row fits into a chunk.
-    /// Every worker encounters the same row and does the same.
+    /// Restarts the compaction step with the narrowest stripes, so that every row fits into a
+    /// chunk. Every worker encounters the same row and restarts in the same way.
     fn handle_large_row(&mut self, error: &RowTooLarge) -> Result<PieceResult, BuildError> {
         if self.has_narrow_stripes {
             return Err(BuildError { temporary: false, message: error.to_string() });
@@ -294,7 +295,7 @@ impl OpenMerge {
     }
 }
 
-/// Loads the base of a compaction step from a root; without a root, returns the empty state.
+/// Loads the base of a compaction step from a root. If there is no root, returns the empty state.
 async fn load_base(
     store: &ObjectStore,
     family: LogId,
@@ -325,7 +326,7 @@ async fn load_tiles(
     Ok(())
 }
 
-/// Moves the recent tiles to the chain of objects if there are too many for the progress.
+/// If the progress contains too many finished tiles, moves them to the chain of objects.
 async fn offload_recent_tiles(
     store: &ObjectStore,
     family: LogId,

@@ -1,5 +1,5 @@
-//! Tests of snapshots of real logs in memory: reads through snapshots equal a replay, wherever the
-//! work was interrupted.
+//! Tests of snapshots of real logs in memory. Reads from snapshots must equal a replay of the log,
+//! wherever the work was interrupted.
 
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
 use cellar_base::limits::{MAX_COLUMNS, MAX_PROGRESS_BYTES, MAX_ROWS};
@@ -40,7 +40,7 @@ impl World {
         world
     }
 
-    /// Returns a log service with empty caches, as in another process.
+    /// Creates a log service with empty caches, as in a new process.
     pub(super) fn logs(&self) -> Logs {
         let tables = Arc::clone(&self.tables);
         let (blobs, clock) = (Arc::clone(&self.blobs), Arc::clone(&self.clock));
@@ -75,7 +75,8 @@ impl World {
         SnapshotJob { log: log(), position }
     }
 
-    /// Builds a snapshot and sets its root. If `restless`, each piece is performed by a new worker.
+    /// Builds a snapshot and sets its root. If `restless` is set, a new worker performs each piece of
+    /// the work.
     async fn build(&self, job: SnapshotJob, restless: bool) -> String {
         self.build_from(job, Vec::new(), restless).await
     }
@@ -106,7 +107,7 @@ impl World {
         }
     }
 
-    /// Reads all cells through snapshots.
+    /// Returns all cells, read from snapshots.
     async fn cells(&self, at: Option<Position>) -> Vec<((u32, u32), Cell)> {
         let logs = self.logs();
         let (mut cells, mut from) = (Vec::new(), None);
@@ -125,7 +126,7 @@ impl World {
         }
     }
 
-    /// Returns all cells by replaying the log.
+    /// Returns all cells, computed by replaying the log.
     async fn replayed(&self, at: Option<Position>) -> Vec<((u32, u32), Cell)> {
         let read = self.logs().workbook(log(), at, None).await.unwrap();
         let sheet = read.workbook.sheet(SheetId::FIRST).unwrap();
@@ -135,7 +136,8 @@ impl World {
     }
 }
 
-/// Sets as many cells as one operation may set, from a row on. `text` is the length of the texts.
+/// Sets the maximum number of cells of one operation, starting at a row. `text` is the length of
+/// each text.
 fn block(row: u32, seed: u32, text: usize) -> Operation {
     let cell = |number: u32| {
         let mixed = (number ^ seed).wrapping_mul(0x9E37_79B9);
@@ -197,7 +199,8 @@ async fn a_repeated_snapshot_has_the_same_root() {
     assert_eq!(world.rebuild(job).await, root);
 }
 
-/// A worker may start from an outdated base because a replica is stale or the worker was suspended.
+/// A worker may start from an outdated base because a read was stale or because the worker was
+/// suspended.
 #[tokio::test]
 async fn an_outdated_base_produces_the_same_objects() {
     let mut world = World::new().await;
@@ -253,8 +256,8 @@ async fn long_texts_are_complete_in_every_level() {
     assert_eq!(world.cells(None).await.len(), 2);
 }
 
-/// Sets long texts that are almost equal: small when stored, but too large for one chunk when
-/// unpacked.
+/// Sets long texts that are almost equal. They compress to few bytes, but uncompressed they are too
+/// large for one chunk.
 fn wide_row(part: u32) -> Operation {
     let text = "x".repeat(4_000);
     let cell = |number: u32| CellEdit {
@@ -276,7 +279,7 @@ async fn a_row_too_large_for_a_wide_stripe_gets_narrow_stripes() {
         }
         let first = world.mark().await;
         world.build(first, restless).await;
-        // All texts together are small when stored, so all columns would be one stripe.
+        // All texts together compress to few bytes, so all columns would be stored in one stripe.
         for round in 1..4 {
             world.append(block(round * 600, round, 20)).await;
         }
@@ -316,12 +319,12 @@ async fn missing_and_damaged_chunks_are_reported_and_other_chunks_stay_readable(
     let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: seen };
     let error = world.logs().cells(log(), &query).await.unwrap_err();
     assert!(error.to_string().contains("the log still has everything"), "{error}");
-    // Nothing is lost: the log has all data, and another build stores the chunks again.
+    // No data is lost: the log contains all data, and another build stores the chunks again.
     assert!(!world.rebuild(job).await.is_empty());
     assert_eq!(world.cells(None).await, world.replayed(None).await);
 }
 
-/// Appends blocks with Snapshot entries between them and builds the snapshots.
+/// Appends blocks of cells with Snapshot entries between them, and builds the snapshots.
 async fn marked(world: &mut World, rounds: u32) -> Vec<SnapshotJob> {
     let mut jobs = Vec::new();
     for round in 0..rounds {
@@ -349,7 +352,7 @@ async fn each_rebuilt_snapshot_is_based_on_the_previous() {
     for part in ["/chunks/", "/roots/", ""] {
         delete_all(&world, part).await;
         assert!(world.builder().step(&jobs[3], &[]).await.is_ok_and(|step| {
-            // Ordinary workers check only whether the snapshot is finished.
+            // Workers without a rebuild only check whether the snapshot is finished.
             matches!(step, BuildStep::Finished { .. })
         }));
         let mut behind = None;
@@ -372,7 +375,7 @@ async fn a_rebuild_does_not_wait_for_earlier_snapshots() {
     world.mark().await;
     world.append(block(9, 2, 10)).await;
     let second = world.mark().await;
-    // The rebuild does not need the first snapshot, in any compaction step.
+    // No compaction step of the rebuild needs the first snapshot.
     world.build_from(second, LevelsBuilder::rebuild_progress(None), true).await;
     assert_eq!(world.cells(None).await, world.replayed(None).await);
 }
@@ -392,7 +395,7 @@ async fn a_rebuild_survives_the_loss_of_its_base() {
 #[tokio::test]
 async fn a_reader_of_a_lost_root_finds_the_rebuilt_root() {
     let mut world = World::new().await;
-    // Enough for chunks of its own, plus a few more edits.
+    // The cells fill separate chunks and leave room for a few more edits.
     let blocks = (0..6).map(|round| block(round * 500, round, 40));
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 5, count: 2 };
     let mut jobs = Vec::new();
@@ -415,7 +418,8 @@ async fn a_reader_of_a_lost_root_finds_the_rebuilt_root() {
         error.contains(&format!("`synth reprocess --rebuild --spreadsheet {}`", log())),
         "{error}"
     );
-    // Built from the beginning in one compaction step, the snapshot has other objects than before.
+    // The snapshot was built from the beginning in one compaction step, so its objects differ from
+    // the previous ones.
     let old = reader.root_at(log(), jobs[1].position).await.unwrap();
     let new = {
         let (builder, mut progress) = (world.builder(), LevelsBuilder::rebuild_progress(None));

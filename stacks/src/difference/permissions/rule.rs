@@ -44,7 +44,7 @@ pub(super) struct Rule {
     pub(super) condition: Condition,
 }
 
-/// A part of a rule: one principal, one action and one resource.
+/// An individual permission of a rule: one principal, one action and one resource.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SinglePermission<'a> {
     pub(super) rule: &'a Rule,

@@ -188,8 +188,8 @@ mod tests {
     use crate::stack::Stack;
     use crate::template::{Output, Parameter};
 
-    /// Returns the faults of a stack that consists of a table, a parameter, and an output whose value
-    /// is `value`.
+    /// Returns the faults of a stack that consists of a table, a parameter, and an output whose
+    /// value is `value`.
     fn faults(value: impl Into<Expression>) -> String {
         let mut stack = Stack::new("test");
         let table = Table::new("id").attribute("id", AttributeType::String);

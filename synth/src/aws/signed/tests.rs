@@ -110,7 +110,7 @@ async fn retries_temporary_failures() {
     let service = Service::with_replies(&replies).await;
     assert_eq!(service.read().await.unwrap(), json!({ "ok": 1 }));
     assert_eq!(service.request_count(), ATTEMPTS);
-    // All attempts fail.
+    // All attempts of the request fail.
     let service = Service::with_replies(&[(503, "oops")]).await;
     let error = service.read().await.unwrap_err();
     assert_eq!(error.to_string(), "cannot read the logs: HTTP 503: oops");
@@ -159,7 +159,7 @@ async fn pages_are_bounded() {
     pages.push((200, page));
     let service = Service::with_replies(&[pages.as_slice(), &[(200, last)]].concat()).await;
     let error = service.aws.active_alarms(&names).await.unwrap_err();
-    assert_eq!(error.to_string(), "cannot read the alarms: the reply has more than 100 pages");
+    assert_eq!(error.to_string(), "cannot read the alarms: the response has more than 100 pages");
 }
 
 #[tokio::test]

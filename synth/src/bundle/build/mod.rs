@@ -29,7 +29,7 @@ const PROFILE: &str = "lambda";
 /// Environment variable that sets cargo's target folder.
 const TARGET_FOLDER_VARIABLE: &str = "CARGO_TARGET_DIR";
 
-/// Builds the binary.
+/// A builder for the Lambda binary.
 #[derive(Debug)]
 pub(super) struct Builder<'a> {
     cargo: PathBuf,

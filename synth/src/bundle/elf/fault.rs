@@ -5,7 +5,7 @@ use cellar_stacks::Architecture;
 use super::platform::{GLIBC, loader_path, newest_version};
 use crate::bundle::host::target_triple;
 
-/// Why Lambda cannot run a binary.
+/// A fault due to which Lambda cannot run a binary.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ElfFault {
     /// The file is not an ELF file.
@@ -34,9 +34,8 @@ pub(crate) enum ElfFault {
     /// The binary exceeds a limit that no real program reaches.
     #[error("it has more than {limit} {item}")]
     TooMany {
-        /// The counted items.
         item: &'static str,
-        /// The bound.
+        /// Maximum number of items.
         limit: usize,
     },
     /// The binary requires a loader that Lambda does not have.

@@ -63,7 +63,7 @@ const AWS_ONLY: [&str; 9] = [
 const PLANNED: [&str; 6] =
     ["bundle", "artifact_bucket", "allow_data_loss", "express", "monitor_minutes", "ignore_alarms"];
 
-/// How progress is printed.
+/// Output modes for progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProgressArgument {
     /// Updated in place

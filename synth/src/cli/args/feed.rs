@@ -37,7 +37,7 @@ pub(crate) enum FeedCommand {
     Rebuild(FeedRebuild),
 }
 
-/// The stack of the feed.
+/// Options that select the stack of the feed.
 #[derive(Debug, Args)]
 pub(crate) struct FeedPlace {
     #[command(flatten)]

@@ -76,7 +76,7 @@ impl Arguments {
     }
 }
 
-/// A command with its arguments.
+/// A subcommand of `synth` and its arguments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Write a cellar.yaml that lists every field and its default
@@ -143,7 +143,7 @@ pub(crate) struct InitArguments {
 pub(crate) enum Format {
     /// The template as deployed
     Json,
-    /// The same template, easier to read
+    /// The same template as YAML, which is easier to read
     Yaml,
 }
 

@@ -23,7 +23,8 @@ pub(crate) struct OffloadArguments {
     /// Show what would be done without doing it
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Minimum number of days since a segment was closed [default: offload_after_days of the configuration]
+    /// Minimum number of days since a segment was closed [default: offload_after_days of the
+    /// configuration]
     #[arg(long, value_name = "N", value_parser = days_parser())]
     pub(crate) offload_after_days: Option<u32>,
     /// Number of segments to keep in the tables per spreadsheet [default: keep_segments of the
@@ -92,12 +93,12 @@ pub(crate) struct ReprocessArguments {
     pub(crate) yes: bool,
 }
 
-/// Point in time to restore to.
+/// Point in time to which the tables are restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RestoreTime {
     /// The latest restorable time, a few minutes ago.
     Latest,
-    /// Unix seconds.
+    /// Time in Unix seconds.
     At(u64),
 }
 

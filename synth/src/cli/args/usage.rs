@@ -9,7 +9,7 @@ use super::watch::parse_duration_within;
 
 /// Accepted range of `--since`, in seconds. CloudWatch keeps hourly sums for 455 days.
 const METRIC_SECONDS: RangeInclusive<u64> = 3_600..=455 * 86_400;
-/// Largest accepted count.
+/// Maximum accepted count.
 const COUNT_MAX: u64 = 1_000_000_000_000;
 /// Number of bytes per GB in AWS billing.
 const GB: u64 = 1 << 30;

@@ -38,7 +38,7 @@ pub(crate) enum WebhookCommand {
     Deliver(WebhookPlace),
 }
 
-/// The stack of the webhook.
+/// Options that select the stack of the webhook.
 #[derive(Debug, Args)]
 pub(crate) struct WebhookPlace {
     #[command(flatten)]

@@ -1,4 +1,5 @@
-//! Checks of edits: exactly once, at the intended cells, and at every position.
+//! Checks of edits: they are applied exactly once, to the intended cells, and can be read at every
+//! position.
 
 use cellar::{CellsQuery, Client};
 use cellar_api::{wire::AppendRequest, wire::Head, wire::MutationStatus, wire::SentMutation};
@@ -13,7 +14,7 @@ use uuid::Uuid;
 use crate::error::SynthError;
 use crate::smoke::report::{CheckOutcome, CheckResult};
 
-/// Returns a request with one mutation of a new client.
+/// Returns a request of a new client that appends a single mutation.
 pub(super) fn append_request(head: Head, op: Operation) -> AppendRequest {
     AppendRequest {
         client_id: format!("smoke-{}", Uuid::new_v4()),
@@ -23,7 +24,7 @@ pub(super) fn append_request(head: Head, op: Operation) -> AppendRequest {
     }
 }
 
-/// Returns an operation that sets the first cells of a column.
+/// Returns an operation that writes `texts` to the first cells of a column.
 pub(super) fn set_column(column: u32, texts: &[String]) -> Operation {
     let set_cell = |(row, text): (u32, &String)| {
         let value = Some(Value::Text(text.clone()));
@@ -33,7 +34,7 @@ pub(super) fn set_column(column: u32, texts: &[String]) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
 }
 
-/// Appends an operation based on the head, and returns its position.
+/// Appends an operation that is based on the current head. Returns the position of the new entry.
 pub(super) async fn append_operation(
     client: &Client,
     id: LogId,
@@ -44,7 +45,8 @@ pub(super) async fn append_operation(
     Ok(reply.results.first().and_then(|result| result.position).unwrap_or(reply.head))
 }
 
-/// Checks that an edit moves with its row if another client inserts a row above. Deletes the row again.
+/// Checks that an edit moves with its row if another client inserts a row above. The inserted row
+/// is deleted afterwards.
 pub(super) async fn edit_follows_row(client: &Client, id: LogId) -> CheckResult {
     let (sheet, before, count) = (SheetId::FIRST, 0, 1);
     let head = client.head(id, None).await?;
@@ -56,7 +58,8 @@ pub(super) async fn edit_follows_row(client: &Client, id: LogId) -> CheckResult 
     let delete = DeleteSpans { sheet, spans: Spans::one(before, count) };
     client.append(id, &append_request(new_head, Operation::DeleteRows(delete))).await?;
     let committed = late_reply.results.first().and_then(|result| result.committed.clone());
-    // Concurrent smoke tests of the same stack move the edit by more than one row.
+    // The row may have moved by more than one, because smoke tests of the same stack can run
+    // concurrently.
     let has_moved = match committed.as_deref() {
         Some([Operation::SetCells(set)]) => set.cells.iter().all(|edit| edit.row > 0),
         _ => false,
@@ -66,7 +69,8 @@ pub(super) async fn edit_follows_row(client: &Client, id: LogId) -> CheckResult 
     }))
 }
 
-/// Appends a request and checks that the reply contains its position. Returns the position and the request.
+/// Appends a request and checks that the response contains a position. Returns this position
+/// together with the request.
 pub(super) async fn append(
     client: &Client,
     id: LogId,
@@ -76,12 +80,12 @@ pub(super) async fn append(
     let position = reply.results.first().and_then(|result| result.position);
     let (position, outcome) = match position {
         Some(position) => (position, CheckOutcome::Passed),
-        None => (reply.head, CheckOutcome::Failed("the reply contains no position".to_owned())),
+        None => (reply.head, CheckOutcome::Failed("the response contains no position".to_owned())),
     };
     Ok(((position, request.clone()), outcome))
 }
 
-/// Appends a request again and checks that the reply is a duplicate at `position`.
+/// Appends the same request again and checks that the API reports a duplicate at `position`.
 pub(super) async fn append_again(
     client: &Client,
     id: LogId,
@@ -95,8 +99,8 @@ pub(super) async fn append_again(
     Ok(CheckOutcome::from_condition(is_duplicate, || format!("expected a duplicate at {position}")))
 }
 
-/// Reads the value of a cell at the position `at`, or at the newest position. The reply is not older than
-/// `min_position`.
+/// Reads the value of a cell at position `at`, or at the newest position if `at` is `None`. The
+/// state that is read is not older than `min_position`.
 pub(super) async fn cell_value(
     client: &Client,
     id: LogId,
@@ -110,7 +114,7 @@ pub(super) async fn cell_value(
     Ok(reply.cells.into_iter().next().map(|placed| placed.cell.value).unwrap_or_default())
 }
 
-/// Passes if the value of a cell is the expected one.
+/// Passes if the value found in a cell is the expected value.
 pub(super) fn compare_values(cell: &str, expected: &Value, found: &Value) -> CheckOutcome {
     CheckOutcome::from_condition(expected == found, || {
         format!("{cell} is {}, expected {}", shorten(found), shorten(expected))

@@ -1,4 +1,4 @@
-//! The checks of the smoke test. Each builds on the previous one.
+//! The checks of the smoke test. Each check builds on the results of the previous checks.
 
 mod access;
 mod edits;
@@ -17,12 +17,13 @@ use super::report::{CheckOutcome, CheckResult, SmokeReport};
 use super::target::Target;
 use crate::error::SynthError;
 
-/// Nonce of the smoke test's spreadsheet, the same for each run.
+/// Nonce that identifies the smoke test's spreadsheet. All runs use the same nonce and thus the
+/// same spreadsheet.
 const NONCE: &str = "cellar-smoke-test";
-/// Interval at which a stack is checked until it responds.
+/// Polling interval while a new stack does not respond yet.
 const STARTUP_POLL: Duration = Duration::from_secs(1);
 
-/// Runs the checks up to the first failure, and clears the cells that they set.
+/// Runs the checks until one fails, and clears the cells that the checks have set.
 pub(crate) async fn run(target: &Target<'_>) -> SmokeReport {
     let mut report = SmokeReport::default();
     let Some((client, id)) = open_spreadsheet(target, &mut report).await else { return report };
@@ -31,7 +32,8 @@ pub(crate) async fn run(target: &Target<'_>) -> SmokeReport {
     report
 }
 
-/// Checks the health of the stack and creates the spreadsheet; `None` if one of the two failed.
+/// Checks the health of the stack and creates the spreadsheet. Returns `None` if either check
+/// fails.
 async fn open_spreadsheet(
     target: &Target<'_>,
     report: &mut SmokeReport,
@@ -50,7 +52,7 @@ async fn open_spreadsheet(
     Some((client, created.id))
 }
 
-/// Runs the checks on the spreadsheet; `None` after the first failure.
+/// Runs the checks that use the spreadsheet. Returns `None` after the first failure.
 async fn run_checks(
     target: &Target<'_>,
     client: &Client,
@@ -91,7 +93,7 @@ async fn run_checks(
     check(report, "other spreadsheets are hidden", hidden).await
 }
 
-/// Runs a check and adds it to the report; `None` if it failed.
+/// Runs a check and adds it to the report. Returns `None` if the check failed.
 async fn check(
     report: &mut SmokeReport,
     name: &'static str,
@@ -100,7 +102,8 @@ async fn check(
     check_with_value(report, name, async { result.await.map(|outcome| ((), outcome)) }).await
 }
 
-/// Runs a check that also returns a value for later checks; `None` if it failed.
+/// Runs a check that returns a value for later checks, and adds it to the report. Returns `None` if
+/// the check failed.
 async fn check_with_value<T>(
     report: &mut SmokeReport,
     name: &'static str,
@@ -119,8 +122,8 @@ async fn check_with_value<T>(
     }
 }
 
-/// Checks the health until the stack is healthy or the startup timeout ends: a new URL takes a while to
-/// become reachable.
+/// Checks the health of the stack until it is healthy or the startup timeout expires. Retries are
+/// needed because a new URL takes a while to become reachable.
 async fn wait_until_healthy(target: &Target<'_>, client: &Client) -> CheckResult {
     let started = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Checks of data in the bucket: large entries and snapshots.
+//! Checks of data that is stored in the bucket: large entries and snapshots.
 
 use std::time::Duration;
 
@@ -22,22 +22,24 @@ use super::edits::{append_operation, cell_value, compare_values, set_column};
 use crate::error::SynthError;
 use crate::smoke::report::{CheckOutcome, CheckResult};
 
-/// Timeout of a snapshot, including the start of relay and snapshot function.
+/// Maximum time to wait for a snapshot. It includes cold starts of the relay function and the
+/// snapshot function.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(120);
-/// Interval at which a snapshot is checked.
+/// Polling interval while a snapshot is being built.
 const SNAPSHOT_POLL: Duration = Duration::from_millis(250);
-/// Column of the large entry.
+/// Index of the column that the check of large entries uses.
 const EXTERNAL_COLUMN: u32 = 1;
-/// First of the two columns of the snapshot check.
+/// Index of the first of the two columns that the snapshot check uses.
 const SNAPSHOT_COLUMN: u32 = 2;
-/// Number of cells whose bytes make a snapshot due.
+/// Number of cells over which the bytes that make a snapshot due are distributed.
 const SNAPSHOT_CELLS: usize = 6;
-/// Number of rows that contain all cells of the smoke test.
+/// Number of rows to clear after the smoke test. All its cells are in these rows.
 const USED_ROWS: u32 = 16;
-/// Number of columns that contain all cells of the smoke test.
+/// Number of columns to clear after the smoke test. All its cells are in these columns.
 const USED_COLUMNS: u32 = 4;
 
-/// Uploads the body of an entry with a presigned request, and checks that its cell can be read.
+/// Uploads the body of a large entry with a presigned request, and checks that the cell of the
+/// entry can be read.
 pub(super) async fn large_entry(client: &Client, id: LogId) -> CheckResult {
     let text = Uuid::new_v4().to_string().repeat(1_000);
     let operation = set_column(EXTERNAL_COLUMN, std::slice::from_ref(&text));
@@ -63,12 +65,14 @@ pub(super) async fn large_entry(client: &Client, id: LogId) -> CheckResult {
     Ok(compare_values("B1", &Value::Text(text), &found))
 }
 
-/// Appends enough bytes that a snapshot is due, waits for the snapshot, and loads the spreadsheet from it.
+/// Appends enough bytes to make a snapshot due, waits for the snapshot, and loads the spreadsheet
+/// from the snapshot.
 pub(super) async fn snapshot(client: &Client, id: LogId) -> CheckResult {
     let word = Uuid::new_v4().to_string();
     let bytes = usize::try_from(SNAPSHOT_BYTES).unwrap_or(usize::MAX);
     let text = word.repeat(bytes / (SNAPSHOT_CELLS * word.len()).max(1) + 1);
-    // Two mutations, because one of this size is too large.
+    // The bytes are split into two mutations, because a single mutation would exceed the size
+    // limit.
     let half = vec![text.clone(); SNAPSHOT_CELLS / 2];
     append_operation(client, id, set_column(SNAPSHOT_COLUMN, &half)).await?;
     let position = append_operation(client, id, set_column(SNAPSHOT_COLUMN + 1, &half)).await?;
@@ -85,14 +89,15 @@ pub(super) async fn snapshot(client: &Client, id: LogId) -> CheckResult {
     }
     let loaded = client.load(id, Some(due)).await?;
     if loaded.root.is_none() || loaded.root_url.is_none() {
-        let why = "the reply of a load does not contain the snapshot's root";
+        let why = "the response to a load does not contain the snapshot's root";
         return Ok(CheckOutcome::Failed(why.to_owned()));
     }
     let found = cell_value(client, id, "D1", None, due).await?;
     Ok(compare_values("D1", &Value::Text(text), &found))
 }
 
-/// Waits for a snapshot at `due` or later. Returns `false` after [`SNAPSHOT_TIMEOUT`].
+/// Waits until a snapshot at position `due` or later exists. Returns `false` after
+/// [`SNAPSHOT_TIMEOUT`].
 async fn wait_for_snapshot(client: &Client, id: LogId, due: Position) -> Result<bool, SynthError> {
     let started = Instant::now();
     loop {
@@ -107,7 +112,8 @@ async fn wait_for_snapshot(client: &Client, id: LogId, due: Position) -> Result<
     }
 }
 
-/// Returns the position of the first Snapshot entry after a position; `None` if there is no such entry.
+/// Returns the position of the first Snapshot entry after `position`. Returns `None` if the log has
+/// no such entry.
 async fn snapshot_entry_after(
     client: &Client,
     id: LogId,
@@ -115,7 +121,8 @@ async fn snapshot_entry_after(
 ) -> Result<Option<Position>, SynthError> {
     let entries = match client.entries(id, position).await {
         Ok(update) => update.entries,
-        // A concurrent smoke test may have started a new log segment.
+        // The entries must be loaded again if a concurrent smoke test has started a new log
+        // segment.
         Err(error) if requires_reload(&error) => client.load(id, Some(position)).await?.entries,
         Err(error) => return Err(error.into()),
     };
@@ -127,7 +134,7 @@ fn requires_reload(error: &ClientError) -> bool {
     error.problem_kind() == Some(ProblemKind::ReloadRequired)
 }
 
-/// Clears all cells that the smoke test sets, and checks that they are blank.
+/// Clears all cells that the smoke test has set, and checks that they are blank.
 pub(super) async fn clean_up(client: &Client, id: LogId) -> CheckResult {
     let (rows, columns) = (Spans::one(0, USED_ROWS), Spans::one(0, USED_COLUMNS));
     let clear = ClearRange { sheet: SheetId::FIRST, rows, columns };

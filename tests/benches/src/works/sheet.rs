@@ -4,7 +4,7 @@ use cellar_sheet::operation::SheetId;
 use cellar_base::position::Position;
 use cellar_snapshot::chunk::{chunk_of, decode, encode};
 use cellar_snapshot::fold::FoldedLevel;
-use cellar_snapshot::index::{Kept, pack_level};
+use cellar_snapshot::index::{InlineOrChunk, pack_level};
 use cellar_snapshot::level::{Level, LevelSheet, SheetMoves};
 use cellar_snapshot::merge::{SheetWriter, Window, WrittenSheet};
 use cellar_snapshot::objects::{ObjectKind, Objects, Wanted};
@@ -123,7 +123,7 @@ fn root_of(bucket: &mut Bucket, sheet: WrittenSheet) -> Result<PackedObject, Fai
             extent: sheet.extent,
             formats: PackedFormats::Inline(Default::default()),
         }],
-        used: Kept::Inline(StoredSheetNumbers(SheetNumbers::of([SheetId::FIRST]))),
+        used: InlineOrChunk::Inline(StoredSheetNumbers(SheetNumbers::of([SheetId::FIRST]))),
         levels: vec![RootLevel { after: None, last: position, cells, bytes, level }],
         level_0: None,
         clients: None,

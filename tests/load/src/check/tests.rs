@@ -47,27 +47,32 @@ fn log_of(edits: &[(u64, Operation)]) -> Log {
 }
 
 /// Creates an author of edits that insert 1, 2, 3, … rows, with the known outcome of each.
-fn author(known: &[Known]) -> Author {
+fn author(known: &[KnownOutcome]) -> Author {
     let intents =
         (1..).zip(known).map(|(n, known)| Intent { operation: operation(n), known: *known });
     let (name, intents) = ("writer".to_owned(), intents.collect());
     Author { name, spreadsheet: log_id(), key: KEY, intents }
 }
 
-fn violations(edits: &[(u64, u32)], known: &[Known]) -> String {
-    let mut found = Found::default();
+fn violations(edits: &[(u64, u32)], known: &[KnownOutcome]) -> String {
+    let mut found = CheckResults::default();
     found.check(&log(edits), &[author(known)]);
     found.violations.join("\n")
 }
 
-fn told(number: u32) -> Known {
-    Known::InTheLog(Some(at(number)))
+fn acknowledged_at(number: u32) -> KnownOutcome {
+    KnownOutcome::InTheLog(Some(at(number)))
 }
 
 #[test]
 fn a_consistent_log_has_no_violations() {
-    let known = [told(1), Known::InTheLog(None), Known::Nothing, Known::Nothing];
-    let mut found = Found::default();
+    let known = [
+        acknowledged_at(1),
+        KnownOutcome::InTheLog(None),
+        KnownOutcome::Unanswered,
+        KnownOutcome::Unanswered,
+    ];
+    let mut found = CheckResults::default();
     found.check(&log(&[(1, 1), (2, 2), (3, 3)]), &[author(&known)]);
     assert_eq!(found.violations, [""; 0]);
     assert_eq!((found.entries, found.acknowledged), (4, 2));
@@ -77,35 +82,36 @@ fn a_consistent_log_has_no_violations() {
 #[test]
 fn an_acknowledged_edit_that_is_not_there_is_lost() {
     assert!(
-        violations(&[(1, 1)], &[told(1), told(2)]).contains("edit 2 was acknowledged and is lost")
+        violations(&[(1, 1)], &[acknowledged_at(1), acknowledged_at(2)])
+            .contains("edit 2 was acknowledged and is lost")
     );
-    let wrong = violations(&[(1, 1), (2, 2)], &[told(2), Known::Nothing]);
+    let wrong = violations(&[(1, 1), (2, 2)], &[acknowledged_at(2), KnownOutcome::Unanswered]);
     assert!(wrong.contains("but is at"), "{wrong}");
 }
 
 #[test]
 fn an_edit_that_was_sent_again_under_a_new_id_is_found() {
     // The first edit succeeded, and was sent again as the second.
-    let wrong = violations(&[(1, 1), (2, 1)], &[told(1), told(2)]);
+    let wrong = violations(&[(1, 1), (2, 1)], &[acknowledged_at(1), acknowledged_at(2)]);
     assert!(wrong.contains("differs from the edit that was sent"), "{wrong}");
-    let wrong = violations(&[(1, 1), (2, 1)], &[told(1)]);
+    let wrong = violations(&[(1, 1), (2, 1)], &[acknowledged_at(1)]);
     assert!(wrong.contains("edit 2 was never sent"), "{wrong}");
 }
 
 #[test]
 fn duplicated_and_reordered_edits_are_found() {
-    let wrong = violations(&[(1, 1), (1, 1)], &[told(1)]);
+    let wrong = violations(&[(1, 1), (1, 1)], &[acknowledged_at(1)]);
     assert!(wrong.contains("twice"), "{wrong}");
-    let wrong = violations(&[(2, 2), (1, 1)], &[told(2), told(1)]);
+    let wrong = violations(&[(2, 2), (1, 1)], &[acknowledged_at(2), acknowledged_at(1)]);
     assert!(wrong.contains("does not follow"), "{wrong}");
-    let mut found = Found::default();
+    let mut found = CheckResults::default();
     found.check(&log(&[(1, 1)]), &[]);
     assert!(found.violations.join("").contains("edits of an unknown client"));
 }
 
 #[test]
 fn a_read_that_differs_from_a_replay_is_found() {
-    let mut found = Found::default();
+    let mut found = CheckResults::default();
     let cells = vec![((0, 0), cellar_sheet::cell::Cell::default())];
     found.compare("client 1", at(3), &cells, &cells.clone());
     assert_eq!((found.compared, found.violations.len()), (1, 0));
@@ -122,10 +128,10 @@ fn a_text_that_occurs_twice_is_found() {
     };
     let log = log_of(&[(1, set("first")), (2, set("first"))]);
     // The client gave the edit a second id, and counts two edits.
-    let known = Known::InTheLog(None);
+    let known = KnownOutcome::InTheLog(None);
     let intents = vec![Intent { operation: set("first"), known }; 2];
     let author = Author { intents, ..author(&[]) };
-    let mut found = Found::default();
+    let mut found = CheckResults::default();
     found.check(&log, &[author]);
     assert!(found.violations.join("").contains("\"first\" took effect twice"), "{found:?}");
 }

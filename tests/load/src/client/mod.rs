@@ -18,7 +18,7 @@ use fastrand::Rng;
 
 use self::wire::Wire;
 use crate::LoadError;
-use crate::measured::{Kind, Measured};
+use crate::measured::{Measured, RequestKind};
 use crate::pace::Pace;
 use crate::plan::{Length, Plan};
 
@@ -27,23 +27,24 @@ const PATIENCE: Duration = Duration::from_secs(5 * 60);
 /// Maximum wait before an answer is abandoned on purpose, in milliseconds.
 const GIVEN_UP_MS: u64 = 30;
 /// Requests of a writer.
-const WRITER: &[Kind] = &[Kind::Append];
+const WRITER: &[RequestKind] = &[RequestKind::Append];
 /// Requests of a writer that uses the protocol of Replicache.
-const PUSHER: &[Kind] = &[Kind::Push, Kind::Push, Kind::Pull];
+const PUSHER: &[RequestKind] = &[RequestKind::Push, RequestKind::Push, RequestKind::Pull];
 /// Requests of a reader.
-const READER: &[Kind] = &[Kind::Cells, Kind::History, Kind::Load, Kind::Pull];
+const READER: &[RequestKind] =
+    &[RequestKind::Cells, RequestKind::History, RequestKind::Load, RequestKind::Pull];
 /// Requests of a client that is the only one of its spreadsheet.
-const ALONE: &[Kind] = &[
-    Kind::Append,
-    Kind::Cells,
-    Kind::Push,
-    Kind::Append,
-    Kind::History,
-    Kind::Append,
-    Kind::Pull,
-    Kind::Append,
-    Kind::Push,
-    Kind::Load,
+const ALONE: &[RequestKind] = &[
+    RequestKind::Append,
+    RequestKind::Cells,
+    RequestKind::Push,
+    RequestKind::Append,
+    RequestKind::History,
+    RequestKind::Append,
+    RequestKind::Pull,
+    RequestKind::Append,
+    RequestKind::Push,
+    RequestKind::Load,
 ];
 /// Length of the cycle of roles: of ten clients, five write, two push and three read.
 const PARTS: u32 = 10;
@@ -52,14 +53,14 @@ const PARTS: u32 = 10;
 #[derive(Debug, Clone)]
 pub(crate) struct Intent {
     pub(crate) operation: Operation,
-    pub(crate) known: Known,
+    pub(crate) known: KnownOutcome,
 }
 
 /// A client's knowledge of its edit's outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum KnownOutcome {
     /// No answer: the edit may be in the log or not.
-    Nothing,
+    Unanswered,
     /// The edit is in the log, at this position if the answer contained it.
     InTheLog(Option<Position>),
 }
@@ -76,10 +77,10 @@ pub(crate) struct Author {
 /// The reason why a client cannot continue.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Stuck(String);
+pub(crate) struct ClientStuck(String);
 
-impl Stuck {
-    pub(crate) fn at(what: &str, why: impl std::fmt::Display) -> Self {
+impl ClientStuck {
+    pub(crate) fn during(what: &str, why: impl std::fmt::Display) -> Self {
         Self(format!("{what}: {why}"))
     }
 }
@@ -87,7 +88,7 @@ impl Stuck {
 /// A client of a run.
 pub(crate) struct LoadClient {
     number: u32,
-    part: &'static [Kind],
+    part: &'static [RequestKind],
     api: Client,
     wire: Wire,
     measured: Measured,
@@ -111,7 +112,7 @@ pub(crate) struct Identity<'a> {
 }
 
 /// The end of a client's run.
-pub(crate) struct Ended {
+pub(crate) struct ClientRun {
     pub(crate) client: LoadClient,
     /// Number of requests that were due and never sent.
     pub(crate) backlog: u64,
@@ -127,7 +128,7 @@ impl LoadClient {
         let (appended, pushed) = authors(number, token, spreadsheet.id)?;
         Ok(Self {
             number,
-            part: part(number, plan),
+            part: request_cycle(number, plan),
             api: Client::new(url, Some(token))?,
             wire: Wire::new(url, token, spreadsheet.id, number)?,
             measured,
@@ -142,7 +143,7 @@ impl LoadClient {
 
     /// Sends requests until the run is over, and leaves without waiting for the answer to its last
     /// edit.
-    pub(crate) async fn run(mut self, begun: Instant, length: Length, pace: Pace) -> Ended {
+    pub(crate) async fn run(mut self, begun: Instant, length: Length, pace: Pace) -> ClientRun {
         let (mut request, mut backlog) = (0, 0);
         loop {
             let due = pace.due(request);
@@ -158,13 +159,13 @@ impl LoadClient {
             let due = due.map_or_else(Instant::now, |due| begun + due);
             tokio::time::sleep_until(due.into()).await;
             if let Err(stuck) = self.request(request, due).await {
-                self.measured.fault(format!("client {} cannot go on: {stuck}", self.number));
-                return Ended { client: self, backlog };
+                self.measured.fault(format!("client {} cannot continue: {stuck}", self.number));
+                return ClientRun { client: self, backlog };
             }
             request += 1;
         }
         self.leave().await;
-        Ended { client: self, backlog }
+        ClientRun { client: self, backlog }
     }
 
     /// Returns the client's name for reports.
@@ -179,7 +180,7 @@ impl LoadClient {
 
     /// Returns whether the client pulls.
     pub(crate) fn pulls(&self) -> bool {
-        self.part.contains(&Kind::Pull)
+        self.part.contains(&RequestKind::Pull)
     }
 
     /// Returns the client's edits.
@@ -187,17 +188,17 @@ impl LoadClient {
         [self.appended, self.pushed]
     }
 
-    async fn request(&mut self, request: u64, due: Instant) -> Result<(), Stuck> {
+    async fn request(&mut self, request: u64, due: Instant) -> Result<(), ClientStuck> {
         let kinds = u64::try_from(self.part.len()).unwrap_or(u64::MAX);
         let at = request.wrapping_add(u64::from(self.number / PARTS)) % kinds.max(1);
         let kind = usize::try_from(at).ok().and_then(|at| self.part.get(at).copied());
-        match kind.unwrap_or(Kind::Append) {
-            Kind::Append => self.append(due).await,
-            Kind::Push => self.push(due).await,
-            Kind::Pull => self.pull(due).await,
-            Kind::Cells => self.cells(due).await,
-            Kind::History => self.history(due).await,
-            Kind::Load => self.load(due).await,
+        match kind.unwrap_or(RequestKind::Append) {
+            RequestKind::Append => self.append(due).await,
+            RequestKind::Push => self.push(due).await,
+            RequestKind::Pull => self.pull(due).await,
+            RequestKind::Cells => self.cells(due).await,
+            RequestKind::History => self.history(due).await,
+            RequestKind::Load => self.load(due).await,
         }
     }
 
@@ -206,32 +207,35 @@ impl LoadClient {
         let impatience = Duration::from_millis(self.random.u64(..GIVEN_UP_MS));
         let now = Instant::now();
         let (kind, left) = match self.part.first() {
-            Some(Kind::Append) => {
-                (Kind::Append, tokio::time::timeout(impatience, self.append(now)).await)
+            Some(RequestKind::Append) => {
+                (RequestKind::Append, tokio::time::timeout(impatience, self.append(now)).await)
             }
-            Some(Kind::Push) => {
-                (Kind::Push, tokio::time::timeout(impatience, self.push(now)).await)
+            Some(RequestKind::Push) => {
+                (RequestKind::Push, tokio::time::timeout(impatience, self.push(now)).await)
             }
             _ => return,
         };
         match left {
             Ok(Ok(())) => {}
             Ok(Err(stuck)) => self.measured.fault(format!("client {}: {stuck}", self.number)),
-            Err(_) => self.measured.given_up(kind),
+            Err(_) => self.measured.count_abandoned(kind),
         }
     }
 
     /// Returns a library client whose attempts are counted.
-    fn api(&self, kind: Kind) -> Client {
+    fn api(&self, kind: RequestKind) -> Client {
         let measured = self.measured.clone();
         self.api.clone().observed(move |attempted| measured.attempt(kind, attempted))
     }
 
     /// Records a position from an answer; fails if it is older than the newest one seen.
-    fn see(&mut self, kind: Kind, position: Position) -> Result<(), Stuck> {
+    fn record_seen(&mut self, kind: RequestKind, position: Position) -> Result<(), ClientStuck> {
         if position < self.seen {
             let (seen, kind) = (self.seen, kind.name());
-            return Err(Stuck::at(kind, format_args!("{position} after {seen} was seen")));
+            return Err(ClientStuck::during(
+                kind,
+                format_args!("{position} after {seen} was seen"),
+            ));
         }
         self.seen = position;
         Ok(())
@@ -239,7 +243,7 @@ impl LoadClient {
 }
 
 /// Returns the request cycle of a client.
-fn part(number: u32, plan: &Plan) -> &'static [Kind] {
+fn request_cycle(number: u32, plan: &Plan) -> &'static [RequestKind] {
     match number % PARTS {
         _ if plan.spreadsheets >= plan.clients => ALONE,
         0..=4 => WRITER,

@@ -7,10 +7,10 @@ use cellar_base::position::Position;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::appending::{next_id, note};
+use super::appending::{next_id, record_position};
 use super::operations::operation;
-use super::{Intent, Known, LoadClient, Stuck};
-use crate::measured::Kind;
+use super::{ClientStuck, Intent, KnownOutcome, LoadClient};
+use crate::measured::RequestKind;
 
 /// Client id of the only client in each group.
 const CLIENT: &str = "tab";
@@ -50,62 +50,65 @@ struct Pulled {
 
 impl LoadClient {
     /// Makes an edit, and pushes it until it is answered.
-    pub(super) async fn push(&mut self, due: Instant) -> Result<(), Stuck> {
+    pub(super) async fn push(&mut self, due: Instant) -> Result<(), ClientStuck> {
         let id = next_id(&self.pushed.intents);
         let operation = operation(&self.pushed.name, id, &mut self.random);
         let arguments = json!({"base": self.wire.base, "incarnation": self.spreadsheet.incarnation, "op": operation});
         let mutation = json!({
             "clientID": CLIENT, "id": id, "name": "edit", "args": arguments, "timestamp": 0,
         });
-        self.pushed.intents.push(Intent { operation, known: Known::Nothing });
+        self.pushed.intents.push(Intent { operation, known: KnownOutcome::Unanswered });
         let body = json!({
             "pushVersion": 1, "clientGroupID": group(self.number), "profileID": "load",
             "schemaVersion": "", "mutations": [mutation],
         });
-        let answer = self.wire.post(Kind::Push, &body, &self.measured).await?;
-        self.measured.answered(Kind::Push, Some(due.elapsed()));
-        let pushed: Pushed = read(Kind::Push, &answer)?;
+        let answer = self.wire.post(RequestKind::Push, &body, &self.measured).await?;
+        self.measured.count_answer(RequestKind::Push, Some(due.elapsed()));
+        let pushed: Pushed = read(RequestKind::Push, &answer)?;
         match pushed.results.as_slice() {
             [PushedOne { id: told, status, position }]
                 if *told == id && matches!(status.as_str(), "appended" | "duplicate") =>
             {
-                note(&mut self.pushed.intents, *position);
+                record_position(&mut self.pushed.intents, *position);
                 Ok(())
             }
-            results => Err(Stuck::at("push", format_args!("edit {id}: {results:?} {answer}"))),
+            results => {
+                Err(ClientStuck::during("push", format_args!("edit {id}: {results:?} {answer}")))
+            }
         }
     }
 
     /// Pulls once.
-    pub(super) async fn pull(&mut self, due: Instant) -> Result<(), Stuck> {
+    pub(super) async fn pull(&mut self, due: Instant) -> Result<(), ClientStuck> {
         self.pull_page(Some(due)).await.map(drop)
     }
 
     /// Pulls until nothing is new; returns the end of the client's view.
-    pub(crate) async fn pull_all(&mut self) -> Result<Position, Stuck> {
+    pub(crate) async fn pull_all(&mut self) -> Result<Position, ClientStuck> {
         while self.pull_page(None).await? {}
         Ok(self.wire.base)
     }
 
     /// Pulls one page; returns whether more is available.
-    async fn pull_page(&mut self, due: Option<Instant>) -> Result<bool, Stuck> {
+    async fn pull_page(&mut self, due: Option<Instant>) -> Result<bool, ClientStuck> {
         let body = json!({
             "pullVersion": 1, "clientGroupID": group(self.number), "profileID": "load",
             "schemaVersion": "", "cookie": self.wire.cookie,
         });
-        let answer = self.wire.post(Kind::Pull, &body, &self.measured).await?;
+        let answer = self.wire.post(RequestKind::Pull, &body, &self.measured).await?;
         if let Some(due) = due {
-            self.measured.answered(Kind::Pull, Some(due.elapsed()));
+            self.measured.count_answer(RequestKind::Pull, Some(due.elapsed()));
         }
-        let Pulled { cookie, patch, more } = read(Kind::Pull, &answer)?;
+        let Pulled { cookie, patch, more } = read(RequestKind::Pull, &answer)?;
         self.wire.cookie = cookie;
         let head = patch.iter().find(|put| put.get("key").is_some_and(|key| key == "head"));
         if let Some(position) = head.and_then(|head| head.get("value")?.get("position")) {
             let position = serde_json::from_value(position.clone());
-            let position: Position = position.map_err(|error| Stuck::at("pull", error))?;
+            let position: Position =
+                position.map_err(|error| ClientStuck::during("pull", error))?;
             if position < self.wire.base {
                 let base = self.wire.base;
-                return Err(Stuck::at("pull", format_args!("{position} after {base}")));
+                return Err(ClientStuck::during("pull", format_args!("{position} after {base}")));
             }
             self.wire.base = position;
         }
@@ -113,9 +116,12 @@ impl LoadClient {
     }
 }
 
-fn read<T: for<'a> Deserialize<'a>>(kind: Kind, answer: &serde_json::Value) -> Result<T, Stuck> {
+fn read<T: for<'a> Deserialize<'a>>(
+    kind: RequestKind,
+    answer: &serde_json::Value,
+) -> Result<T, ClientStuck> {
     if let Some(error) = answer.get("error") {
-        return Err(Stuck::at(kind.name(), error));
+        return Err(ClientStuck::during(kind.name(), error));
     }
-    T::deserialize(answer.clone()).map_err(|error| Stuck::at(kind.name(), error))
+    T::deserialize(answer.clone()).map_err(|error| ClientStuck::during(kind.name(), error))
 }

@@ -7,8 +7,8 @@ use cellar_base::position::Position;
 use cellar_sheet::a1::{CellName, Rectangle};
 
 use super::operations::{COLUMNS, ROWS};
-use super::{LoadClient, Stuck};
-use crate::measured::Kind;
+use super::{ClientStuck, LoadClient};
+use crate::measured::RequestKind;
 use crate::stored::Cells;
 
 /// Number of rows of a view.
@@ -18,57 +18,57 @@ const HISTORY_ENTRIES: u32 = 50;
 
 impl LoadClient {
     /// Reads a view of cells.
-    pub(super) async fn cells(&mut self, due: Instant) -> Result<(), Stuck> {
+    pub(super) async fn cells(&mut self, due: Instant) -> Result<(), ClientStuck> {
         let row = self.random.u32(..ROWS);
         let first = CellName { row, column: 0 };
         let last = CellName { row: row + VIEW_ROWS - 1, column: COLUMNS - 1 };
         let range = Some(Rectangle { first, last }.to_string());
         let query = CellsQuery { range, min_position: Some(self.seen), ..CellsQuery::default() };
-        let (api, begun) = (self.api(Kind::Cells), Instant::now());
+        let (api, begun) = (self.api(RequestKind::Cells), Instant::now());
         let reply = loop {
             match api.cells(self.spreadsheet.id, &query).await {
                 Ok(reply) => break reply,
-                Err(error) => self.again(Kind::Cells, begun, error).await?,
+                Err(error) => self.wait_before_retry(RequestKind::Cells, begun, error).await?,
             }
         };
-        self.measured.answered(Kind::Cells, Some(due.elapsed()));
-        self.see(Kind::Cells, reply.position)
+        self.measured.count_answer(RequestKind::Cells, Some(due.elapsed()));
+        self.record_seen(RequestKind::Cells, reply.position)
     }
 
     /// Reads the newest entries.
-    pub(super) async fn history(&mut self, due: Instant) -> Result<(), Stuck> {
-        let (api, begun) = (self.api(Kind::History), Instant::now());
+    pub(super) async fn history(&mut self, due: Instant) -> Result<(), ClientStuck> {
+        let (api, begun) = (self.api(RequestKind::History), Instant::now());
         loop {
             match api.history(self.spreadsheet.id, None, Some(HISTORY_ENTRIES)).await {
                 Ok(_) => break,
-                Err(error) => self.again(Kind::History, begun, error).await?,
+                Err(error) => self.wait_before_retry(RequestKind::History, begun, error).await?,
             }
         }
-        self.measured.answered(Kind::History, Some(due.elapsed()));
+        self.measured.count_answer(RequestKind::History, Some(due.elapsed()));
         Ok(())
     }
 
     /// Loads the spreadsheet, like the start of a session.
-    pub(super) async fn load(&mut self, due: Instant) -> Result<(), Stuck> {
-        let (api, begun) = (self.api(Kind::Load), Instant::now());
+    pub(super) async fn load(&mut self, due: Instant) -> Result<(), ClientStuck> {
+        let (api, begun) = (self.api(RequestKind::Load), Instant::now());
         let reply = loop {
             match api.load(self.spreadsheet.id, Some(self.seen)).await {
                 Ok(reply) => break reply,
-                Err(error) => self.again(Kind::Load, begun, error).await?,
+                Err(error) => self.wait_before_retry(RequestKind::Load, begun, error).await?,
             }
         };
-        self.measured.answered(Kind::Load, Some(due.elapsed()));
-        self.see(Kind::Load, reply.head)
+        self.measured.count_answer(RequestKind::Load, Some(due.elapsed()));
+        self.record_seen(RequestKind::Load, reply.head)
     }
 
     /// Reads all cells of the first sheet at a position, page by page. The reads are checks and not
     /// measured.
-    pub(crate) async fn all_cells(&self, at: Position) -> Result<Cells, Stuck> {
+    pub(crate) async fn all_cells(&self, at: Position) -> Result<Cells, ClientStuck> {
         let (mut cells, mut query) =
             (Cells::new(), CellsQuery { at: Some(at), ..CellsQuery::default() });
         loop {
             let page = self.api.cells(self.spreadsheet.id, &query).await;
-            let page = page.map_err(|error| Stuck::at("cells", error))?;
+            let page = page.map_err(|error| ClientStuck::during("cells", error))?;
             cells.extend(page.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
             match page.next {
                 Some(next) => query.cursor = Some(next),

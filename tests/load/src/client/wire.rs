@@ -10,9 +10,9 @@ use cellar_base::position::Position;
 use reqwest::header::RETRY_AFTER;
 use serde_json::Value;
 
-use super::{PATIENCE, Stuck};
+use super::{ClientStuck, PATIENCE};
 use crate::LoadError;
-use crate::measured::{Kind, Measured};
+use crate::measured::{Measured, RequestKind};
 
 /// Timeout of a request, the same as in the library.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -46,10 +46,10 @@ impl Wire {
     /// Repeats a request until it is answered.
     pub(super) async fn post(
         &self,
-        kind: Kind,
+        kind: RequestKind,
         body: &Value,
         measured: &Measured,
-    ) -> Result<Value, Stuck> {
+    ) -> Result<Value, ClientStuck> {
         let begun = Instant::now();
         for attempt in 1.. {
             let (attempted, answer, wait_ms) = self.attempt(kind, body).await;
@@ -62,7 +62,10 @@ impl Wire {
                     _,
                 ) => {}
                 (other, answer) => {
-                    return Err(Stuck::at(kind.name(), format_args!("{other:?} {answer:?}")));
+                    return Err(ClientStuck::during(
+                        kind.name(),
+                        format_args!("{other:?} {answer:?}"),
+                    ));
                 }
             }
             if begun.elapsed() > PATIENCE {
@@ -71,12 +74,19 @@ impl Wire {
             let jitter_ms = full_jitter_ms(attempt, fastrand::u64(..));
             tokio::time::sleep(Duration::from_millis(jitter_ms.max(wait_ms))).await;
         }
-        Err(Stuck::at(kind.name(), format_args!("client {} is not answered", self.number)))
+        Err(ClientStuck::during(
+            kind.name(),
+            format_args!("client {} is not answered", self.number),
+        ))
     }
 
     /// Makes one attempt; returns its result, the answer's body, and the requested wait in
     /// milliseconds.
-    async fn attempt(&self, kind: Kind, body: &Value) -> (AttemptOutcome, Option<Value>, u64) {
+    async fn attempt(
+        &self,
+        kind: RequestKind,
+        body: &Value,
+    ) -> (AttemptOutcome, Option<Value>, u64) {
         let url = format!("{}{}", self.url, kind.name());
         let sent = self.http.post(url).bearer_auth(&self.token).json(body).send().await;
         let response = match sent {

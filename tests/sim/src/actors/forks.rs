@@ -83,7 +83,7 @@ async fn fork_until_done(
 
 fn check_fork_position(simulation: &Simulation, at: Option<Position>, forked: &Forked) {
     if at.is_some_and(|at| at != forked.position) {
-        let why = format_args!("asked to fork at {at:?}, forked at {}", forked.position);
+        let why = format_args!("a fork was requested at {at:?} but created at {}", forked.position);
         simulation.world.report_violation(why);
     }
 }

@@ -52,9 +52,9 @@ async fn create_own_log(simulation: &Simulation, process: &Process) -> Option<Lo
         match simulation.fleet.ask(process, "create".to_owned(), create).await {
             Some(Ok(_)) => return Some(log),
             Some(Err(error)) if !is_temporary(&error) => {
-                simulation
-                    .world
-                    .report_violation(format_args!("the hostile tenant has no log: {error}"));
+                simulation.world.report_violation(format_args!(
+                    "the hostile tenant cannot create a log: {error}"
+                ));
                 return None;
             }
             Some(Err(_)) | None => simulation.world.sleep_ms(300).await,
@@ -119,7 +119,7 @@ async fn read_log(simulation: &Simulation, process: &Process, log: LogId, is_unk
         Some(answer) if is_unknown => {
             simulation
                 .world
-                .report_violation(format_args!("I17: a log that is not there: {answer:?}"));
+                .report_violation(format_args!("I17: a missing log was answered with {answer:?}"));
         }
         Some(_) | None => {}
     }
@@ -137,7 +137,9 @@ async fn append_to_missing(simulation: &Simulation, process: &Process, log: LogI
         Some(Err(LogError::NotFound)) => simulation.world.count(RareEvent::Foreign),
         Some(Err(error)) if is_temporary(&error) => {}
         Some(answer) => {
-            simulation.world.report_violation(format_args!("I17: appended to no log: {answer:?}"));
+            simulation.world.report_violation(format_args!(
+                "I17: an append to a missing log was answered with {answer:?}"
+            ));
         }
         None => {}
     }

@@ -106,7 +106,8 @@ impl Machine {
         }
         let left = self.current.pending.len();
         let name = self.process.name();
-        self.world().report_violation(format_args!("I10: {name} still has {left} mutations"));
+        self.world()
+            .report_violation(format_args!("I10: {name} still has {left} pending mutations"));
     }
 
     fn edit(&mut self, habits: Habits) {
@@ -160,7 +161,7 @@ impl Machine {
             Some(Ok(outcome)) => self.check_push(first, skipped, &outcome),
             Some(Err(error)) if !is_temporary(&error) => {
                 let name = self.process.name();
-                self.world().report_violation(format_args!("{name}: a push was told: {error}"));
+                self.world().report_violation(format_args!("{name}: a push failed: {error}"));
             }
             Some(Err(_)) | None => {}
         }
@@ -175,7 +176,8 @@ impl Machine {
             self.world().count(RareEvent::GapRefused);
         } else if is_refused {
             let name = self.process.name();
-            let why = format_args!("I15: {name} is told of a gap at {first}: {:?}", outcome.gap);
+            let why =
+                format_args!("I15: {name} got a gap at {first} as an answer: {:?}", outcome.gap);
             self.world().report_violation(why);
         }
     }
@@ -189,7 +191,7 @@ impl Machine {
             Some(Ok(pulled)) => self.apply_pull(pulled),
             Some(Err(error)) if !is_temporary(&error) && error != LogError::NotFound => {
                 let name = self.process.name();
-                self.world().report_violation(format_args!("{name}: a pull was told: {error}"));
+                self.world().report_violation(format_args!("{name}: a pull failed: {error}"));
             }
             Some(Err(_)) | None => {}
         }
@@ -212,7 +214,7 @@ impl Machine {
             PullOutcome::UnknownCookie => {
                 let name = self.process.name();
                 self.world()
-                    .report_violation(format_args!("{name}'s cookie is not of this log any more"));
+                    .report_violation(format_args!("{name}'s cookie was refused as unknown"));
             }
         }
     }
@@ -224,8 +226,9 @@ impl Machine {
         let acknowledged = self.current.acknowledged;
         if acknowledged >= self.current.next_id {
             let name = self.process.name();
-            self.world()
-                .report_violation(format_args!("I13: {name} is acknowledged what it never made"));
+            self.world().report_violation(format_args!(
+                "I13: {name} got an acknowledgement of mutations that it never made"
+            ));
         }
         self.current.pending.retain(|(id, ..)| *id > acknowledged);
         self.current.cookie = Some(news.cookie);

@@ -49,6 +49,6 @@ async fn execute_plan(offloader: &Offloader, operator: &Process, planned: &Plann
                 operator.world().count(RareEvent::Trimmed);
             }
         }
-        Err(error) => operator.event(format_args!("segment {num} stays: {error}")),
+        Err(error) => operator.event(format_args!("segment {num} is kept: {error}")),
     }
 }

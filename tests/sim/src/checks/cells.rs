@@ -44,11 +44,15 @@ pub(super) async fn check(world: &Arc<World>, witness: &Witness, stored: &Stored
                 let sheet = sheets.into_iter().find(|(sheet, _)| *sheet == seen.sheet);
                 if sheet.map(|(_, cells)| cells).unwrap_or_default() != seen.cells {
                     let at = seen.at;
-                    world
-                        .report_violation(format_args!("I7: cells read at {at} are not the log's"));
+                    world.report_violation(format_args!(
+                        "I7: cells read at {at} differ from the log"
+                    ));
                 }
             }
-            Err(error) => world.report_violation(format_args!("no replay to {}: {error}", seen.at)),
+            Err(error) => world.report_violation(format_args!(
+                "the log cannot be replayed to {}: {error}",
+                seen.at
+            )),
         }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) async fn check(world: &Arc<World>, witness: &Witness) {
             Ok(spreadsheet) => spreadsheet,
             Err(error) => {
                 world.report_violation(format_args!(
-                    "the catalog does not say what {log} is: {error}"
+                    "the catalog entry of {log} cannot be read: {error}"
                 ));
                 continue;
             }
@@ -73,8 +73,9 @@ fn check_listing(world: &World, spreadsheet: &SpreadsheetState) {
     let folded = spreadsheet.events.iter().fold(None, |listing, event| event.apply(listing));
     if folded.as_ref() != spreadsheet.listing.as_deref() {
         let SpreadsheetState { log, listing, .. } = spreadsheet;
-        world
-            .report_violation(format_args!("{log} is {listing:?}, and its events make {folded:?}"));
+        world.report_violation(format_args!(
+            "{log} has the listing {listing:?}, but its events give {folded:?}"
+        ));
     }
 }
 
@@ -92,7 +93,7 @@ fn check_acknowledged_changes(world: &World, witness: &Witness, spreadsheet: &Sp
             };
             if !found {
                 world.report_violation(format_args!(
-                    "{log} was changed and does not know: {event:?}"
+                    "an acknowledged change of {log} is missing: {event:?}"
                 ));
             }
         }
@@ -100,7 +101,9 @@ fn check_acknowledged_changes(world: &World, witness: &Witness, spreadsheet: &Sp
         for name in change.events.iter().filter(|event| first.is_some() && is_name(event)) {
             let times = events.iter().filter(|event| *event == name).count();
             if times > 1 {
-                world.report_violation(format_args!("{log} was changed {times} times: {name:?}"));
+                world.report_violation(format_args!(
+                    "a change of {log} took effect {times} times: {name:?}"
+                ));
             }
         }
     }
@@ -111,13 +114,16 @@ async fn check_list(world: &World, person: &Person, spreadsheet: &SpreadsheetSta
     let SpreadsheetState { log, listing, .. } = spreadsheet;
     let page = match world.index.listed(person, None, PAGE).await {
         Ok(page) => page,
-        Err(error) => return world.report_violation(format_args!("the list of {person}: {error}")),
+        Err(error) => {
+            return world
+                .report_violation(format_args!("the list of {person} cannot be read: {error}"));
+        }
     };
     let line = page.entries.iter().find(|entry| entry.log == *log);
     let line = line.and_then(|entry| entry.line.as_ref());
     let expected = listing.as_ref().and_then(|listing| listing.list_entry(*log, 0, person).line);
     if line != expected.as_ref() {
-        let why = format_args!("{person}'s list says {line:?} of {log}, which is {expected:?}");
+        let why = format_args!("{person}'s list has {line:?} for {log} instead of {expected:?}");
         world.report_violation(why);
     }
 }
@@ -134,7 +140,7 @@ fn check_received(world: &World, spreadsheet: &SpreadsheetState) {
     let may_begin_later = world.rare.has(RareEvent::RecordExpired);
     for delivery in received.iter() {
         let Some(feed) = delivery.data.generation.as_deref() else {
-            world.report_violation("a delivery of no feed");
+            world.report_violation("a delivery has no generation");
             continue;
         };
         let is_first = newest.is_none_or(|newest| newest == feed) && next.len() <= 1;
@@ -153,7 +159,7 @@ fn check_received(world: &World, spreadsheet: &SpreadsheetState) {
     if had != spreadsheet.events.len() {
         let there = spreadsheet.events.len();
         world
-            .report_violation(format_args!("the receiver had {had} of {there} events of {stream}"));
+            .report_violation(format_args!("the receiver got {had} of {there} events of {stream}"));
     }
 }
 
@@ -167,12 +173,12 @@ fn check_span(
     let first = usize::try_from(span.first).unwrap_or(usize::MAX);
     if first > expected {
         world.report_violation(format_args!(
-            "the receiver had {expected} events, and then {span:?}"
+            "the receiver got {expected} events, and then {span:?}"
         ));
     }
     let there = spreadsheet.events.iter().skip(first).map(CatalogEvent::kind);
     if !there.take(span.kinds.len()).eq(span.kinds.iter().map(String::as_str)) {
-        world.report_violation(format_args!("the receiver had what never happened: {span:?}"));
+        world.report_violation(format_args!("the receiver got events that do not exist: {span:?}"));
     }
     expected.max(first.saturating_add(span.kinds.len()))
 }

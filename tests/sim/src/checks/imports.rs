@@ -25,17 +25,18 @@ pub(super) async fn check(world: &Arc<World>, witness: &Witness, logs: &[LogId])
                 if values != seen.cells {
                     let at = seen.at;
                     let (read, imported) = (values.len(), seen.cells.len());
-                    let why =
-                        format_args!("{read} cells are read at {at}, {imported} were imported");
+                    let why = format_args!(
+                        "the {read} cells read at {at} differ from the {imported} imported ones"
+                    );
                     world.report_violation(why);
                 }
             }
-            Err(error) => world.report_violation(format_args!("an import is not read: {error}")),
+            Err(error) => world.report_violation(format_args!("an import cannot be read: {error}")),
         }
     }
     for log in logs {
         if let Err(error) = check_all_sheets(world, *log).await {
-            world.report_violation(format_args!("{log} is not read: {error}"));
+            world.report_violation(format_args!("{log} cannot be read: {error}"));
         }
     }
     check_objects(world).await;
@@ -52,7 +53,9 @@ async fn check_all_sheets(
         for ((row, column), cell) in cells(&cold, log, view.position, *sheet).await? {
             if cell.value == Value::Error(ErrorCode::Lost) {
                 let sheet = sheet.0;
-                world.report_violation(format_args!("a text is lost in {sheet}: {row}, {column}"));
+                world.report_violation(format_args!(
+                    "a text is lost in sheet {sheet} at row {row}, column {column}"
+                ));
             }
         }
     }

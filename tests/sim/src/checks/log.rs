@@ -142,7 +142,7 @@ pub(super) fn check(world: &World, witness: &Witness, stored: &Stored) {
     for (_, id, at) in acknowledged {
         if !is_stored(&readable, id.id, *at) {
             world.report_violation(format_args!(
-                "I4: mutation {} is not at {at}, as was told",
+                "I4: mutation {} is not at the acknowledged position {at}",
                 id.id
             ));
         }

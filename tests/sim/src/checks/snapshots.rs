@@ -46,7 +46,10 @@ pub(super) async fn check(world: &Arc<World>, stored: &Stored, has_no_forks: boo
                 && segment.last_snapshot >= Some(entry.position.num())
         });
         if !is_passed {
-            world.report_violation(format_args!("I10: no snapshot was made at {}", entry.position));
+            world.report_violation(format_args!(
+                "I10: the snapshot at {} is unfinished",
+                entry.position
+            ));
         }
         made.extend(root.is_some().then_some(entry));
     }
@@ -76,16 +79,18 @@ async fn check_against_replay(world: &Arc<World>, entry: &Entry, imported: &BTre
     let sheets = match replayed(&logs, log, at).await {
         Ok(sheets) => sheets,
         Err(error) => {
-            return world.report_violation(format_args!("I7: no replay to {at}: {error}"));
+            return world
+                .report_violation(format_args!("I7: the log cannot be replayed to {at}: {error}"));
         }
     };
     for (sheet, expected) in sheets.into_iter().filter(|(sheet, _)| !imported.contains(sheet)) {
         match cells(&logs, log, at, sheet).await {
             Ok(cells) if cells == expected => {}
-            Ok(_) => {
-                world.report_violation(format_args!("I7: the snapshot at {at} is not its log's"))
+            Ok(_) => world
+                .report_violation(format_args!("I7: the snapshot at {at} differs from its log")),
+            Err(error) => {
+                world.report_violation(format_args!("I7: cells at {at} cannot be read: {error}"))
             }
-            Err(error) => world.report_violation(format_args!("I7: no cells at {at}: {error}")),
         }
     }
 }
@@ -122,13 +127,16 @@ async fn check_against_undisturbed(
             Ok(expected) => world.report_violation(format_args!(
                 "I12: the root at {position} is {root}, not {expected}"
             )),
-            Err(error) => return world.report_violation(format_args!("undisturbed: {error}")),
+            Err(error) => {
+                return world
+                    .report_violation(format_args!("the undisturbed worker failed: {error}"));
+            }
         }
     }
     let Some(prefix) = prefix else { return };
     let (left, expected) = (list_objects(world, prefix).await, list_objects(&quiet, prefix).await);
     for object in left.difference(&expected) {
-        world.report_violation(format_args!("I11: {object} is none of the snapshots' objects"));
+        world.report_violation(format_args!("I11: {object} belongs to no snapshot"));
     }
 }
 
@@ -144,7 +152,7 @@ async fn copy_chunks(from: &World, to: &World, log: LogId) {
         let (sha256, pending) = (sha256(&bytes), false);
         let copy = NewBlob { key, bytes, sha256, content_type, content_encoding, pending };
         if let Err(error) = to.blobs.put(copy).await {
-            from.report_violation(format_args!("a chunk is not copied: {error}"));
+            from.report_violation(format_args!("a chunk cannot be copied: {error}"));
         }
     }
 }
@@ -162,7 +170,7 @@ async fn copy_bodies(from: &World, to: &World, history: &[Arc<Entry>]) {
         let copy = NewBlob { key, bytes, sha256, content_type, content_encoding, pending };
         if let Err(error) = to.blobs.put(copy).await {
             from.report_violation(format_args!(
-                "the body at {} is not copied: {error}",
+                "the body at {} cannot be copied: {error}",
                 entry.position
             ));
         }
@@ -203,7 +211,7 @@ async fn build(process: &Process, job: SnapshotJob) -> Result<String, String> {
             }
         }
     }
-    Err("it does not come to an end".to_owned())
+    Err("the build does not end".to_owned())
 }
 
 async fn list_objects(world: &World, prefix: &str) -> BTreeSet<String> {

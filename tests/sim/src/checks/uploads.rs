@@ -34,6 +34,6 @@ pub(super) async fn check(world: &World, stored: &Stored) {
     let prefix = format!("{UPLOADS_PREFIX}{}/", stored.log);
     let Ok(page) = world.blobs.list(&prefix, None, u16::MAX).await else { return };
     for left in page.blobs.into_iter().filter(|blob| !named.contains(&blob.key)) {
-        world.report_violation(format_args!("I11: {} is the body of no entry", left.key));
+        world.report_violation(format_args!("I11: upload {} belongs to no entry", left.key));
     }
 }

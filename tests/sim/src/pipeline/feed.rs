@@ -122,9 +122,9 @@ impl Handler for Indexing {
         let spans = match spans {
             Ok(spans) => spans,
             Err(error) => {
-                self.process
-                    .world()
-                    .report_violation(format_args!("an append cannot be read: {error}"));
+                self.process.world().report_violation(format_args!(
+                    "a record of an append cannot be decoded: {error}"
+                ));
                 return records.len();
             }
         };
@@ -146,7 +146,7 @@ impl Handler for Delivering {
     async fn handle(&self, records: &[Record]) -> usize {
         let places = records.iter().filter_map(|record| place_of(&record.image).ok());
         let (Some(first), Some(last)) = (places.clone().min(), places.max()) else {
-            self.process.world().report_violation("an item has no place");
+            self.process.world().report_violation("an item has no checkpoint");
             return records.len();
         };
         let deadline_ms = Process::now_ms(&self.process).saturating_add(TIMEOUT_MS);
@@ -201,9 +201,9 @@ impl FeedPipeline {
         match auditor.rebuild(|_| {}).await {
             Ok(indexed) => {
                 self.shared.world.count(RareEvent::FeedRebuilt);
-                operator.event(format_args!("built anew: {indexed:?}"));
+                operator.event(format_args!("rebuilt: {indexed:?}"));
             }
-            Err(error) => operator.event(format_args!("not built anew: {error}")),
+            Err(error) => operator.event(format_args!("not rebuilt: {error}")),
         }
     }
 
@@ -227,7 +227,8 @@ impl FeedPipeline {
             let audit = match auditor.verify().await {
                 Ok(audit) => audit,
                 Err(error) => {
-                    return world.report_violation(format_args!("no audit of the feed: {error}"));
+                    return world
+                        .report_violation(format_args!("the feed cannot be audited: {error}"));
                 }
             };
             if audit.findings.is_empty() {
@@ -237,12 +238,15 @@ impl FeedPipeline {
             let repairable = audit.findings.iter().all(Finding::can_be_repaired);
             // An unfinished rebuild leaves the rest to be repaired.
             if round == REPAIR_ROUNDS || !repairable || !(has_lost || self.was_rebuilt()) {
-                return world.report_violation(format_args!("the feed: {:?}", audit.findings));
+                return world.report_violation(format_args!(
+                    "the feed has unexpected findings: {:?}",
+                    audit.findings
+                ));
             }
             operator.event(format_args!("repairs {:?}", audit.findings));
             world.count(RareEvent::FeedRepaired);
             if let Err(error) = auditor.repair(&audit).await {
-                world.report_violation(format_args!("the feed is not repaired: {error}"));
+                world.report_violation(format_args!("the feed cannot be repaired: {error}"));
             }
             self.drain(patience_ms).await;
         }
@@ -258,7 +262,7 @@ impl FeedPipeline {
         let began_ms = world.time.elapsed_ms();
         while !self.is_drained() {
             if world.time.elapsed_ms() - began_ms > patience_ms {
-                return world.report_violation("I10: the feed is not finished");
+                return world.report_violation("I10: the feed is unfinished");
             }
             world.sleep_ms(IDLE_MAX_MS).await;
         }
@@ -277,7 +281,9 @@ impl FeedPipeline {
                         break;
                     }
                 }
-                Err(error) => return world.report_violation(format_args!("the feed: {error}")),
+                Err(error) => {
+                    return world.report_violation(format_args!("the feed cannot be read: {error}"));
+                }
             }
         }
         let Some(last) = last else { return };
@@ -287,9 +293,11 @@ impl FeedPipeline {
             Ok(0) => {}
             Ok(_) if has_lost => {}
             Err(WebhookError::NotYetThere) | Ok(_) => {
-                world.report_violation(format_args!("the webhook was not finished: {delivered:?}"));
+                world.report_violation(format_args!(
+                    "the webhook had undelivered items: {delivered:?}"
+                ));
             }
-            Err(error) => world.report_violation(format_args!("the webhook: {error}")),
+            Err(error) => world.report_violation(format_args!("the webhook failed: {error}")),
         }
     }
 

@@ -179,7 +179,7 @@ impl Pipeline {
         let mut findings = Vec::new();
         let surveyed = reprocess.survey(Scope::default(), |finding| findings.push(finding)).await;
         if let Err(error) = surveyed {
-            world.report_violation(format_args!("reprocess: no survey: {error}"));
+            world.report_violation(format_args!("reprocess: the survey failed: {error}"));
         }
         for finding in findings {
             operator.event(format_args!("finds {:?} at {}", finding.kind, finding.at));
@@ -223,7 +223,8 @@ impl Pipeline {
                     world.sleep_ms(IDLE_MAX_MS).await;
                 }
                 Err(refusal) => {
-                    return world.report_violation(format_args!("no rebuild: {refusal}"));
+                    return world
+                        .report_violation(format_args!("the rebuild was refused: {refusal}"));
                 }
             }
         }

@@ -83,7 +83,7 @@ fn begin(shared: &Arc<Shared>, idle: &Arc<Mutex<Vec<Worker>>>, message: Received
 async fn call(shared: &Shared, worker: &Worker, message: Received) -> bool {
     let (world, process) = (&shared.world, &worker.process);
     let Ok(job) = SnapshotJob::decode(&message.body) else {
-        world.report_violation(format_args!("no job: {}", message.body));
+        world.report_violation(format_args!("a message is no job: {}", message.body));
         return true;
     };
     let receipt = message.receipt.clone();

@@ -154,7 +154,7 @@ impl Entries for Process {
             let outcome = world.tables.put(&new).await;
             match &outcome {
                 PutOutcome::Accepted => {
-                    process.event(format_args!("{} stands", new.position));
+                    process.event(format_args!("{} is stored", new.position));
                     world.entry_changed(new.log, new.position, true).await;
                 }
                 PutOutcome::Refused { winner } => {
@@ -192,21 +192,22 @@ impl Entries for Process {
             async move {
                 let world = process.world();
                 let before = world.tables.get(log, position).await?;
-                let stands = world.tables.set_root(log, position, &root).await?;
+                let current_root = world.tables.set_root(log, position, &root).await?;
                 if world.tables.get(log, position).await? == before {
                     world.count(RareEvent::RootStood);
                 }
-                if stands != root {
+                if current_root != root {
                     // A worker that builds a snapshot again must make the same objects (I7, I12).
-                    let why =
-                        format_args!("I12: {position} has root {stands}, another made {root}");
+                    let why = format_args!(
+                        "I12: {position} has root {current_root}, but another worker made {root}"
+                    );
                     world.report_violation(why);
                 }
                 world.entry_changed(log, position, false).await;
-                Ok(stands)
+                Ok(current_root)
             }
         };
-        self.call(what, effect).await.and_then(|stands| stands)
+        self.call(what, effect).await.and_then(|current_root| current_root)
     }
 
     async fn replace_root(
@@ -221,11 +222,11 @@ impl Entries for Process {
         let (replaces, root) = (replaces.map(str::to_owned), root.to_owned());
         let effect = async move {
             let replaces = replaces.as_deref();
-            let stands = world.tables.replace_root(log, position, replaces, &root).await?;
+            let current_root = world.tables.replace_root(log, position, replaces, &root).await?;
             world.entry_changed(log, position, false).await;
-            Ok(stands)
+            Ok(current_root)
         };
-        self.call(what, effect).await.and_then(|stands| stands)
+        self.call(what, effect).await.and_then(|current_root| current_root)
     }
 
     async fn reachable(&self) -> bool {

@@ -29,8 +29,7 @@ async fn stored_record(world: &World, job: SnapshotJob) -> Option<PendingSnapsho
 fn check_replaced(world: &World, old: Option<PendingSnapshot>, new: &PendingSnapshot) {
     let at = new.job.position;
     let Some(old) = old else {
-        return world
-            .report_violation(format_args!("I8: a record of {at} was written over that was gone"));
+        return world.report_violation(format_args!("I8: a replaced record of {at} did not exist"));
     };
     if new.increment <= old.increment {
         let (old, new) = (old.increment, new.increment);

@@ -33,7 +33,7 @@ async fn deliver(world: &Arc<World>, body: String) -> Result<(), PortError> {
             world.count(RareEvent::MessageDelayed);
             if let Err(error) = world.queue.send(&body).await {
                 world.report_violation(format_args!(
-                    "the queue took {body} and cannot have it: {error}"
+                    "the queue accepted {body} but lost it: {error}"
                 ));
             }
         }));

@@ -46,7 +46,7 @@ pub enum Scenario {
 
 /// The name does not belong to any scenario.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no scenario `{name}`: there are {}", names())]
+#[error("unknown scenario `{name}`; choose one of: {}", names())]
 pub struct NoSuchScenario {
     /// The given name.
     pub name: String,

@@ -28,7 +28,7 @@ const MAX_STEPS: usize = 100_000;
 
 /// Parameters of merges.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct How {
+pub(super) struct MergeParameters {
     /// Assumed bytes of a cell: a large number makes few cells fill a tile.
     pub(super) bytes_per_cell: usize,
     /// Number of tiles after which the merge is resumed from its cursor; 0 for never.
@@ -39,14 +39,14 @@ pub(super) struct How {
 
 /// A snapshot: its metadata, its levels, and the tiles that they reference.
 pub(super) struct Levels {
-    how: How,
+    how: MergeParameters,
     pub(super) metadata: WorkbookMetadata,
     pub(super) levels: Vec<Level>,
     chunks: RefCell<BTreeMap<ChunkHash, Arc<Tile>>>,
 }
 
 impl Levels {
-    pub(super) fn new(how: How) -> Self {
+    pub(super) fn new(how: MergeParameters) -> Self {
         let (levels, chunks) = (Vec::new(), RefCell::default());
         Self { how, metadata: WorkbookMetadata::default(), levels, chunks }
     }
@@ -77,7 +77,7 @@ impl Levels {
 
     fn input(&self, id: SheetId, newest: &[Level], folded: &[FoldedSheet]) -> Option<SheetInput> {
         let metadata = self.metadata.sheets.get(&id)?;
-        let stored = newest.iter().filter_map(|level| of(level, id));
+        let stored = newest.iter().filter_map(|level| sheet_of(level, id));
         let stored = stored.map(|sheet| LevelInput::stored(sheet.clone()).expect("only chunks"));
         let folded = folded.iter().filter(|sheet| sheet.sheet == id).cloned();
         let levels: Vec<_> = stored.chain(folded.map(LevelInput::folded)).collect();
@@ -97,7 +97,7 @@ impl Levels {
     pub(super) fn merge(&mut self, inputs: &[SheetInput]) {
         let begun = Merge::new(inputs.to_vec());
         let level = self.run(begun, inputs, Vec::new(), &|_, tile| tile).expect("rows that fit");
-        self.assert_sound(&level);
+        self.assert_valid(&level);
         self.levels.push(level);
     }
 
@@ -147,7 +147,7 @@ impl Levels {
 
     /// Checks that stripes and tiles are sorted, do not overlap, and match the number of their
     /// cells.
-    fn assert_sound(&self, level: &Level) {
+    fn assert_valid(&self, level: &Level) {
         for sheet in &level.sheets {
             assert!(sheet.stripes.is_sorted_by(|a, b| a.columns.end() <= b.columns.first));
             for stripe in &sheet.stripes {
@@ -173,7 +173,7 @@ impl Levels {
 
     /// Returns all cells of a sheet, read through its levels.
     pub(super) fn visible_cells(&self, id: SheetId) -> Vec<((u32, u32), Cell)> {
-        let sheets: Vec<_> = self.levels.iter().filter_map(|level| of(level, id)).collect();
+        let sheets: Vec<_> = self.levels.iter().filter_map(|level| sheet_of(level, id)).collect();
         let sources = level_sources(&sheets.iter().map(|sheet| &sheet.moves).collect::<Vec<_>>());
         let placed = |sheet: &LevelSheet| {
             let tiles = sheet.stripes.iter().flat_map(|stripe| {
@@ -196,6 +196,6 @@ impl Levels {
     }
 }
 
-fn of(level: &Level, id: SheetId) -> Option<&LevelSheet> {
+fn sheet_of(level: &Level, id: SheetId) -> Option<&LevelSheet> {
     level.sheets.iter().find(|sheet| sheet.sheet == id)
 }

@@ -14,7 +14,7 @@ use cellar_snapshot::merge::{MergeCursor, MergedTile};
 use cellar_snapshot::tile::Tile;
 
 use self::choices::Choices;
-use self::levels::{How, Levels};
+use self::levels::{Levels, MergeParameters};
 use super::entries::previewed;
 
 /// Byte that ends a batch of operations, which is then folded and merged.
@@ -22,7 +22,7 @@ const MERGE: u8 = 0xFE;
 /// Maximum operations of a batch, and maximum batches of an input. Small inputs suffice to find
 /// defects.
 const MAX_OPERATIONS: usize = 30;
-const MAX_ROUNDS: usize = 12;
+const MAX_BATCHES: usize = 12;
 
 /// Reads an input of one of three kinds. `m`: operations and merges, after which the levels must
 /// show the cells of a replay. `h`: operations, followed by a merge from an arbitrary cursor over
@@ -30,25 +30,25 @@ const MAX_ROUNDS: usize = 12;
 pub(super) fn read(bytes: &[u8]) -> bool {
     let Some((kind, rest)) = bytes.split_first() else { return false };
     match kind {
-        b'm' => merged(&mut Choices(rest)),
-        b'h' => hostile(rest),
+        b'm' => check_merges(&mut Choices(rest)),
+        b'h' => check_hostile_merge(rest),
         b'c' => progress::read(rest),
         _ => false,
     }
 }
 
-fn how(choices: &mut Choices<'_>) -> How {
-    How {
+fn draw_parameters(choices: &mut Choices<'_>) -> MergeParameters {
+    MergeParameters {
         bytes_per_cell: usize::from(choices.byte()) * 32 + 1,
         resumed_every: usize::from(choices.byte() % 4),
         narrow: choices.byte() & 1 == 1,
     }
 }
 
-fn merged(choices: &mut Choices<'_>) -> bool {
-    let (mut levels, mut replayed) = (Levels::new(how(choices)), Workbook::default());
-    let rounds = rounds(choices);
-    for (operations, merged) in &rounds {
+fn check_merges(choices: &mut Choices<'_>) -> bool {
+    let (mut levels, mut replayed) = (Levels::new(draw_parameters(choices)), Workbook::default());
+    let batches = draw_batches(choices);
+    for (operations, merged) in &batches {
         if replayed.apply_operations(operations).is_err() {
             return false;
         }
@@ -56,17 +56,17 @@ fn merged(choices: &mut Choices<'_>) -> bool {
         levels.merge(&inputs);
     }
     assert_shows(&levels, &replayed);
-    rounds.len() > 1
+    batches.len() > 1
 }
 
 /// Operations, and the number of levels with which they are merged.
-type Round = (Vec<Operation>, usize);
+type OperationBatch = (Vec<Operation>, usize);
 
-fn rounds(choices: &mut Choices<'_>) -> Vec<Round> {
-    std::iter::from_fn(|| round(choices)).take(MAX_ROUNDS).collect()
+fn draw_batches(choices: &mut Choices<'_>) -> Vec<OperationBatch> {
+    std::iter::from_fn(|| draw_batch(choices)).take(MAX_BATCHES).collect()
 }
 
-fn round(choices: &mut Choices<'_>) -> Option<Round> {
+fn draw_batch(choices: &mut Choices<'_>) -> Option<OperationBatch> {
     if choices.is_empty() {
         return None;
     }
@@ -94,7 +94,7 @@ fn assert_shows(levels: &Levels, workbook: &Workbook) {
 }
 
 /// Runs a merge of arbitrary data, which must end with valid tiles or a refusal.
-fn hostile(bytes: &[u8]) -> bool {
+fn check_hostile_merge(bytes: &[u8]) -> bool {
     let mut choices = Choices(bytes);
     let cursor = MergeCursor {
         sheet: u32::from(choices.byte()),
@@ -107,9 +107,9 @@ fn hostile(bytes: &[u8]) -> bool {
     let (chunk, rest) = choices.0.split_at(length.min(choices.0.len()));
     let other = cellar_snapshot::chunk::decode(chunk).ok().map(Arc::new);
     let mut choices = Choices(rest);
-    let mut levels = Levels::new(how(&mut choices));
+    let mut levels = Levels::new(draw_parameters(&mut choices));
     let mut last = Vec::new();
-    for (operations, merged) in rounds(&mut choices) {
+    for (operations, merged) in draw_batches(&mut choices) {
         levels.merge(&last);
         last = levels.fold(&operations, merged);
     }

@@ -10,7 +10,7 @@ use cellar_api::wire::Problem;
 use cellar_base::limits::MAX_REPLY_BYTES;
 use tokio::runtime::{Builder, Runtime};
 
-use self::world::{SPREADSHEET, Who, World};
+use self::world::{Caller, SPREADSHEET, World};
 use crate::parts::split;
 
 /// Maximum requests of one input. Later ones see the effects of earlier ones.
@@ -19,10 +19,10 @@ const MAX_REQUESTS: usize = 4;
 const MAX_ANSWER_BYTES: usize = 2 * MAX_REPLY_BYTES;
 const PROBLEM_JSON: &str = "application/problem+json";
 /// Paths that need no token.
-const OPEN: [&str; 2] = ["/v1/health", "/v1/openapi.json"];
+const PUBLIC_PATHS: [&str; 2] = ["/v1/health", "/v1/openapi.json"];
 
 /// Placeholder for the id of the spreadsheet in paths and headers.
-const PLACE: char = '@';
+const ID_PLACEHOLDER: char = '@';
 
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_current_thread().enable_time().build().unwrap());
@@ -31,29 +31,30 @@ static RUNTIME: LazyLock<Runtime> =
 /// and path, header lines, an empty line, and the body. All must be answered, and refused requests
 /// must change nothing. Returns whether all succeeded.
 pub(super) fn read(bytes: &[u8]) -> bool {
-    let requests: Vec<_> = split(bytes).into_iter().take(MAX_REQUESTS).filter_map(parsed).collect();
+    let requests: Vec<_> =
+        split(bytes).into_iter().take(MAX_REQUESTS).filter_map(parse_request).collect();
     if requests.is_empty() {
         return false;
     }
     RUNTIME.block_on(async {
         let world = World::new().await;
         let mut all_read = true;
-        for (who, request) in requests {
-            all_read &= is_answered(&world, who, request).await;
+        for (caller, request) in requests {
+            all_read &= check_answer(&world, caller, request).await;
         }
         all_read
     })
 }
 
-fn parsed(bytes: &[u8]) -> Option<(Who, Request<Body>)> {
-    let (who, rest) = bytes.split_first()?;
-    let who = Who::from_byte(*who)?;
+fn parse_request(bytes: &[u8]) -> Option<(Caller, Request<Body>)> {
+    let (caller, rest) = bytes.split_first()?;
+    let caller = Caller::from_byte(*caller)?;
     let mut lines = rest.splitn(2, |byte| *byte == b'\n');
     let (mut first, mut rest) = (lines.next()?.splitn(2, |byte| *byte == b' '), lines.next());
     let method = first.next()?;
-    let path = std::str::from_utf8(first.next()?).ok()?.replace(PLACE, &SPREADSHEET);
+    let path = std::str::from_utf8(first.next()?).ok()?.replace(ID_PLACEHOLDER, &SPREADSHEET);
     let mut request = Request::builder().method(method).uri(path);
-    if let Some(authorization) = who.authorization() {
+    if let Some(authorization) = caller.authorization() {
         request = request.header(header::AUTHORIZATION, authorization);
     }
     while let Some(text) = rest {
@@ -68,21 +69,21 @@ fn parsed(bytes: &[u8]) -> Option<(Who, Request<Body>)> {
         let value = value.get(1..)?.trim_ascii();
         // Links contain the id of the spreadsheet too.
         request = match std::str::from_utf8(value) {
-            Ok(text) => request.header(name, text.replace(PLACE, &SPREADSHEET)),
+            Ok(text) => request.header(name, text.replace(ID_PLACEHOLDER, &SPREADSHEET)),
             Err(_) => request.header(name, value),
         };
     }
-    Some((who, request.body(Body::from(rest.unwrap_or_default().to_vec())).ok()?))
+    Some((caller, request.body(Body::from(rest.unwrap_or_default().to_vec())).ok()?))
 }
 
-async fn is_answered(world: &World, who: Who, request: Request<Body>) -> bool {
+async fn check_answer(world: &World, caller: Caller, request: Request<Body>) -> bool {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let has_own_token = request.headers().get_all(header::AUTHORIZATION).iter().count()
-        > usize::from(who != Who::Nobody);
+        > usize::from(caller != Caller::Nobody);
     let before = world.stored().await;
     let response = world.send(request).await;
     let status = response.status();
-    let what = format!("{who:?} {method} {path}: {status}");
+    let what = format!("{caller:?} {method} {path}: {status}");
     // Nothing is slow or fails in this world, so that no status 5xx is justified.
     assert!(status.is_success() || status.is_client_error(), "{what}");
     if status.is_client_error() {
@@ -90,10 +91,10 @@ async fn is_answered(world: &World, who: Who, request: Request<Body>) -> bool {
     } else {
         let body = to_bytes(response.into_body(), MAX_ANSWER_BYTES).await;
         assert!(body.is_ok(), "{what}: {body:?}");
-        let sees_nothing = matches!(who, Who::Nobody | Who::Stranger) && !has_own_token;
-        assert!(!sees_nothing || OPEN.contains(&path.as_str()), "{what}");
+        let sees_nothing = matches!(caller, Caller::Nobody | Caller::Stranger) && !has_own_token;
+        assert!(!sees_nothing || PUBLIC_PATHS.contains(&path.as_str()), "{what}");
     }
-    let may_write = matches!(who, Who::Owner | Who::Editor) || has_own_token;
+    let may_write = matches!(caller, Caller::Owner | Caller::Editor) || has_own_token;
     let changes = [Method::POST, Method::PATCH, Method::DELETE].contains(&method);
     let writes = status.is_success() && changes && may_write;
     if !writes {

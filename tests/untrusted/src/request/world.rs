@@ -25,7 +25,7 @@ use crate::token::{self, NOW_S};
 /// Request timeout in milliseconds: longer than any input takes.
 const REQUEST_TIMEOUT_MS: u64 = 60_000;
 /// Page size of the object list: more than the number of objects.
-const LISTED: u16 = 1_000;
+const LIST_LIMIT: u16 = 1_000;
 /// Nonce with which Alice creates the spreadsheet of every input.
 const NONCE: &str = "budget";
 const ALICE: &str = "alice";
@@ -38,7 +38,7 @@ pub(super) static SPREADSHEET: LazyLock<String> = LazyLock::new(|| {
 
 /// The caller of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Who {
+pub(super) enum Caller {
     /// A caller without a token.
     Nobody,
     /// The owner of all spreadsheets.
@@ -51,7 +51,7 @@ pub(super) enum Who {
     Stranger,
 }
 
-impl Who {
+impl Caller {
     pub(super) fn from_byte(byte: u8) -> Option<Self> {
         Some(match byte {
             b'n' => Self::Nobody,
@@ -199,7 +199,7 @@ impl World {
     async fn post(&self, path: &str, body: &Value) {
         let request = Request::post(path)
             .header("content-type", "application/json")
-            .header("authorization", Who::Owner.authorization().unwrap());
+            .header("authorization", Caller::Owner.authorization().unwrap());
         let response = self.send(request.body(Body::from(body.to_string())).unwrap()).await;
         let status = response.status();
         let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
@@ -214,7 +214,7 @@ impl World {
 
     /// Returns the complete stored state, for comparison.
     pub(super) async fn stored(&self) -> String {
-        let objects = self.blobs.list("", None, LISTED).await.unwrap();
+        let objects = self.blobs.list("", None, LIST_LIMIT).await.unwrap();
         assert!(objects.next.is_none());
         format!("{:?} {:?} {:?} {objects:?}", self.tables, self.streams, self.index)
     }

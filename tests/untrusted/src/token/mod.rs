@@ -14,7 +14,7 @@ use cellar_catalog::access::Scope;
 use cellar_runtime::settings::{PublicKey, TokenSettings};
 use cellar_runtime::token::{TokenError, Verifier};
 
-use self::reference::Refused;
+use self::reference::TokenRefusal;
 
 /// The current time, Unix seconds.
 pub(super) const NOW_S: u64 = 1_800_000_000;
@@ -94,7 +94,7 @@ fn verify(token: &str) -> bool {
     if let Err(error) = &verified
         && error.clone().public() != TokenError::Invalid
     {
-        assert_eq!(reference, Err(Refused::Time), "{token}: {error}");
+        assert_eq!(reference, Err(TokenRefusal::Time), "{token}: {error}");
     }
     let Ok(principal) = verified else { return false };
     assert!(token.len() <= MAX_TOKEN_BYTES);

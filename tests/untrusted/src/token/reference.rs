@@ -22,26 +22,26 @@ const CLAIMS: [&str; 9] = ["iss", "aud", "sub", "exp", "nbf", "iat", "jti", "rol
 
 /// The reason why a token is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum TokenRefusal {
     /// The token is valid except for its times: not yet valid, expired, or valid for too long.
     Time,
     /// The token is invalid for another reason.
-    Wrong,
+    Invalid,
 }
 
 /// Returns the holder of a valid token.
-pub(super) fn verify(token: &str) -> Result<Principal, Refused> {
-    let claims = signed_claims(token).ok_or(Refused::Wrong)?;
-    let holder = holder(&claims).ok_or(Refused::Wrong);
-    let times = times(&claims).ok_or(Refused::Wrong)?;
+pub(super) fn verify(token: &str) -> Result<Principal, TokenRefusal> {
+    let claims = signed_claims(token).ok_or(TokenRefusal::Invalid)?;
+    let holder = holder(&claims).ok_or(TokenRefusal::Invalid);
+    let times = times(&claims).ok_or(TokenRefusal::Invalid)?;
     let is_ours = text(&claims, "iss") == Some(ISSUER) && text(&claims, "aud") == Some(AUDIENCE);
     let in_time = times.end.saturating_add(LEEWAY_S) >= NOW_S
         && times.begin <= NOW_S + LEEWAY_S
         && times.made <= NOW_S + LEEWAY_S
         && times.end.saturating_sub(times.made) <= MAX_TOKEN_S;
     match (is_ours, in_time) {
-        (false, _) => Err(Refused::Wrong),
-        (true, false) => Err(Refused::Time),
+        (false, _) => Err(TokenRefusal::Invalid),
+        (true, false) => Err(TokenRefusal::Time),
         (true, true) => holder,
     }
 }
@@ -119,7 +119,7 @@ fn text<'a>(fields: &'a Fields, name: &str) -> Option<&'a str> {
     fields.one(name)?.as_str()
 }
 
-fn is_looked_at(name: &str) -> bool {
+fn is_checked_field(name: &str) -> bool {
     HEADER.contains(&name) || CLAIMS.contains(&name) || name == CRITICAL
 }
 
@@ -157,7 +157,7 @@ impl<'de> Deserialize<'de> for Fields {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
                 let mut fields = Vec::new();
                 while let Some(name) = map.next_key::<String>()? {
-                    let value = match is_looked_at(&name) {
+                    let value = match is_checked_field(&name) {
                         true => map.next_value()?,
                         false => {
                             map.next_value::<IgnoredAny>()?;

@@ -70,7 +70,7 @@ impl World {
         }
     }
 
-    /// Runs a trim for at most `steps` steps; `None` if it has not finished.
+    /// Runs a trim for at most `steps` steps, or `None` if it has not finished.
     fn trim(&mut self, now_s: u64, steps: usize) -> Option<Result<Trimmed, TrimRefusal>> {
         let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
         for _ in 0..steps {

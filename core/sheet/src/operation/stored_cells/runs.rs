@@ -1,7 +1,7 @@
-//! Decoder of the runs of a stored `SetCells`, which limits their total number of cells.
+//! Decodes the runs of a stored `SetCells` and limits their total number of cells.
 //!
-//! A blank cell takes one byte in a body and many bytes in memory. The limit is therefore enforced
-//! during decoding, over all runs together.
+//! A blank cell takes one byte in an entry body but many bytes in memory. The limit is therefore
+//! enforced during decoding, across all runs.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ struct RunsVisitor {
     remaining_cells: usize,
 }
 
-/// Decodes one run and subtracts its cells from the number of cells that are still allowed.
+/// Decodes one run and subtracts its number of cells from the remaining budget.
 struct RunVisitor<'a> {
     remaining_cells: &'a mut usize,
 }
@@ -118,8 +118,8 @@ mod tests {
     use super::*;
     use crate::operation::stored_cells::StoredSetCells;
 
-    /// Encodes a `SetCells` of sheet 0 with this number of empty formats, and one run of blank
-    /// cells per element of `runs`.
+    /// Encodes a `SetCells` of sheet 0 with this many empty formats. Each element of `runs` is the
+    /// number of blank cells in one run.
     fn encode_blank(formats: usize, runs: &[usize]) -> Vec<u8> {
         let length = |length: usize| postcard::to_allocvec(&length).unwrap();
         let mut bytes = vec![0];

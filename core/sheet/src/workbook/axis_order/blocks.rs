@@ -1,4 +1,4 @@
-//! Runs in blocks: a change copies only the runs of nearby blocks.
+//! A list of runs that is stored in blocks, so that a change copies only the runs of nearby blocks.
 
 use super::IdRun;
 
@@ -8,11 +8,11 @@ const MAX_BLOCK_RUNS: usize = 512;
 /// One or more consecutive runs.
 #[derive(Debug, Clone)]
 struct Block {
-    /// Runs of the block; their indices are relative to the start of the block.
+    /// Runs of the block. Their indices are relative to the start of the block.
     runs: Vec<IdRun>,
     /// Absolute index of the first row of the block.
     index: u32,
-    /// Number of rows in all runs.
+    /// Total number of rows in the runs.
     len: u32,
 }
 
@@ -43,14 +43,14 @@ impl Block {
     }
 }
 
-/// Runs in order, each as long as possible, stored in blocks.
+/// A list of runs, stored in blocks. Each run is as long as possible.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Blocks {
     blocks: Vec<Block>,
     run_count: usize,
 }
 
-/// Compares the runs; the division into blocks does not matter.
+/// Compares the runs and ignores how they are divided into blocks.
 impl PartialEq for Blocks {
     fn eq(&self, other: &Self) -> bool {
         self.run_count == other.run_count && self.iter().eq(other.iter())
@@ -87,13 +87,14 @@ impl Blocks {
     /// Returns the runs that end after `index`, with absolute indices.
     pub(super) fn iter_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
         let start = self.blocks.partition_point(|block| block.end() <= index);
-        // In blocks after the first one, all runs end after `index`.
+        // Only the first block can contain runs that end at or before `index`.
         self.blocks.iter().skip(start).flat_map(move |block| block.absolute_runs_from(index))
     }
 
     /// Replaces the rows with indices in `first..end` by the run `new`.
     pub(super) fn replace(&mut self, first: u32, end: u32, new: Option<IdRun>) {
-        // Includes the adjacent blocks on both sides, whose runs may now be joined.
+        // The adjacent blocks are included because their runs may have to be joined with the new
+        // run.
         let first_block = self.blocks.partition_point(|block| block.end() < first);
         let end_block = self.blocks.partition_point(|block| block.index <= end).max(first_block);
         let replaced_blocks = self.blocks.get(first_block..end_block).unwrap_or_default();
@@ -103,14 +104,14 @@ impl Blocks {
         let runs_after = old_runs().filter_map(|run| run.within(end, u32::MAX));
         let runs = join_runs(runs_before.chain(new).chain(runs_after));
         self.run_count = self.run_count.saturating_sub(old_run_count).saturating_add(runs.len());
-        // After a split, blocks are half full, so that the next change does not split them again.
+        // A split creates half-full blocks, so that the next change does not split them again.
         let is_split = runs.len() > MAX_BLOCK_RUNS;
         let block_runs = if is_split { MAX_BLOCK_RUNS / 2 } else { MAX_BLOCK_RUNS };
         self.blocks.splice(first_block..end_block, runs.chunks(block_runs).map(Block::of));
         self.update_block_indices(first_block);
     }
 
-    /// Recomputes the absolute indices of the blocks, starting with the block at `first_block`.
+    /// Recomputes the absolute indices of the blocks from `first_block` on.
     fn update_block_indices(&mut self, first_block: usize) {
         let previous = first_block.checked_sub(1).and_then(|previous| self.blocks.get(previous));
         let mut index = previous.map_or(0, Block::end);
@@ -121,7 +122,7 @@ impl Blocks {
     }
 }
 
-/// Joins runs with consecutive ids. The indices of the returned runs are not valid.
+/// Joins runs with consecutive ids. Does not set the indices of the returned runs.
 fn join_runs(runs: impl Iterator<Item = IdRun>) -> Vec<IdRun> {
     let mut joined = Vec::<IdRun>::new();
     for run in runs {
@@ -193,7 +194,7 @@ mod tests {
         let mut blocks = Blocks::one(IdRun { id: 0, index: 0, len: 20_000 });
         let mut ids: Vec<u64> = (0..20_000).collect();
         for step in 0..5_000_u32 {
-            // Half of the inserts are spread over the list, half are at the same place.
+            // Half of the inserts are spread over the list; the other half are at one place.
             let index = if step % 2 == 0 { step * 7 % 20_000 } else { 9 };
             let id = 100_000 + 2 * u64::from(step);
             blocks.replace(index, index, Some(IdRun { id, index: 0, len: 1 }));

@@ -1,7 +1,7 @@
-//! Order of rows (or columns) by permanent ids.
+//! The order of the rows (or columns) of a sheet, expressed with permanent ids.
 //!
-//! Conceptually a list of ids, stored as runs. Inserting rows moves no cells, because cells are
-//! keyed by the id of their row and not by its index.
+//! The order is a list of ids, stored as runs of consecutive ids. Inserting rows does not move
+//! cells, because cells are keyed by the id of their row instead of its index.
 
 mod blocks;
 mod places;
@@ -12,7 +12,7 @@ use self::blocks::Blocks;
 use crate::axis_map::{Axis, AxisMap, Run};
 use crate::operation::{Span, Spans};
 
-/// Consecutive ids of rows (or columns) at consecutive places.
+/// A run of consecutive ids at consecutive indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdRun {
     /// Id of the first row.
@@ -48,7 +48,7 @@ impl IdRun {
     }
 }
 
-/// Order of the rows (or columns) of a sheet: exactly one id for each index.
+/// The order of the rows (or columns) of a sheet. Each index has exactly one id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisOrder {
     limit: u32,
@@ -63,8 +63,8 @@ impl AxisOrder {
         Self { limit, runs: Blocks::one(run), next_id: u64::from(limit) }
     }
 
-    /// Inserts `count` new ids before index `before`. Returns the runs that were moved past the
-    /// end.
+    /// Inserts `count` new ids before index `before`. Returns the runs that move past the end of
+    /// the axis.
     pub fn insert(&mut self, before: u32, count: u32) -> Vec<IdRun> {
         let before = before.min(self.limit);
         let count = count.min(self.limit.saturating_sub(before));
@@ -76,12 +76,12 @@ impl AxisOrder {
         moved_past_end
     }
 
-    /// Deletes the rows (or columns) in `spans` and adds as many new ids at the end. Returns the
-    /// deleted runs.
+    /// Deletes the rows (or columns) in `spans`, and appends the same number of new ids at the end.
+    /// Returns the deleted runs.
     pub fn delete(&mut self, spans: &Spans) -> Vec<IdRun> {
         let runs_in = |span: Span| self.parts(span.first, span.end());
         let deleted: Vec<IdRun> = spans.iter().flat_map(runs_in).collect();
-        // Starts with the last span, so that the other spans keep their places.
+        // Spans are deleted from last to first, so that the remaining spans keep their indices.
         for span in spans.iter().rev() {
             self.runs.replace(span.first, span.end().min(self.limit), None);
         }
@@ -102,7 +102,7 @@ impl AxisOrder {
         self.runs.id(index)
     }
 
-    /// Returns a lookup table from ids to places.
+    /// Returns a lookup table from ids to indices.
     pub fn places(&self) -> Places {
         Places::of(self.runs.iter())
     }
@@ -119,7 +119,7 @@ impl AxisOrder {
         map
     }
 
-    /// Returns the number of runs, which determines the memory that the order takes.
+    /// Returns the number of runs, which determines the memory use.
     pub fn run_count(&self) -> usize {
         self.runs.run_count()
     }
@@ -166,7 +166,7 @@ mod tests {
         let mut after = before.clone();
         after.insert(2, 1);
         after.delete(&Spans::of([4, 6]));
-        // 0 1 10 2 (3) 4 (5) 6 7 8, then two new ones at the end.
+        // The ids are 0 1 10 2 (3) 4 (5) 6 7 8, followed by two new ids.
         assert_eq!(before.places().missing_in(&after.places()), Spans::of([3, 5, 9]));
         assert_eq!(after.places().missing_in(&before.places()), Spans::of([2, 8, 9]));
     }

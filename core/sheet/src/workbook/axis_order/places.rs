@@ -1,9 +1,9 @@
-//! Lookup of the places of rows (or columns) by id.
+//! Lookup of row (or column) indices by id.
 
 use super::IdRun;
 use crate::operation::{Span, Spans};
 
-/// Lookup table from the ids of rows (or columns) to their places.
+/// A lookup table from the ids of rows (or columns) to their indices.
 #[derive(Debug, Clone)]
 pub struct Places {
     /// Runs ordered by id.
@@ -11,14 +11,15 @@ pub struct Places {
 }
 
 impl Places {
-    /// Returns the index of the row (or column) with `id`; `None` if the row was deleted.
+    /// Returns the index of the row (or column) with `id`; `None` if it was deleted.
     pub fn index(&self, id: u64) -> Option<u32> {
         let at = self.runs.partition_point(|run| run.id_end() <= id);
         let run = self.runs.get(at).filter(|run| run.id <= id)?;
         Some(run.index_of(id))
     }
 
-    /// Returns the places of the existing ids in `first..end` as spans, each with its first id.
+    /// Returns the indices of the existing ids in `first..end` as spans, each with the id of its
+    /// first row.
     pub fn overlapping(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, Span)> + '_ {
         let start = self.runs.partition_point(|run| run.id_end() <= first);
         self.runs.iter().skip(start).map_while(move |run| {
@@ -28,7 +29,7 @@ impl Places {
         })
     }
 
-    /// Returns the places of the existing ids in `first..end` as spans.
+    /// Returns the indices of the existing ids in `first..end` as spans.
     pub fn spans(&self, first: u64, end: u64) -> impl Iterator<Item = Span> + '_ {
         self.overlapping(first, end).map(|(_, span)| span)
     }
@@ -45,7 +46,7 @@ impl Places {
         Self { runs }
     }
 
-    /// Returns the places in this order of the ids that `other` does not contain.
+    /// Returns the indices of the ids that are in this order but not in `other`.
     pub fn missing_in(&self, other: &Self) -> Spans {
         let mut missing = Vec::new();
         for run in &self.runs {

@@ -1,12 +1,13 @@
-//! Undo: operations that reverse the effects of one entry that were not changed since.
+//! Computes the operations of an undo, which reverse the effects of one entry, except for those
+//! that were changed later.
 //!
 //! The operations are computed from three states: before the entry, after the entry, and now. Rows
-//! and columns are matched by their ids. Later changes are kept: cells that were edited again,
-//! inserted rows that are no longer blank, all range formats of a sheet if any was set since, and
-//! sheets that were changed or renamed.
+//! and columns are matched by their ids. The following are left unchanged: cells that were edited
+//! again, inserted rows that are no longer blank, the range formats of a sheet if any range format
+//! was set later, and sheets that were changed or renamed later.
 //!
-//! Without later changes, an undo restores all cells, displayed formats and sheet names. A deleted
-//! sheet is added again after the last sheet, under a new number.
+//! If nothing was changed later, an undo restores all cells, displayed formats and sheet names. A
+//! deleted sheet is added again after the last sheet, with a new number.
 
 mod sheet;
 
@@ -16,13 +17,13 @@ use crate::operation::{AddSheet, DeleteSheet, Operation, RenameSheet, SheetId};
 /// Reason why there is nothing to undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UndoFault {
-    /// The entry had no effect, or all its effects were changed since.
+    /// The entry had no effect, or all its effects were changed later.
     #[error("the entry has no effects that can be undone")]
     Nothing,
 }
 
-/// Returns the operations that reverse the change from `before` to `after`, in coordinates of
-/// `now`.
+/// Returns the operations that reverse the change from `before` to `after`. Their coordinates refer
+/// to `now`.
 ///
 /// # Errors
 /// [`UndoFault::Nothing`] if there is no effect to reverse.
@@ -41,7 +42,8 @@ pub fn undo(
     for diff in diffs_with(SheetChange::Deleted) {
         old_names.extend(builder.restore_sheet(diff.sheet, before));
     }
-    // Tries again: an added sheet that was the last sheet can be deleted after others are restored.
+    // Retries the deletion, because an added sheet that was the only sheet can be deleted now that
+    // other sheets are restored.
     for diff in diffs_with(SheetChange::Added) {
         builder.delete_added_sheet(diff.sheet, after);
     }
@@ -49,7 +51,8 @@ pub fn undo(
         old_names.extend(old_name(diff.sheet, before, after, now));
         builder.undo_in_sheet(diff, before, after);
     }
-    // Renames twice: exchanged names are free only after each sheet was renamed once.
+    // Renames every sheet twice. If two sheets exchanged their names, the old names become free
+    // only after the first renames.
     for _ in 0..2 {
         for (sheet, name) in &old_names {
             builder.rename_sheet(*sheet, name);
@@ -58,10 +61,11 @@ pub fn undo(
     if builder.operations.is_empty() { Err(UndoFault::Nothing) } else { Ok(builder.operations) }
 }
 
-/// Returns the operations that make `now` display what `before` displays.
+/// Returns the operations that make `now` display the same as `before`.
 ///
 /// # Errors
-/// [`UndoFault::Nothing`] if both states already display the same, as after a repeated revert.
+/// [`UndoFault::Nothing`] if both states already display the same, for example after a repeated
+/// revert.
 pub fn revert(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoFault> {
     if before.displays_same(now) {
         return Err(UndoFault::Nothing);
@@ -70,7 +74,7 @@ pub fn revert(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoF
 }
 
 /// Returns the sheet and its name before the entry, if the entry renamed the sheet and it was not
-/// renamed since.
+/// renamed later.
 fn old_name(
     sheet: SheetId,
     before: &Workbook,
@@ -83,7 +87,7 @@ fn old_name(
     (old != new && is_unchanged_since).then_some((sheet, old))
 }
 
-/// Collects the operations of an undo, and tracks the state after them.
+/// Collects the operations of an undo, and tracks the state that they produce.
 struct UndoBuilder {
     workbook: Workbook,
     operations: Vec<Operation>,
@@ -96,7 +100,8 @@ impl UndoBuilder {
         self.operations.push(operation);
     }
 
-    /// Deletes a sheet that the entry added, unless it was changed since or is the last sheet.
+    /// Deletes a sheet that the entry added, unless the sheet was changed later or is the only
+    /// sheet.
     fn delete_added_sheet(&mut self, sheet: SheetId, after: &Workbook) {
         let now = self.workbook.sheet(sheet);
         let is_unchanged = now.is_some() && now == after.sheet(sheet);
@@ -106,8 +111,8 @@ impl UndoBuilder {
         }
     }
 
-    /// Adds a deleted sheet again under a new number. Returns the new number and the name of the
-    /// sheet; `None` if the workbook has the maximum number of sheets.
+    /// Adds a deleted sheet again with a new number. Returns the new number and the name; `None` if
+    /// the workbook already has the maximum number of sheets.
     fn restore_sheet(&mut self, sheet: SheetId, before: &Workbook) -> Option<(SheetId, String)> {
         let deleted = before.sheet(sheet)?;
         let new_id = self.workbook.tabs().next_sheet();

@@ -14,7 +14,7 @@ use crate::workbook::sheet::CellId;
 use crate::workbook::{Sheet, SheetDiff, Workbook};
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
 
-/// The states of a sheet before the entry, after the entry, and now (before any undo operation).
+/// Three states of a sheet: before the entry, after the entry, and now, before any undo operation.
 struct SheetStates<'a> {
     before: &'a Sheet,
     after: &'a Sheet,
@@ -22,7 +22,7 @@ struct SheetStates<'a> {
 }
 
 impl SheetStates<'_> {
-    /// Returns whether a cell was changed since the entry.
+    /// Returns whether a cell was changed after the entry.
     fn was_changed_since(&self, id: &CellId) -> bool {
         self.now.cells.get(id) != self.after.cells.get(id)
     }
@@ -59,7 +59,7 @@ impl UndoBuilder {
         let order_after = states.after.order(axis);
         let mut spans = Vec::new();
         for run in inserted.iter().flat_map(|span| order_after.parts(span.first, span.end())) {
-            // Collects the existing lines between those in use.
+            // Collects the existing rows or columns between those that are in use.
             let mut first = run.id;
             for line in lines_in_use.range(run.id..run.id_end()) {
                 spans.extend(places.spans(first, *line));
@@ -79,8 +79,8 @@ impl UndoBuilder {
         });
     }
 
-    /// Inserts deleted rows or columns again, before the first remaining row or column that
-    /// followed them. Returns the axis map from the sheet `before` the entry to the sheet after the
+    /// Inserts deleted rows or columns again, each before the first remaining row or column that
+    /// followed it. Returns the axis map from the sheet before the entry to the sheet after these
     /// inserts.
     fn reinsert_deleted(
         &mut self,
@@ -90,7 +90,8 @@ impl UndoBuilder {
         before: &Sheet,
     ) -> Option<AxisMap> {
         let mut map = before.order(axis).map_to(self.workbook.sheet(id)?.order(axis), axis);
-        // From last to first, so that no insert moves the place of a later insert.
+        // Rows are inserted from last to first, so that an insert does not move the places of the
+        // remaining inserts.
         for span in deleted.iter().rev() {
             let place = if map.runs().is_empty() { 0 } else { map.gap(span.end()) };
             let insert = InsertBefore { sheet: id, before: place, count: span.count };
@@ -104,7 +105,7 @@ impl UndoBuilder {
         Some(map)
     }
 
-    /// Restores the range formats, if none was set since the entry.
+    /// Restores the range formats, unless a range format was set after the entry.
     fn restore_formats(
         &mut self,
         id: SheetId,
@@ -119,7 +120,7 @@ impl UndoBuilder {
         let wanted = states.before.formats.mapped(row_map, column_map);
         let Some(sheet) = self.workbook.sheet(id) else { return };
         let differing = wanted.difference(&sheet.formats);
-        // Setting a range format removes the formats of single cells, so these are set again.
+        // Setting a range format removes the formats of individual cells, so these are set again.
         let cell_formats = sheet_edits(sheet, |(row, column), cell| {
             let is_affected = cell.format.is_some()
                 && differing.iter().any(|range| range.contains((row, column)));
@@ -143,8 +144,8 @@ impl UndoBuilder {
         }
     }
 
-    /// Restores the cells that the entry changed and that were not changed since, including the
-    /// cells of deleted rows and columns.
+    /// Restores the cells that the entry changed, including cells in deleted rows and columns.
+    /// Cells that were changed later stay unchanged.
     fn restore_cells(
         &mut self,
         id: SheetId,
@@ -193,7 +194,7 @@ impl UndoBuilder {
     }
 }
 
-/// Returns `make_edit` of each stored cell of a sheet, with the place of the cell.
+/// Calls `make_edit` for each stored cell of a sheet and its place, and returns the results.
 fn sheet_edits(sheet: &Sheet, make_edit: impl Fn((u32, u32), &Cell) -> CellEdit) -> Vec<CellEdit> {
     let (rows, columns) = sheet.places();
     let edits = sheet.cells.iter().filter_map(|((row_id, column_id), cell)| {
@@ -203,8 +204,8 @@ fn sheet_edits(sheet: &Sheet, make_edit: impl Fn((u32, u32), &Cell) -> CellEdit)
     edits.collect()
 }
 
-/// Returns the current place of a row or column. If it existed before the entry, `map` determines
-/// the place, because a deleted row has a new id when it is inserted again.
+/// Returns the current index of a row or column. If it existed before the entry, `map` determines
+/// the index, because a deleted row gets a new id when it is inserted again.
 fn current_place(
     line: u64,
     places_before: &Places,
@@ -225,8 +226,9 @@ fn line_of((row, column): CellId, axis: Axis) -> u64 {
     }
 }
 
-/// Returns the edit that changes a cell from `after` back to `before`. No operation removes the
-/// format of a single cell, so a cell that had none is given the format of its range.
+/// Returns the edit that changes a cell from `after` back to `before`. No operation can remove the
+/// format of an individual cell. If the cell had no format of its own, the edit therefore sets the
+/// format of its range.
 fn restoring_edit(
     row: u32,
     column: u32,

@@ -8,22 +8,22 @@ use crate::chunk::estimate;
 /// Layout of a list of integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// One integer that all integers are equal to.
+    /// A single integer; all integers are equal to it.
     Constant,
-    /// Each integer in groups of 7 bits.
+    /// Each integer separately, in groups of 7 bits.
     Each,
-    /// Blocks of at most `BLOCK` integers: the minimum, a bit width, and the packed differences
-    /// from the minimum.
+    /// Blocks of at most `BLOCK` integers. Each block contains its minimum, a bit width, and the
+    /// packed differences from the minimum.
     Packed,
-    /// The minimum, a width in bytes, and the differences from the minimum: the lowest bytes of
-    /// all, then the next bytes, and so on.
+    /// The minimum, a width in bytes, and the differences from the minimum as byte planes: first
+    /// the lowest byte of every difference, then the second byte, and so on.
     Planes,
 }
 
-/// Longer lists are never stored one by one.
+/// Maximum number of integers for which the layout `Each` is tried.
 const MAX_EACH: usize = 64;
 
-/// Returns the layouts that may be the smallest.
+/// Returns the layouts that are worth trying.
 pub(super) fn candidate_layouts(values: &[i64]) -> &'static [Layout] {
     let are_equal = values.first().is_none_or(|first| values.iter().all(|value| value == first));
     match values.len() {
@@ -68,11 +68,11 @@ impl Layout {
         }
     }
 
-    /// Estimates the compressed size of the encoded bytes. Planes are estimated separately because
-    /// their statistics differ.
+    /// Estimates the compressed size of the encoded bytes. Each plane is estimated separately
+    /// because its statistics are different.
     pub(super) fn estimate_cost(self, bytes: &[u8], count: usize) -> usize {
         match self {
-            // Adds 1/63 because packed bits decode faster than planes.
+            // The 1/63 penalty favors packed bits, because they decode faster than planes.
             Self::Planes => estimate::packed_planes(bytes, count) * 64 / 63,
             _ => estimate::packed_bytes(bytes),
         }
@@ -108,7 +108,7 @@ impl Layout {
     }
 }
 
-/// Returns the minimum, and the difference of the maximum from the minimum.
+/// Returns the minimum, and the difference between the maximum and the minimum.
 fn min_and_range(values: &[i64]) -> (i64, u64) {
     let bounds = |(min, max): (i64, i64), value: &i64| (min.min(*value), max.max(*value));
     let (min, max) = values.iter().fold((i64::MAX, i64::MIN), bounds);

@@ -1,8 +1,8 @@
-//! Encodes and decodes lists of integers whose count is known: numbers, lengths, codes, row gaps.
+//! Encodes and decodes lists of integers of known length: numbers, lengths, codes and row gaps.
 //!
-//! A single integer is stored as is. Longer lists are transformed (differences, or differences of
-//! differences) and laid out (constant, one by one, packed bits, byte planes) in the form that is
-//! expected to be smallest.
+//! A single integer is stored unchanged. A longer list is first transformed (to differences, or to
+//! differences of differences) and then laid out (as a constant, separate integers, packed bits, or
+//! byte planes). The encoder uses the combination with the smallest estimate.
 
 mod layout;
 mod transform;
@@ -15,7 +15,7 @@ use transform::Transform;
 /// Maximum magnitude of an integer: the largest integer that an `f64` represents exactly.
 pub(super) const MAX_INTEGER: i64 = (1 << 53) - 1;
 
-/// Encodes integers of at most [`MAX_INTEGER`] in magnitude. Returns their expected compressed
+/// Encodes integers whose magnitude is at most [`MAX_INTEGER`]. Returns their estimated compressed
 /// size.
 pub(super) fn write(out: &mut Vec<u8>, values: &[i64]) -> usize {
     const SINGLE_VALUE_COST: usize = 2;
@@ -27,7 +27,7 @@ pub(super) fn write(out: &mut Vec<u8>, values: &[i64]) -> usize {
     }
     let transform = transform::choose_transform(values);
     let (mut bytes, mut cost) = encode_with(values, transform);
-    // Differences of skewed numbers may have fewer bits but more entropy.
+    // If the numbers are skewed, their differences may have fewer bits but more entropy.
     if transform != Transform::None {
         let (plain_bytes, plain_cost) = encode_with(values, Transform::None);
         if plain_cost < cost {
@@ -38,11 +38,11 @@ pub(super) fn write(out: &mut Vec<u8>, values: &[i64]) -> usize {
     cost
 }
 
-/// Maximum number of bytes before the bytes of the layout.
+/// Maximum number of bytes before the encoded layout.
 const HEAD_BYTES: usize = 32;
 
-/// Encodes integers with a transform in the best layout. Returns the bytes and their expected
-/// compressed size.
+/// Encodes integers with a given transform in the best layout. Returns the bytes and their
+/// estimated compressed size.
 fn encode_with(values: &[i64], transform: Transform) -> (Vec<u8>, usize) {
     let (heads, rest) = transform.apply(values);
     let encode_layout = |layout: Layout| {
@@ -60,8 +60,7 @@ fn encode_with(values: &[i64], transform: Transform) -> (Vec<u8>, usize) {
     best.unwrap_or_else(|| encode_layout(Layout::Each))
 }
 
-/// Decodes integers. The caller must have checked `count`, because memory for `count` integers is
-/// reserved.
+/// Decodes integers. Reserves memory for `count` integers, so the caller must have checked `count`.
 pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<i64>, UnreadableChunk> {
     let mut values = Vec::with_capacity(count);
     if count < 2 {
@@ -88,7 +87,7 @@ pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<i64>, Un
     Ok(values)
 }
 
-/// Encodes nonnegative integers. Returns their expected compressed size.
+/// Encodes nonnegative integers. Returns their estimated compressed size.
 pub(super) fn write_counts(out: &mut Vec<u8>, counts: impl Iterator<Item = usize>) -> usize {
     let values: Vec<i64> = counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX)).collect();
     write(out, &values)

@@ -1,17 +1,17 @@
-//! Transforms of a list of integers: none, differences, or differences of differences.
+//! Transforms of integer lists: none, differences, or differences of differences.
 
 use std::borrow::Cow;
 
 use crate::chunk::bit_packing::{BLOCK, width};
 
-/// Transform of a list of integers before its layout.
+/// Transform that is applied to a list of integers before layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transform {
     /// The integers themselves.
     None,
     /// The first integer, then the difference of each integer from the previous integer.
     Differences,
-    /// The first integer, the first difference, then the difference of each difference from the
+    /// The first integer, the first difference, then the change of each difference from the
     /// previous difference.
     SecondDifferences,
 }
@@ -30,12 +30,12 @@ impl Transform {
         all.into_iter().find(|transform| transform.number() == number)
     }
 
-    /// Returns how many integers are stored before the list that is laid out.
+    /// Returns the number of integers that are stored separately, before the layout.
     pub(super) fn heads(self) -> usize {
         usize::from(self.number())
     }
 
-    /// Returns the integers to store first, and the list to lay out.
+    /// Returns the integers that are stored separately, and the integers for the layout.
     pub(super) fn apply(self, values: &[i64]) -> (Vec<i64>, Cow<'_, [i64]>) {
         match self {
             Self::None => (Vec::new(), Cow::Borrowed(values)),
@@ -50,8 +50,8 @@ impl Transform {
         }
     }
 
-    /// Reverses the transform in place. Wraps around for malformed input; the caller checks the
-    /// result.
+    /// Reverses the transform in place. Malformed input may overflow and wrap around; the caller
+    /// checks the result.
     pub(super) fn undo(self, values: &mut [i64]) {
         match self {
             Self::None => {}
@@ -69,7 +69,7 @@ fn deltas(values: &[i64]) -> Vec<i64> {
     values.iter().zip(next_values).map(|(one, next)| next.wrapping_sub(*one)).collect()
 }
 
-/// Replaces each integer by the sum of all integers through it.
+/// Replaces each integer by the sum of all integers up to and including it.
 fn accumulate(values: &mut [i64]) {
     let mut total = 0_i64;
     for value in values {
@@ -95,7 +95,8 @@ impl Range {
     }
 }
 
-/// Returns the transform that results in the fewest bits per block; prefers the simpler transform.
+/// Returns the transform that needs the fewest bits per block. If several need the same number,
+/// returns the simplest.
 pub(super) fn choose_transform(values: &[i64]) -> Transform {
     let (mut previous, mut slope) = values.first().map_or((0, 0), |first| (*first, 0));
     let mut total_bits = [0_u64; 3];

@@ -1,4 +1,4 @@
-//! Encodes and decodes the numbers of a column: finite `f64`s, preserved bit by bit.
+//! Encodes and decodes the numbers of a column: finite `f64`s, preserved bit for bit.
 
 mod decimals;
 mod dictionary;
@@ -7,17 +7,17 @@ mod planes;
 use super::bytes::Reader;
 use super::error::UnreadableChunk;
 
-/// Form in which numbers are stored. The first byte contains the form in its high bits and the
-/// number of decimals in its low bits.
+/// Form in which numbers are stored. The high bits of the first byte are the form, the low bits the
+/// number of decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Integers, divided by a power of ten.
     Decimals,
-    /// Like `Decimals`, plus exceptions that are stored as bits.
+    /// Like `Decimals`, with exceptions that are stored as the bits of their `f64`.
     WithExceptions,
-    /// Byte planes: the lowest bytes of all numbers, then the next bytes, and so on.
+    /// Byte planes: the lowest byte of every number, then the second byte, and so on.
     Planes,
-    /// Like `Planes`, but of each number XORed with the previous number.
+    /// Like `Planes`, but each number is XORed with the previous number.
     Changes,
     /// Distinct numbers and one code per number.
     Dictionary,
@@ -42,10 +42,10 @@ impl Form {
     }
 }
 
-/// If at least this many numbers fit into a compressed byte, a dictionary is not tried.
+/// A dictionary is not tried if at least this many numbers fit into one compressed byte.
 const DENSE_NUMBERS_PER_BYTE: usize = 4;
 
-/// Encodes finite numbers. Returns their expected compressed size.
+/// Encodes finite numbers. Returns their estimated compressed size.
 pub(super) fn write(out: &mut Vec<u8>, values: &[f64]) -> usize {
     let (bytes, cost) = encode_without_dictionary(values);
     if cost > values.len() / DENSE_NUMBERS_PER_BYTE
@@ -60,12 +60,10 @@ pub(super) fn write(out: &mut Vec<u8>, values: &[f64]) -> usize {
 }
 
 fn encode_without_dictionary(values: &[f64]) -> (Vec<u8>, usize) {
-    let decimals = decimals::write(values);
-    if let Some(decimals) = &decimals
-        && decimals.exceptions == 0
-    {
-        return (decimals.bytes.clone(), decimals.cost);
-    }
+    let decimals = match decimals::write(values) {
+        Some(decimals) if decimals.exceptions == 0 => return (decimals.bytes, decimals.cost),
+        decimals => decimals,
+    };
     let (planes_bytes, planes_cost) = planes::write(values);
     match decimals {
         Some(decimals) if decimals.cost <= planes_cost => (decimals.bytes, decimals.cost),

@@ -1,13 +1,13 @@
-//! Numbers as byte planes: the lowest bytes of all numbers, then the next bytes, and so on. Signs
-//! and exponents are stored together and compress well, unlike the lowest bytes.
+//! Numbers as byte planes: the lowest byte of every number, then the second byte, and so on. The
+//! planes of signs and exponents compress well; the planes of the lowest bytes do not.
 
 use super::Form;
 use crate::chunk::bytes::Reader;
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::estimate;
 
-/// Encodes numbers in the smaller of both forms. Returns the bytes and their expected compressed
-/// size.
+/// Encodes numbers in the smaller of the two forms. Returns the bytes and their estimated
+/// compressed size.
 pub(super) fn write(values: &[f64]) -> (Vec<u8>, usize) {
     let bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
     let xored: Vec<u64> = std::iter::once(0)
@@ -30,13 +30,13 @@ fn encode_planes(form: Form, bits: &[u64]) -> (Vec<u8>, usize) {
     (bytes, cost)
 }
 
-/// Decodes numbers in either form.
+/// Decodes numbers in either of the two forms.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     count: usize,
     is_xored: bool,
 ) -> Result<Vec<f64>, UnreadableChunk> {
-    // All planes are read before memory is reserved for the numbers.
+    // All planes are read first, so that memory is reserved only if the input is long enough.
     let planes = reader.bytes(count.saturating_mul(8))?;
     let mut bits = vec![0_u64; count];
     for (plane, bytes) in planes.chunks_exact(count.max(1)).enumerate() {

@@ -1,4 +1,4 @@
-//! Repeated texts: each distinct text once, and one code per text.
+//! Dictionary encoding of repeated texts: each distinct text once, and one code per text.
 
 use super::distinct::Distinct;
 use super::{Form, Written, encode_best, read_nested};

@@ -1,5 +1,5 @@
-//! Texts that share prefixes with their predecessors: shared lengths, lengths of the rests, and the
-//! rests.
+//! Front coding of texts that share a prefix with the previous text. Stores the prefix lengths, the
+//! suffix lengths, and the suffixes.
 
 use super::{Form, Written, push_texts, saturate_u32};
 use crate::chunk::bytes::Reader;
@@ -7,7 +7,7 @@ use crate::chunk::error::UnreadableChunk;
 use crate::chunk::{estimate, integers};
 use crate::tile::TextSpan;
 
-/// Minimum average length of shared prefixes; below, this form is not tried.
+/// Minimum average length of the shared prefixes, in bytes, for which front coding is tried.
 const MIN_SHARED_BYTES: usize = 2;
 
 pub(super) fn write(texts: &[&str]) -> Option<Written> {

@@ -1,4 +1,4 @@
-//! Encodes and decodes lists of texts whose count is known: values, previews, formulas, formats.
+//! Encodes and decodes lists of texts of known length: values, previews, formulas and formats.
 
 mod dictionary;
 mod distinct;
@@ -12,16 +12,17 @@ use super::bytes::Reader;
 use super::error::UnreadableChunk;
 use crate::tile::TextSpan;
 
-/// Form in which texts are stored, given by the first byte.
+/// Form in which texts are stored; the first byte is its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Lengths, then all bytes.
     Plain,
     /// Distinct texts and one code per text.
     Dictionary,
-    /// The length of the prefix shared with the previous text, and the rest of the text.
+    /// For each text, the length of the prefix shared with the previous text, and the remaining
+    /// suffix.
     FrontCoding,
-    /// Distinct words and the codes of each text's words.
+    /// Distinct words, and for each text the codes of its words.
     Words,
 }
 
@@ -40,7 +41,7 @@ impl Form {
         all.into_iter().find(|form| form.number() == number)
     }
 
-    /// Returns whether the distinct texts of the form `outer` may be encoded in this form.
+    /// Returns whether the distinct texts inside the form `outer` may be encoded in this form.
     fn may_be_nested_in(self, outer: Self) -> bool {
         match outer {
             Self::Dictionary => self != Self::Dictionary,
@@ -54,14 +55,14 @@ impl Form {
 #[derive(Clone)]
 struct Written {
     bytes: Vec<u8>,
-    /// Expected compressed size in bytes.
+    /// Estimated compressed size in bytes.
     cost: usize,
-    /// Bytes of text that decoding produces beyond its input.
+    /// Number of text bytes that decoding produces beyond the length of its input.
     expanded: usize,
 }
 
-/// Encodes texts in the form that is expected to be smallest. `expansion_budget` is the remaining
-/// number of text bytes that decoding may produce beyond its input.
+/// Encodes texts in the form with the smallest estimated size. `expansion_budget` is the remaining
+/// number of text bytes that decoding may produce beyond the length of its input.
 pub(super) fn write(out: &mut Vec<u8>, texts: &[&str], expansion_budget: &mut usize) {
     let written = encode_best(texts, *expansion_budget, None);
     *expansion_budget -= written.expanded.min(*expansion_budget);
@@ -79,7 +80,7 @@ fn encode_best(texts: &[&str], expansion_budget: usize, outer: Option<Form>) -> 
     } else {
         None
     };
-    // If texts repeat often, other forms are only tried for the distinct texts.
+    // If texts repeat often, the other forms are tried only for the distinct texts.
     let is_good_enough = |encoded: &&WithDictionary| {
         encoded.distinct <= texts.len() / 4
             && encoded.written.cost < plain.cost
@@ -98,8 +99,8 @@ fn encode_best(texts: &[&str], expansion_budget: usize, outer: Option<Form>) -> 
     smallest.filter(|other| other.cost < plain.cost).unwrap_or(plain)
 }
 
-/// Decodes `count` texts of at most `max_bytes` each and appends them to `texts`; equal texts may
-/// share bytes. The caller must have checked `count` and must check that each span is a text.
+/// Decodes `count` texts of at most `max_bytes` each and appends them to `texts`. Equal texts may
+/// share bytes. The caller must have checked `count`, and must check that each span is valid UTF-8.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     count: usize,
@@ -126,7 +127,7 @@ fn read_nested(
     }
 }
 
-/// Splits contiguous bytes into texts and appends them to `texts`. Each text must be UTF-8.
+/// Splits contiguous bytes into texts and appends these to `texts`. Checks that each text is UTF-8.
 fn push_texts(
     texts: &mut String,
     bytes: &[u8],
@@ -142,7 +143,7 @@ fn push_texts(
         span
     };
     let spans: Vec<TextSpan> = lengths.iter().map(next_span).collect();
-    // The bytes may be UTF-8 together although a text starts inside a character.
+    // The concatenated bytes may be valid UTF-8 even though a text starts inside a character.
     let starts_at_character = |span: &TextSpan| {
         usize::try_from(span.start).is_ok_and(|start| texts.is_char_boundary(start))
     };

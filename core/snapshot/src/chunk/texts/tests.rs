@@ -73,7 +73,7 @@ fn the_smallest_form_is_chosen() {
     assert_eq!(round(&["abc"]).1, 5);
 }
 
-/// Returns texts that share almost everything.
+/// Returns texts with long common parts.
 fn shared(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("{}{number:010}", "x".repeat(4_086))).collect()
 }
@@ -86,7 +86,7 @@ fn expanded_texts_are_bounded() {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         assert_eq!(round(&texts).0, form, "{count}");
     }
-    // Input with one more byte is rejected when decoding.
+    // Decoding rejects input with an additional byte.
     let texts = shared(most + 1);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let written = front_coding::write(&texts).unwrap().bytes;

@@ -1,8 +1,8 @@
-//! Texts with repeated words: each distinct word once, the number of words of each text, and the
-//! codes of all words.
+//! Texts as sequences of repeated words. Stores each distinct word once, the number of words in
+//! each text, and the codes of all words.
 //!
-//! Words are separated by single spaces, so that any text can be split: "" is one empty word, and
-//! two spaces have an empty word between them.
+//! Words are separated by exactly one space, so that any text can be split: "" is a single empty
+//! word, and two consecutive spaces enclose an empty word.
 
 use super::distinct::Distinct;
 use super::{Form, Written, encode_best, read_nested, saturate_u32};
@@ -14,7 +14,7 @@ use cellar_base::limits::MAX_WORDS;
 
 const MALFORMED: UnreadableChunk = UnreadableChunk::Malformed("a text has no words or is too long");
 
-/// Number of sampled texts to check for spaces.
+/// Number of texts that are sampled to check for spaces.
 const SAMPLE: usize = 64;
 
 pub(super) fn write(texts: &[&str], expansion_budget: usize) -> Option<Written> {
@@ -74,13 +74,14 @@ fn read_distinct_words(
     word_texts: &mut String,
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
     let count = reader.count(MAX_WORDS)?;
-    // Each word costs at least one byte of the budget, so that many empty words are rejected.
+    // Each word costs at least one byte of the budget, which limits the number of empty words.
     reader.charge_expanded_text(count)?;
     let words = read_nested(reader, count, max_bytes, word_texts, Some(Form::Words))?;
     if words.is_empty() { Err(MALFORMED) } else { Ok(words) }
 }
 
-/// Joins words by single spaces to texts with these numbers of words, and appends the texts to `texts`.
+/// Joins words with single spaces, and appends the resulting texts to `texts`. The argument gives
+/// the number of words in each text.
 fn join_words<'a>(
     mut words: impl Iterator<Item = &'a str>,
     word_counts: &[u32],

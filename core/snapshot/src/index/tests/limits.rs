@@ -105,6 +105,6 @@ fn the_largest_moves_fit_into_a_chunk() {
     };
     sheet.moves.value_clears = (0..MAX_LEVEL_CLEAR_SPANS / 2).map(region).collect();
     let (packed, objects) = pack_level(&Level { sheets: vec![sheet] }, PackLimits::LEVEL).unwrap();
-    assert!(matches!(packed.sheets[0].moves, Kept::Chunk(_)));
+    assert!(matches!(packed.sheets[0].moves, InlineOrChunk::Chunk(_)));
     assert!(objects[0].stored.len() <= MAX_STORED_CHUNK_BYTES);
 }

@@ -1,4 +1,4 @@
-//! Histories of logs for crash tests of building snapshots, and everything that is stored
+//! Log histories for crash tests of building snapshots, and copies of the data that is stored
 //! afterwards.
 
 use std::collections::BTreeMap;
@@ -23,26 +23,25 @@ use crate::ports::{BlobKey, Blobs, Entries, GetOutcome, Segments};
 
 pub(super) const START_MS: u64 = 1_795_246_133_000;
 
-/// Snapshots of a log, and the state before they are built.
+/// A log with several snapshots to build, and the stored data before they are built.
 pub(super) struct History {
     tables: MemoryTables,
     blobs: MemoryBlobs,
     pub(super) jobs: Vec<SnapshotJob>,
-    /// Cells at each snapshot, by replaying the log.
+    /// The cells at each snapshot, computed by replaying the log.
     pub(super) cells: Vec<Cells>,
 }
 
-/// Everything stored for a log, except the times at which its objects were last stored.
+/// All stored data of a log, except the times at which its objects were last written.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stored {
-    /// Snapshot entries.
     pub(super) entries: Vec<Arc<Entry>>,
     pub(super) segments: Vec<Segment>,
     pub(super) objects: BTreeMap<String, Bytes>,
 }
 
 impl History {
-    /// The operations before each snapshot.
+    /// The operations that precede each snapshot.
     pub(super) async fn of(parts: Vec<Vec<Operation>>) -> Self {
         let (mut world, mut jobs, mut cells) = (World::new().await, Vec::new(), Vec::new());
         for operations in parts {
@@ -57,7 +56,7 @@ impl History {
         Self { tables, blobs, jobs, cells }
     }
 
-    /// Creates tables and objects with the state before the first snapshot.
+    /// Creates tables and objects that contain the data before the first snapshot.
     pub(super) fn begin(&self) -> (MemoryTables, MemoryBlobs, Arc<ManualClock>) {
         let clock = clock();
         (self.tables.copied(), self.blobs.copied(clock.clone()), clock)
@@ -70,7 +69,7 @@ pub(super) fn clock() -> Arc<ManualClock> {
 
 impl Stored {
     pub(super) async fn read(tables: &MemoryTables, blobs: &MemoryBlobs) -> Self {
-        // All other entries are immutable (I2).
+        // Read only Snapshot entries, since all other entries are immutable (I2).
         let mut entries = Vec::new();
         let mut at = tables.last(log(), 0, true).await.unwrap().unwrap().header.snapshot_num;
         while at > 0 {
@@ -91,7 +90,7 @@ impl Stored {
         Self { entries, segments, objects }
     }
 
-    /// Asserts that the stored state is equal.
+    /// Asserts that the stored data equals `expected`.
     pub(super) fn assert_is(&self, expected: &Self, what: &str) {
         assert_eq!(self.segments, expected.segments, "{what}: L");
         assert_eq!(self.entries, expected.entries, "{what}: the roots");
@@ -101,12 +100,12 @@ impl Stored {
     }
 }
 
-/// Returns all cells by replaying the log.
+/// Returns all cells, computed by replaying the log.
 pub(super) async fn replayed(logs: &Logs, at: Position) -> Cells {
     reading::replayed(logs, log(), at).await
 }
 
-/// Reads all cells of these sheets through the snapshot at a position.
+/// Returns all cells of the given sheets, read from the snapshot at a position.
 pub(super) async fn cells(
     logs: &Logs,
     at: Position,
@@ -115,7 +114,7 @@ pub(super) async fn cells(
     reading::shown(logs, log(), at, sheets).await
 }
 
-/// Returns a text that hardly compresses.
+/// Returns a text that compresses poorly.
 fn noise(seed: u32, bytes: usize) -> String {
     let mut state = u64::from(seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let next = || {
@@ -136,13 +135,13 @@ fn set(sheet: u32, cells: impl IntoIterator<Item = (u32, u32, Value)>) -> Operat
     Operation::SetCells(SetCells { sheet: SheetId(sheet), cells }).validated().unwrap()
 }
 
-/// Sets texts of this length in these rows.
+/// Sets texts of the given length in the given rows.
 fn texts(sheet: u32, rows: impl IntoIterator<Item = u32>, bytes: usize) -> Operation {
     let text = |row: u32| Value::Text(noise(sheet * 1_009 + row, bytes));
     set(sheet, rows.into_iter().map(|row| (row, row % 3, text(row))))
 }
 
-/// Sets texts that compress to almost nothing.
+/// Sets texts that compress to very few bytes.
 fn empty_words(sheet: u32, count: u32, bytes: usize) -> Operation {
     let text = |row: u32| Value::Text(noise(row, 3).repeat(bytes / 3));
     set(sheet, (0..count).map(|row| (row * 2, row % 3, text(row))))
@@ -161,23 +160,26 @@ fn delete_rows(spans: Spans) -> Operation {
     Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans })
 }
 
-/// Level 0; a flush; a long text in level 0 again, after rows were moved; a merge of two levels
-/// into several chunks.
+/// The snapshots need a level 0, a flush, another level 0 with a long text after rows were moved,
+/// and a merge of two levels into several chunks.
 pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
     let numbers = (0..600).map(|row| (row, 5, Value::Number(f64::from(row))));
     vec![
         vec![texts(0, [0, 5, 10], 300), sheet(1), texts(1, [0, 1], 100)],
         vec![texts(0, 0..3, 1_500), sheet(2), empty_words(1, 11, 1_500), empty_words(2, 7, 999)],
         vec![insert_rows(1, 3), texts(0, [2], 5_000), delete_rows(Spans::one(9, 2))],
-        // A level is merged together with at least half as many newer bytes, estimated from cells.
+        // A level is merged if the newer levels have at least half as many bytes, as estimated from
+        // the number of cells.
         vec![texts(0, 9..45, 1_500), set(0, numbers), insert_rows(20, 3), texts(1, [6, 8], 90)],
     ]
 }
 
-/// A level with a chunk of one row; a merge that takes over the chunk unchanged, under moved rows.
+/// The snapshots need a level whose chunk contains one row, and a merge that reuses the chunk
+/// unchanged although its rows were moved.
 pub(super) fn a_tile_that_stays() -> Vec<Vec<Operation>> {
     let row = (0..MIN_STRIPE_COLUMNS).map(|column| (0, column, Value::Text(noise(column, 700))));
-    // A level is merged together with at least half as many newer bytes, estimated from cells.
+    // A level is merged if the newer levels have at least half as many bytes, as estimated from the
+    // number of cells.
     let number =
         |at: u32| (20 + at / 20, at % 20, Value::Number(f64::from(at.wrapping_mul(0x9E37_79B9))));
     vec![
@@ -186,7 +188,7 @@ pub(super) fn a_tile_that_stays() -> Vec<Vec<Operation>> {
     ]
 }
 
-/// A merge with more finished tiles than the progress can list.
+/// The merge finishes more tiles than fit in the progress.
 pub(super) fn many_sheets(count: u32) -> Vec<Vec<Operation>> {
     let sheets = (1..count).map(sheet);
     let filled = (0..count).map(|number| texts(number, [number, number + 9], 400));

@@ -1,6 +1,6 @@
-//! Crash tests of worker and builder together: each request for a whole snapshot to tables, objects
-//! and queue fails, in every way. Afterwards the stored state must equal that of an undisturbed
-//! run, byte by byte, and reads must equal a replay.
+//! Crash tests of the worker together with the builder. While a snapshot is built, each request to
+//! tables, objects or the queue fails in every way. Afterwards, the stored data must equal that of
+//! an undisturbed run byte by byte, and the cells that are read must equal those of a replay.
 
 mod history;
 mod run;
@@ -58,7 +58,7 @@ async fn assert_reads_like_a_replay(
     }
 }
 
-/// Which messages are sent, and how long function invocations may take.
+/// The messages that are sent, and the time limit of function invocations.
 struct Work {
     jobs: Vec<SnapshotJob>,
     hasty: bool,
@@ -70,8 +70,8 @@ impl Work {
         if self.hasty { run.hasty() } else { run }
     }
 
-    /// Builds the snapshots with these faults. Asserts that the stored state is correct, which
-    /// determines what is read.
+    /// Builds the snapshots with these faults. Asserts that the stored data equals that of the
+    /// undisturbed run, so that reads return the same cells.
     async fn survives(
         &self,
         history: &History,
@@ -84,7 +84,7 @@ impl Work {
         run.stored().await.assert_is(&expected.stored, &what);
     }
 
-    /// Builds the snapshots repeatedly, with each of these faults at each request.
+    /// Builds the snapshots once for each of these faults at each request.
     async fn survives_all(
         &self,
         history: &History,
@@ -102,7 +102,7 @@ impl Work {
     }
 }
 
-/// Builds the snapshots of a history one after another. Returns the state after each.
+/// Builds the snapshots of a history, one at a time. Returns the stored data after each snapshot.
 async fn survives_one_by_one(history: &History, faults: &[Fault]) -> Vec<Undisturbed> {
     let mut made: Vec<Undisturbed> = Vec::new();
     for job in &history.jobs {
@@ -113,13 +113,13 @@ async fn survives_one_by_one(history: &History, faults: &[Fault]) -> Vec<Undistu
     made
 }
 
-/// Returns the number of chunks in each level after each snapshot.
+/// Returns the number of chunks in each level, for each snapshot.
 fn chunks(made: &[Undisturbed]) -> Vec<Vec<u64>> {
     let levels = |made: &Undisturbed| made.stats.levels.iter().map(|level| level.chunks).collect();
     made.iter().map(levels).collect()
 }
 
-/// Builds the first snapshots of a history, with level 0 and a flush.
+/// Builds the first snapshots of a history, which need a level 0 and a flush.
 async fn level_0_and_flush() -> History {
     let mut parts = flushes_and_a_merge();
     parts.truncate(2);
@@ -157,7 +157,7 @@ async fn a_merge_of_more_tiles_than_progress_names_survives() {
 #[tokio::test]
 async fn two_concurrent_snapshots_survive() {
     let history = level_0_and_flush().await;
-    // The later job's message comes first and has to wait.
+    // The message of the later job arrives first, and its worker has to wait.
     let work = Work { jobs: history.jobs.iter().rev().copied().collect(), hasty: false };
     let faults = [Fault::Outage, Fault::DiesAfter, Fault::FreezesBefore];
     work.survives_all(&history, None, &faults).await;

@@ -1,4 +1,4 @@
-//! A run of functions that build snapshots while one of them has a fault.
+//! Runs functions that build snapshots. One of the functions has a fault.
 
 use std::sync::Arc;
 
@@ -16,24 +16,24 @@ use crate::logs::Logs;
 use crate::ports::{Clock, Jobs, PendingSnapshots};
 use crate::snapshots::Snapshots;
 
-/// Timeout of a Lambda function in the tests, and the visibility timeout of the queue.
+/// Timeout of a Lambda function in the tests, in milliseconds.
 const FUNCTION_MS: u64 = 300_000;
 const QUEUE_VISIBILITY_S: u32 = 6 * 300;
-/// Longer than any single fault delays a snapshot.
+/// Time in milliseconds after which an unfinished run fails the test. It exceeds the delay that any
+/// single fault causes.
 const PATIENCE_MS: u64 = 2 * 60 * 60 * 1_000;
 
-/// Functions that build the snapshots of a log, one after another.
+/// A sequence of functions that build the snapshots of a log.
 pub(super) struct Run {
     pub(super) ports: Arc<FaultyPorts>,
     /// Number of the process that receives the next message.
     process: Snapshots,
-    /// Frozen workers.
     frozen: Vec<JoinHandle<()>>,
     function_ms: u64,
 }
 
 impl Run {
-    /// Starts from the state of a history.
+    /// Creates a run that starts with the data of a history.
     pub(super) fn new(
         history: &History,
         stored: Option<&Run>,
@@ -49,14 +49,14 @@ impl Run {
         Self { ports, process, frozen: Vec::new(), function_ms: FUNCTION_MS }
     }
 
-    /// Limits function invocations to one piece of work each.
+    /// Limits each function invocation to one piece of work.
     pub(super) fn hasty(mut self) -> Self {
         self.function_ms = 1;
         self
     }
 
-    /// Sends these messages and invokes functions until no message is left. Then wakes the frozen
-    /// workers and asserts that nothing changes.
+    /// Sends these messages and invokes functions until no message is left. Then resumes the frozen
+    /// workers and asserts that they do not change the stored data.
     pub(super) async fn finish(mut self, jobs: &[SnapshotJob], what: &str) -> Self {
         for job in jobs {
             self.ports.queue.send(&job.encode()).await.unwrap();
@@ -81,7 +81,7 @@ impl Run {
         Stored::read(&self.ports.tables, &self.ports.blobs).await
     }
 
-    /// Returns the log service of a process with empty caches.
+    /// Creates a log service with empty caches.
     pub(super) fn logs(&self) -> Logs {
         self.ports.logs()
     }
@@ -99,7 +99,7 @@ impl Run {
         }
     }
 
-    /// Invokes a function with the next visible message, as Lambda does; returns false if no
+    /// Invokes a function with the next visible message, as Lambda would. Returns `false` if no
     /// message is visible.
     async fn call(&mut self) -> bool {
         let received = self.ports.queue.receive(1, QUEUE_VISIBILITY_S).await.unwrap().pop();
@@ -122,7 +122,8 @@ impl Run {
         true
     }
 
-    /// Asserts that all objects named by roots of entries and by the progress are stored.
+    /// Asserts that all objects that are referenced by the roots of entries and by the progress are
+    /// stored.
     async fn assert_nothing_dangles(&self, what: &str) {
         let ports = &self.ports;
         let stored = self.stored().await;
@@ -146,7 +147,7 @@ fn now_ms(ports: &FaultyPorts) -> u64 {
     ports.clock.now_ms()
 }
 
-/// Returns the keys of the objects that the progress names.
+/// Returns the keys of the objects that the progress references.
 fn named_by(progress: &BuildProgress) -> Vec<String> {
     let merge = progress.merge.iter();
     let tiles = merge.clone().flat_map(|merge| &merge.recent);

@@ -102,7 +102,7 @@ async fn check_import(
     }
     let Some(at) = result.position else { return Ok(()) };
     let Some(sheet) = find_sheet_number(member, client, request.lowest_base(), at).await? else {
-        member.report_violation("does not find its import", &at);
+        member.report_violation("cannot find its import", &at);
         return Ok(());
     };
     member.simulation.world.count(RareEvent::Imported);
@@ -148,7 +148,7 @@ async fn check_cells(member: &Member, seen: &ImportSeen, at: Position) -> Result
     let read = member.cells(at, seen.sheet).await?;
     let values: Vec<_> = read.into_iter().map(|(place, cell)| (place, cell.value)).collect();
     if values != seen.cells {
-        member.report_violation("reads something else than it imported", &at);
+        member.report_violation("reads other cells than it imported", &at);
     }
     Ok(())
 }

@@ -196,7 +196,7 @@ async fn use_wrong_kinds(member: &Member, client: ClientKey, content: &Content) 
     let tiles = member.check(client, vec![text], None).await;
     let index = member.check(client, Vec::new(), Some(content.tile.chunk)).await;
     for read in [tiles, index].into_iter().flatten() {
-        member.report_violation("had something of another kind checked", &read);
+        member.report_violation("passed a check with an object of the wrong kind", &read);
     }
     let garbage = ChunkHash([7; 32]);
     let tile = PackedObject {
@@ -239,11 +239,11 @@ async fn append_twice(
                 accepted = appended.results.iter().any(|result| result.rejection.is_none());
             }
             Err(LogError::Import(_)) => {}
-            Err(error) => member.report_violation("is told what cannot be", &error),
+            Err(error) => member.report_violation("got an unexpected error", &error),
         }
     }
     if accepted && !may_be_accepted {
-        member.report_violation("had an unreadable import appended", &base);
+        member.report_violation("appended an unreadable import", &base);
     }
     Some(accepted)
 }
