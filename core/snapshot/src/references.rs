@@ -1,5 +1,5 @@
-//! The references of snapshot objects to other objects. Following all references from the roots in
-//! use finds every object that must not be deleted.
+//! References between snapshot objects. The objects that are reachable from the roots in use must
+//! not be deleted.
 
 use super::chunk::{self, UnreadableChunk};
 use super::index::{
@@ -12,12 +12,12 @@ use super::tile::Tile;
 use crate::error::SnapshotError;
 use cellar_sheet::operation::{ImportSheet, Operation};
 
-/// The objects that an object refers to.
+/// The objects to which an object refers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct References {
-    /// Chunks of a tile index; these refer to further objects.
+    /// Chunks of a tile index, which refer to further objects.
     pub index: Vec<ChunkHash>,
-    /// Chunks of cells; these refer to long texts.
+    /// Chunks of cells, which refer to long texts.
     pub tiles: Vec<ChunkHash>,
     /// Objects without references: range formats, sheet ids, clients and long texts.
     pub leaves: Vec<ChunkHash>,
@@ -26,7 +26,7 @@ pub struct References {
 /// The references of an object cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableReferences {
-    /// The object is damaged, or not a chunk of a tile index.
+    /// The object is damaged, or is not a chunk of a tile index.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
     /// The object is not a chunk of cells.
@@ -54,7 +54,7 @@ impl References {
         Ok(references)
     }
 
-    /// Returns the references of operations: those in the tile indexes of imported sheets.
+    /// Returns the references of operations, which are in the tile indexes of imported sheets.
     ///
     /// # Errors
     /// [`UnreadableReferences`] if a tile index or cells stored inside it are invalid.
@@ -162,7 +162,7 @@ mod tests {
         ChunkHash([byte; 32])
     }
 
-    /// Returns a tile with a number and a long text.
+    /// Returns a tile that contains a number and a long text.
     fn tile(text: ChunkHash) -> Tile {
         let mut column = TileColumn::new(0);
         column.values.push(1, TileValue::Number(7.0));
@@ -170,7 +170,7 @@ mod tests {
         Tile { columns: vec![column] }
     }
 
-    /// Returns the names of all objects reachable through `objects`, without following references
+    /// Returns the names of all objects reachable through `objects`. Does not follow the references
     /// of tiles.
     fn reached(named: References, objects: &[PackedObject]) -> BTreeSet<ChunkHash> {
         let mut reached: BTreeSet<ChunkHash> =
@@ -196,12 +196,12 @@ mod tests {
 
     #[test]
     fn an_unreadable_tile_is_an_error() {
-        // The sample's level 0 has three arbitrary bytes instead of a tile.
+        // In the sample, level 0 contains three arbitrary bytes instead of a tile.
         assert!(References::of_root(&sample()).is_err());
     }
 
     proptest! {
-        /// All objects of a level are reachable for any pack limits.
+        /// All objects of a level are reachable, whatever the pack limits are.
         #[test]
         fn all_objects_of_a_root_are_reachable(
             level in any_level(), bytes in prop::sample::select(vec![0_usize, 60, 400, 1 << 20]),

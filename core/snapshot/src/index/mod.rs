@@ -7,7 +7,8 @@
 //! 1. The index and the tiles are in the root.
 //! 2. The index is in the root; each tile is a chunk.
 //! 3. The index is one chunk, a single part that the root refers to.
-//! 4. The index has many parts, each with the columns and rows of adjacent stripes. The list of parts is the column index; it is in the root or in a separate chunk.
+//! 4. The index has many parts, each with the columns and rows of adjacent stripes. The list of
+//!    parts is the column index; it is in the root or in a separate chunk.
 //! 5. If stripes are very tall, their rows are also divided into parts.
 //!
 //! Reading a tile takes at most four reads after the root (list of parts, part, rows, tile), but

@@ -1,28 +1,29 @@
-//! The names of the safety rules, so that tests can disable one at a time.
+//! Names of the safety rules. Tests use them to disable one rule at a time.
 
-/// A rule that keeps snapshots in order and ensures that each is finished. The model checker
-/// disables one rule at a time and must then find a violation. Without the feature `model`, all
-/// rules are enforced.
+/// A rule which guarantees that snapshots are built in order and that each is finished. The model
+/// checker disables one rule at a time and must then find a violation. If the feature `model` is
+/// disabled, all rules are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
-    /// A record is only replaced by a worker that has read its last state.
+    /// A record is replaced only by a worker that has read its current version.
     OwnIncrement,
-    /// A worker that claims a record checks with a consistent read whether the snapshot is
-    /// finished.
+    /// A worker that claims a record checks whether the snapshot is finished, with a strongly
+    /// consistent read.
     CompletionIsChecked,
-    /// A worker that loses a claim keeps its message.
+    /// A worker that loses a claim does not delete its message.
     LosersKeepTheirMessage,
-    /// The segment's last snapshot is raised only after the root is set in the Snapshot entry.
+    /// The segment's last snapshot is raised only after the Snapshot entry has its root.
     RootBeforeLast,
-    /// A record is deleted only after the segment's last snapshot was raised.
+    /// A record is deleted only after the segment's last snapshot has been raised.
     LastBeforeDelete,
-    /// A worker that waits for an abandoned record resends that record's message.
+    /// If a worker waits for an abandoned record, it resends that record's message.
     AbandonedIsWoken,
-    /// A worker may claim a record whose worker has not written for a lease.
+    /// A worker may claim a record whose current worker has not written it for the duration of a
+    /// lease.
     TakeOver,
 }
 
-/// The enforced rules. The model checker disables some.
+/// The set of enforced rules. The model checker disables individual rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]

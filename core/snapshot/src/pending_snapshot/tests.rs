@@ -1,4 +1,4 @@
-//! Tests of the worker's decisions, case by case.
+//! Unit tests of the worker's decisions.
 
 use super::*;
 use cellar_base::identity::LogId;
@@ -19,7 +19,7 @@ fn job(num: u32) -> SnapshotJob {
     SnapshotJob { log: LogId::from_uuid(uuid::Uuid::from_bytes([7; 16])), position: at(num) }
 }
 
-/// Returns a record whose worker last wrote it this many seconds ago.
+/// Returns a record that its worker last wrote this many seconds ago.
 fn record(num: u32, silent_s: u64) -> PendingSnapshot {
     PendingSnapshot {
         job: job(num),
@@ -44,7 +44,7 @@ fn segment(last_snapshot: Option<u32>) -> SnapshotEvent {
     }))
 }
 
-/// Passes events to a worker one after another. Returns the last action.
+/// Passes events to a worker in sequence. Returns the last action.
 #[track_caller]
 fn run(events: impl IntoIterator<Item = SnapshotEvent>) -> (Worker, SnapshotAction) {
     let (mut worker, mut action) = Worker::begin(job(8), DEADLINE_MS);
@@ -68,7 +68,7 @@ fn failed(wait_s: u32) -> SnapshotAction {
     SnapshotAction::Finish(SnapshotOutcome::Failed { wait_s })
 }
 
-/// Returns the events up to the first piece of work on a claimed record.
+/// Returns the events up to the first piece of work, for a record that the worker claims.
 fn building() -> Vec<SnapshotEvent> {
     let first = SnapshotEvent::Found(Some(record(8, LEASE_S)));
     vec![first, SnapshotEvent::Written, segment(Some(7))]
@@ -210,7 +210,7 @@ fn an_earlier_snapshot_is_woken_and_waited_for() {
     assert_eq!(action(found().chain([SnapshotEvent::Written])), SnapshotAction::Enqueue(at(7)));
     let waits = action(found().chain([SnapshotEvent::Written, SnapshotEvent::Done]));
     assert_eq!(waits, wait(u64::from(EARLIER_WAIT_S)));
-    // A position that is not earlier is an error of the builder.
+    // If the position is not earlier, the builder has made an error.
     let nonsense = building()
         .into_iter()
         .chain([SnapshotEvent::EarlierSnapshot(at(8)), SnapshotEvent::Written]);
@@ -226,8 +226,8 @@ fn a_builder_failure_releases_the_record() {
     }
 }
 
-/// Returns the action for progress that arrives `took_ms` after the piece started and `left_ms`
-/// before the deadline.
+/// Returns the action after a piece of work that took `took_ms` and ended `left_ms` before the
+/// deadline.
 fn near_the_end(took_ms: u64, left_ms: u64) -> (Worker, PendingSnapshot) {
     let now_ms = DEADLINE_MS - left_ms;
     let [first, claimed, unfinished] = building().try_into().unwrap();
@@ -246,7 +246,7 @@ fn near_the_end_of_the_function_the_work_is_handed_over() {
     for (took_ms, left_ms, goes_on) in [
         (1, HAND_OVER_MS + 1, true),
         (1, HAND_OVER_MS, false),
-        // Two intervals between progress writes exceed the minimum reserve here.
+        // Here, two intervals between progress writes exceed the minimum reserve.
         (long_ms, 2 * long_ms + 1, true),
         (long_ms, 2 * long_ms, false),
     ] {
@@ -312,13 +312,13 @@ fn a_store_failure_is_retried_later() {
 
 const RUN: u64 = NOW.now_ms - 1;
 
-/// Returns the record of a rebuild that replaces this root.
+/// Returns the record of a rebuild that replaces the given root.
 fn anew(replaces: Option<&str>, silent_s: u64) -> PendingSnapshot {
     let rebuild = Some(Rebuild { run: RUN, replaces: replaces.map(str::to_owned) });
     PendingSnapshot { rebuild, active: false, increment: RUN, ..record(8, silent_s) }
 }
 
-/// Returns the events up to the first piece of work on a rebuild.
+/// Returns the events up to the first piece of work, for a rebuild.
 fn building_anew(replaces: Option<&str>) -> Vec<SnapshotEvent> {
     vec![SnapshotEvent::Found(Some(anew(replaces, 0))), SnapshotEvent::Written]
 }
@@ -332,14 +332,15 @@ fn a_rebuild_is_not_dropped_as_finished() {
         anew(Some("old"), 0).rebuild,
         "the record still requests the rebuild"
     );
-    // The worker does not check whether the snapshot is finished, because it is.
+    // A rebuild starts with a finished snapshot, so the worker does not check whether the snapshot
+    // is finished.
     assert_eq!(action(building_anew(Some("old"))), SnapshotAction::Build { progress: vec![9] });
     let progress =
         building_anew(Some("old")).into_iter().chain([SnapshotEvent::Progress(vec![10])]);
     assert_eq!(replaced(action(progress)).rebuild, anew(Some("old"), 0).rebuild);
     let failed = building_anew(None).into_iter().chain([SnapshotEvent::Failed { temporary: true }]);
     assert_eq!(replaced(action(failed)).rebuild, anew(None, 0).rebuild);
-    // A rebuild waits for its turn like any other work.
+    // Like any other work, a rebuild waits until earlier snapshots are finished.
     let earlier = PendingSnapshot { rebuild: anew(None, 0).rebuild, ..record(7, 0) };
     assert_eq!(action([SnapshotEvent::Found(Some(earlier))]), wait(u64::from(EARLIER_WAIT_S)));
     let alive = PendingSnapshot { active: true, ..anew(None, 0) };
@@ -348,7 +349,7 @@ fn a_rebuild_is_not_dropped_as_finished() {
 
 #[test]
 fn a_message_of_a_finished_rebuild_is_dropped() {
-    // The record is deleted, and the snapshot is finished as before.
+    // The record is deleted. The snapshot remains finished.
     let dropped = SnapshotAction::Finish(SnapshotOutcome::Drop);
     assert_eq!(action([SnapshotEvent::Found(None), segment(Some(8))]), dropped);
 }
@@ -386,7 +387,7 @@ fn a_concurrently_trimmed_entry_does_not_block_later_snapshots() {
     let unreachable = SnapshotEvent::Failed { temporary: true };
     let events = building_anew(None).into_iter().chain([built.clone(), unreachable]);
     assert_eq!(action(events), failed(FAILED_WAIT_S));
-    // If no root was expected, `EntryGone` is an error.
+    // If the record does not expect a root, `EntryGone` is an error.
     let ordinary = building().into_iter().chain([built.clone(), SnapshotEvent::EntryGone]);
     assert_eq!(action(ordinary), failed(BROKEN_WAIT_S));
 }

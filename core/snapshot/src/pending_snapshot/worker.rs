@@ -1,4 +1,4 @@
-//! The state machine of a worker that handles one message.
+//! A state machine for a worker that handles one message.
 
 use super::{
     Inputs, PendingSnapshot, Rules, SafetyRule, SnapshotAction, SnapshotEvent, SnapshotOutcome,
@@ -21,7 +21,7 @@ pub struct Worker {
     deadline_ms: u64,
     /// Start of the current piece of work, in Unix milliseconds.
     began_ms: u64,
-    /// Longest time between two writes of progress so far.
+    /// Longest interval between two progress writes so far.
     longest_piece_ms: u64,
     phase: Phase,
 }
@@ -30,17 +30,17 @@ pub struct Worker {
 enum Phase {
     Finding,
     ReadingSegment,
-    /// Writing a record that claims the snapshot for this worker.
+    /// Writing the record to claim the snapshot for this worker.
     Claiming(PendingSnapshot),
     CheckingCompletion(PendingSnapshot),
     Building(PendingSnapshot),
     StoringProgress(PendingSnapshot),
     HandingOver,
-    /// Replacing the old root by the rebuilt root.
+    /// Replacing the old root with the rebuilt root.
     Replacing(PendingSnapshot, String),
-    /// Recording in the pending record that the entry's current root is to be replaced.
+    /// Writing the entry's current root into the record, as the root to replace.
     Reclaiming(PendingSnapshot, String),
-    /// Giving up the record because of an earlier snapshot or a failure.
+    /// Releasing the record because of an earlier snapshot or a failure.
     Releasing(Release),
     /// Resending the message of an earlier snapshot.
     WakingEarlier,
@@ -59,7 +59,7 @@ enum Release {
 struct Finishing {
     outcome: SnapshotOutcome,
     step: LastStep,
-    /// Remaining steps; the next step is last.
+    /// Remaining steps in reverse order.
     remaining: Vec<LastStep>,
 }
 
@@ -79,7 +79,7 @@ impl Worker {
         Self::begin_with(Rules::default(), job, deadline_ms)
     }
 
-    /// Like [`Worker::begin`], but enforces only these rules.
+    /// Like [`Worker::begin`], but enforces only the given rules.
     #[must_use]
     pub fn begin_with(rules: Rules, job: SnapshotJob, deadline_ms: u64) -> (Self, SnapshotAction) {
         let phase = Phase::Finding;
@@ -89,8 +89,8 @@ impl Worker {
         )
     }
 
-    /// Handles the result of the last action and returns the next action. A result that does not
-    /// match the last action stops the worker.
+    /// Handles the result of the last action, and returns the next action. If the result does not
+    /// match the last action, the worker stops.
     #[must_use]
     pub fn step(mut self, event: SnapshotEvent, inputs: Inputs) -> (Self, SnapshotAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -107,8 +107,8 @@ impl Worker {
             }
             (Phase::Building(own), event) => self.handle_piece(&own, event, inputs),
             (Phase::StoringProgress(own), SnapshotEvent::Written) => self.start_piece(own, inputs),
-            // If the result is unknown, the next worker reads the record and may have to wait for
-            // the rest of the lease.
+            // If the result of the write is unknown, the next worker reads the record. It may have
+            // to wait until the lease expires.
             (Phase::HandingOver, SnapshotEvent::Written | SnapshotEvent::Unknown) => {
                 SnapshotAction::Finish(SnapshotOutcome::HandOver)
             }
@@ -144,8 +144,8 @@ impl Worker {
             self.phase = Phase::ReadingSegment;
             return SnapshotAction::ReadSegment { consistent: false };
         };
-        // Clocks may differ in both directions. With the absolute difference, a record from the
-        // future also expires.
+        // The clock of the record's writer may be ahead or behind. The absolute difference ensures
+        // that a record from the future also expires.
         let silent_s = inputs.now_s().abs_diff(first.modified_s);
         if first.job.position < self.job.position {
             return self.wait_for_earlier(&first, silent_s);
@@ -170,8 +170,8 @@ impl Worker {
         SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: EARLIER_WAIT_S })
     }
 
-    /// Handles a job without a pending record: the snapshot is finished, or its work has not
-    /// started.
+    /// Handles a job that has no pending record: either the snapshot is finished, or its work has
+    /// not started.
     fn handle_segment(&mut self, segment: Option<&Segment>, inputs: Inputs) -> SnapshotAction {
         if segment.is_some_and(|segment| is_finished(segment, self.job.position)) {
             return SnapshotAction::Finish(SnapshotOutcome::Drop);
@@ -190,7 +190,7 @@ impl Worker {
     }
 
     fn handle_claim(&mut self, own: PendingSnapshot, inputs: Inputs) -> SnapshotAction {
-        // A rebuild starts with a finished snapshot. The existing record shows that the rebuild is
+        // A rebuild starts with a finished snapshot. As long as the record exists, the rebuild is
         // not finished.
         if own.rebuild.is_some() || !self.rules.is_enforced(SafetyRule::CompletionIsChecked) {
             return self.start_piece(own, inputs);
@@ -230,7 +230,7 @@ impl Worker {
     ) -> SnapshotAction {
         let broken = Release::Failed { wait_s: BROKEN_WAIT_S };
         match event {
-            // Progress that does not change would repeat the same piece forever.
+            // If the progress does not change, the same piece of work would be repeated forever.
             SnapshotEvent::Progress(progress)
                 if progress.len() > MAX_PROGRESS_BYTES || progress == own.progress =>
             {
@@ -294,8 +294,8 @@ impl Worker {
         }
     }
 
-    /// Handles a write that was refused or whose result is unknown. The worker stops. The message
-    /// is delivered again when the other worker should have finished or died.
+    /// Handles a write that was rejected or whose result is unknown. The worker stops. The message
+    /// is delivered again after the other worker should have finished or died.
     fn handle_lost_claim(&self, event: &SnapshotEvent) -> SnapshotAction {
         match event {
             SnapshotEvent::Failed { temporary } => finish_failed(*temporary),
@@ -338,12 +338,12 @@ impl Worker {
                 let steps = vec![LastStep::FindNext, own.delete_step(), LastStep::RaiseLast];
                 self.finish(SnapshotOutcome::Done, steps)
             }
-            // The entry was trimmed, so no root can be set.
+            // The entry was trimmed, so its root cannot be set.
             SnapshotEvent::EntryGone => {
                 self.finish(SnapshotOutcome::Done, vec![LastStep::FindNext, own.delete_step()])
             }
-            // The root was set by an earlier worker of the snapshot or of this record. If this
-            // worker has lost the record, the following write is refused.
+            // An earlier worker of the snapshot or of this record has already set the root. If this
+            // worker has lost the record, the following write is rejected.
             SnapshotEvent::OtherRoot { current_root } => {
                 let mut next = self.next_record(own, own.progress.clone(), inputs);
                 if let Some(rebuild) = &mut next.rebuild {
@@ -357,7 +357,7 @@ impl Worker {
         }
     }
 
-    /// Performs the steps from last to first, then finishes with `outcome`.
+    /// Performs the remaining steps, then finishes with `outcome`.
     fn finish(&mut self, outcome: SnapshotOutcome, mut remaining: Vec<LastStep>) -> SnapshotAction {
         let Some(step) = remaining.pop() else { return SnapshotAction::Finish(outcome) };
         let action = match &step {
@@ -378,7 +378,7 @@ impl Worker {
                 remaining.extend(next.map(|next| LastStep::WakeNext(next.job.position)));
                 self.finish(outcome, remaining)
             }
-            // Failing to wake the next snapshot only delays it.
+            // If waking the next snapshot fails, that snapshot is only delayed.
             (LastStep::FindNext | LastStep::WakeNext(_), _) => SnapshotAction::Finish(outcome),
             (_, SnapshotEvent::Done) => self.finish(outcome, remaining),
             (_, SnapshotEvent::Failed { temporary }) => finish_failed(temporary),
@@ -412,7 +412,7 @@ impl Worker {
 }
 
 impl PendingSnapshot {
-    /// Returns the step that deletes this record, but no record of another rebuild.
+    /// Returns the step that deletes this record, but not the record of another rebuild.
     fn delete_step(&self) -> LastStep {
         LastStep::Delete { run: self.rebuild.as_ref().map(|rebuild| rebuild.run) }
     }

@@ -51,7 +51,7 @@ fn level_of(after: Option<Position>, last: Position, level: &Level) -> RootLevel
     RootLevel { after, last, cells: 1_024, bytes: 2_765, level }
 }
 
-/// Returns a layer with two formats; the second replaces a part of the first.
+/// Returns a layer with two formats. The second overrides a part of the first.
 pub(crate) fn some_formats() -> FormatLayer {
     let rows = Spans::from_sorted(vec![Span { first: 1, count: 2 }, Span { first: 9, count: 300 }]);
     let all = RangeFormat { rows, columns: Spans::all(Axis::Columns), format: "0.00".to_owned() };
@@ -111,33 +111,33 @@ fn a_damaged_root_is_an_error_or_a_valid_root() {
             flipped[cut] ^= 1 << bit;
             if let Ok(root) = Root::decode(&flipped) {
                 read += 1;
-                // A decoded root can be encoded and decodes to the same root.
+                // A root that was decoded can be encoded, and decodes to the same root.
                 assert_eq!(Root::decode(&bytes_of(&root)).unwrap(), root);
                 assert!(root.pack().is_ok());
             }
         }
     }
-    // Most of a root is numbers and hashes, where any change is valid.
+    // A root consists mostly of numbers and hashes, in which any change is valid.
     assert!(read > 500, "{read} of {}", bytes.len() * 8);
     assert!(Root::decode(&[bytes.as_slice(), &[0]].concat()).is_err());
 }
 
 #[test]
 fn an_unknown_field_is_skipped() {
-    // A field 8 with a list of lists and a map, after the other fields.
+    // Adds field 8 after the known fields: a list that contains lists and a map.
     let mut bytes = bytes_of(&sample());
     assert_eq!(bytes[3], 0xa8);
     bytes[3] += 1;
     bytes.extend([8, 0x82, 0x81, 0x43, 1, 2, 3, 0xa1, 0x61, b'x', 0xfb, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(Root::decode(&bytes).unwrap(), sample());
-    // Skipping lists of undeclared length would need a stack.
+    // Skipping indefinite-length lists would need a stack.
     bytes.truncate(bytes.len() - 18);
     let endless = [bytes, vec![0x9f; 1_000], vec![0xff; 1_000]].concat();
     let shape = SnapshotError::Shape("an object is not CBOR with declared lengths");
     assert_eq!(Root::decode(&endless), Err(shape));
 }
 
-/// Returns the error of a changed root; the same when encoding and when decoding.
+/// Returns the error of a modified root, which must be the same for encoding and decoding.
 fn fault(change: impl FnOnce(&mut Root)) -> Option<SnapshotError> {
     let mut root = sample();
     change(&mut root);
@@ -220,7 +220,7 @@ fn limits_are_met_at_n_and_not_at_one_more() {
             SheetNumbers::of((0..MAX_SHEET_NUMBER_RUNS as u32 + more).map(|at| SheetId(at * 2)));
         assert_eq!(pack_sheet_numbers(numbers, PackLimits::METADATA).is_ok(), fit);
     }
-    // A longer list of levels is rejected during decoding.
+    // Decoding rejects a longer list of levels.
     let mut root = sample();
     root.levels = vec![root.levels[0].clone(); MAX_LEVELS + 1];
     assert!(matches!(Root::decode(&bytes_of(&root)), Err(SnapshotError::Cbor { .. })));
@@ -228,7 +228,7 @@ fn limits_are_met_at_n_and_not_at_one_more() {
 
 #[test]
 fn the_length_of_a_root_is_bounded() {
-    // The root's length is determined by the bytes of one inline tile.
+    // The length of the root is adjusted through the bytes of one inline tile.
     let with = |bytes: usize| {
         let mut root = sample();
         let tile = StoredTile::Inline(vec![7; bytes]);
@@ -244,7 +244,7 @@ fn the_length_of_a_root_is_bounded() {
         root
     };
     let rest = bytes_of(&with(1 << 20)).len() - (3 << 20);
-    // The last of three tiles fills the rest.
+    // The last of three tiles fills the remaining space.
     let each = (MAX_ROOT_BYTES - rest) / 3;
     let (fits, beyond) = (with(each), with(each + 1));
     assert!(bytes_of(&fits).len() <= MAX_ROOT_BYTES && bytes_of(&fits).len() > MAX_ROOT_BYTES - 3);
@@ -303,7 +303,7 @@ fn formats_are_bounded() {
         assert_eq!(packs(vec![record(Spans::one(MAX_ROWS - 1, 1 + more as u32), "0")]), fits);
     }
     assert!(!packs(vec![record(Spans::default(), "0")]));
-    // The same chunk twice would have too many records.
+    // If the same chunk occurred twice, the layer would have too many records.
     let most = FormatLayer::from_records(vec![record(row(), "0"); MAX_RANGE_FORMATS]);
     let (read, chunks) = read_formats(&most, NOTHING);
     assert_eq!((read, chunks), (most.clone(), 1));
@@ -391,7 +391,7 @@ fn used_ids_in_a_chunk_must_contain_the_roots_sheets() {
 
 #[test]
 fn the_longest_sheet_numbers_fit_into_a_chunk() {
-    // Single ids, as far apart as possible, with gaps that do not compress.
+    // Individual ids, as far apart as possible, with gaps that do not compress.
     let mut noise = blake3::Hasher::new().finalize_xof();
     let (step, mut number) = (u32::MAX / MAX_SHEET_NUMBER_RUNS as u32 - 2, 0);
     let numbers = (0..MAX_SHEET_NUMBER_RUNS).map(|_| {
@@ -429,7 +429,7 @@ fn the_maximum_number_of_clients_fits_into_a_chunk() {
     more.prune(2_000_000_000);
     assert_eq!((more.len(), more.get(longest_idle)), (MAX_ROOT_CLIENTS, None));
     assert!(more.pack().is_ok());
-    // Decoding one more client is also an error.
+    // Decoding rejects one more client, too.
     let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
     assert_eq!(ClientMap::decode(&bytes).unwrap(), most);
 }

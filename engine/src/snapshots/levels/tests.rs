@@ -318,7 +318,7 @@ async fn missing_and_damaged_chunks_are_reported_and_other_chunks_stay_readable(
     let (at, from, seen) = (None, None, None);
     let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: seen };
     let error = world.logs().cells(log(), &query).await.unwrap_err();
-    assert!(error.to_string().contains("the log still has everything"), "{error}");
+    assert!(error.to_string().contains("the log still has all data"), "{error}");
     // No data is lost: the log contains all data, and another build stores the chunks again.
     assert!(!world.rebuild(job).await.is_empty());
     assert_eq!(world.cells(None).await, world.replayed(None).await);

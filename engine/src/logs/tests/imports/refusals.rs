@@ -61,11 +61,11 @@ async fn rejects_a_chunk_that_is_not_a_tile() {
     let cut = &noise.stored[..noise.stored.len() - 1];
     let plain = b"not compressed".to_vec();
     for (what, hash, stored, why) in [
-        ("another tile", ChunkHash([1; 32]), good.stored.clone(), "not those of its name"),
+        ("another tile", ChunkHash([1; 32]), good.stored.clone(), "does not match its hash"),
         ("no tile", noise.chunk.hash, noise.stored.clone(), "no chunk"),
         ("an index", index.chunk.hash, index.stored.clone(), "no chunk"),
-        ("half a frame", ChunkHash([2; 32]), cut.to_vec(), "not one whole zstd frame"),
-        ("no frame", ChunkHash::of(&plain), plain, "not one whole zstd frame"),
+        ("half a frame", ChunkHash([2; 32]), cut.to_vec(), "not a single complete zstd frame"),
+        ("no frame", ChunkHash::of(&plain), plain, "not a single complete zstd frame"),
         ("a bomb", bomb.chunk.hash, bomb.stored, "at most"),
     ] {
         let bytes = u32::try_from(stored.len()).unwrap();
@@ -107,7 +107,7 @@ async fn rejects_a_tile_that_differs_from_the_index() {
         (with(|place| place.cells = 2), "another number of cells"),
         (one_tile(ChunkRef { hash, bytes: 3 * bytes + 65 }, FLAT), "bytes"),
         (one_tile(ChunkRef { hash, bytes: longest }, FLAT), "bytes"),
-        (twice(good.chunk, ChunkRef { hash, bytes: longest }), "another length"),
+        (twice(good.chunk, ChunkRef { hash, bytes: longest }), "differs from the length"),
     ] {
         let fault = fault(world.append(vec![sheet.operation()]).await);
         let ImportFault::Unreadable { why: said, .. } = &fault else { panic!("{fault:?}") };

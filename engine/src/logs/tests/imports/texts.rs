@@ -92,10 +92,10 @@ async fn rejects_a_tile_with_a_different_text() {
     let good = named(&text);
     for (wrong, why) in [
         (NamedText { bytes: good.bytes + 1, ..good.clone() }, "another length"),
-        (NamedText { preview: "other".to_owned(), ..good.clone() }, "another beginning"),
-        (NamedText { hash: ChunkHash::of(&not_text), ..good.clone() }, "no text"),
+        (NamedText { preview: "other".to_owned(), ..good.clone() }, "a wrong preview"),
+        (NamedText { hash: ChunkHash::of(&not_text), ..good.clone() }, "UTF-8"),
         (NamedText { hash: ChunkHash::of(too_long.as_bytes()), ..good.clone() }, "at most"),
-        (NamedText { hash: garbage, ..good.clone() }, "not those of its name"),
+        (NamedText { hash: garbage, ..good.clone() }, "does not match its hash"),
     ] {
         let tile = naming(&[good.clone(), wrong.clone()]);
         world.upload(&tile).await;
