@@ -13,7 +13,7 @@ use super::header::read_key_id;
 use super::{Claims, Spreadsheets};
 use crate::settings::{SettingsError, TokenSettings};
 
-/// Tolerated clock difference.
+/// Tolerated difference between clocks, in seconds.
 pub(super) const LEEWAY_S: u64 = 30;
 
 /// Length of an Ed25519 public key.
