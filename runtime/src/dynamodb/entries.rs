@@ -65,7 +65,7 @@ impl DynamoTables {
     fn rejected_put(&self, put_bytes: usize, winner: Option<&Attributes>) -> PutOutcome {
         let Some(winner) = winner else {
             self.capacity.count_rejected(write_units(put_bytes));
-            // If the put is a retry, the existing entry may be equal to the new one.
+            // A retry of the put will return the winner.
             return PutOutcome::Unknown(PortError::temporary("the winner was not returned"));
         };
         let winner = from_attributes(winner);
