@@ -152,13 +152,13 @@ fn what_one_types_the_other_sees_and_nothing_is_lost_offline() {
     hers.press(&format!("{DOWN}{F2}, 2026\r"));
     hers.shows(&["2", "rent, 2026", "1250.5"]);
     hers.shows(&["1 not sent", "offline"]);
-    assert!(hers.quit().contains("An edit waits"), "it says so");
+    assert!(hers.quit().contains("1 edit is not sent yet"), "the grid notes the unsent edit");
     let again = ["deploy", "--local", "--detach", "--no-smoke", "--port", &port];
     assert_eq!(alice.synth(&again).code, 0);
     let hers = Terminal::start(&alice, &[]);
     hers.shows(&["2", "rent, 2026", "1250.5"]);
     his.shows(&["2", "rent, 2026", "1250.5"]);
-    assert!(!hers.quit().contains("wait"));
+    assert!(!hers.quit().contains("not sent"));
     his.quit();
     let cells = alice.cellar(&["get", "--range", "A1:B3"]).stdout;
     assert!(cells.contains("rent, 2026") && cells.contains("food"), "{cells}");
