@@ -1,9 +1,9 @@
 //! Authenticates and authorizes requests to the local tables and queues. A request must be signed
-//! with the operator's secret from the state folder, or with the secret of a function whose role
-//! permits the request. Requests from web pages are rejected.
+//! either with the operator's secret from the state folder, or with the secret of a function whose
+//! role permits the request. Requests from web pages are rejected.
 //!
 //! Without this check, any web page that is open in a browser on this machine could read and delete
-//! the stored data: it needs only the port.
+//! the stored data, because it only needs to know the port.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -34,9 +34,9 @@ const DATE: &str = "x-amz-date";
 /// Headers that a signature must cover, so that it cannot be reused for another request. The body
 /// is always covered.
 const REQUIRED_SIGNED_HEADERS: [&str; 3] = ["host", DATE, TARGET];
-/// Maximum difference between a request's time and the local clock.
+/// Maximum difference between the time of a request and the local clock.
 const MAX_SKEW: Duration = Duration::from_secs(15 * 60);
-/// Maximum length of a request, as in `DynamoDB`.
+/// Maximum length of a request, in bytes. DynamoDB has the same limit.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
 /// A service whose requests are checked.
@@ -46,7 +46,7 @@ pub(crate) struct Service {
     pub(crate) name: &'static str,
     /// Extracts the actions and resources of a request.
     pub(crate) parse: RequestParser,
-    /// Status of the response if the caller's role does not permit the request.
+    /// Status of the response if the role of the caller does not permit the request.
     pub(crate) denied_status: StatusCode,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Access {
     roles: Arc<Roles>,
 }
 
-/// The code and the message of an error response.
+/// Code and message of an error response.
 type AuthError = (&'static str, &'static str);
 
 const FROM_A_PAGE: AuthError =
@@ -105,7 +105,7 @@ impl Access {
         Self { service, hosts: Arc::new(hosts), roles }
     }
 
-    /// Middleware that passes on permitted requests and answers all others with an error.
+    /// Middleware that forwards permitted requests and responds to all others with an error.
     pub(crate) async fn guard(
         State(access): State<Self>,
         request: Request,
@@ -129,15 +129,16 @@ impl Access {
         next.run(Request::from_parts(parts, Body::from(body))).await
     }
 
-    /// Returns the error response if the caller's role does not permit the request. The operator
-    /// may do everything.
+    /// Returns an error response if the role of the caller does not permit the request. The
+    /// operator has all permissions.
     fn authorize(&self, caller: Caller, headers: &HeaderMap, body: &[u8]) -> Option<Response> {
         if caller == Caller::Operator {
             return None;
         }
         let requests = match (self.service.parse)(headers, body) {
             Ok(requests) => requests,
-            // Reject what cannot be parsed: the service could parse the request in another way.
+            // Reject requests that cannot be parsed, because the service might parse them
+            // differently.
             Err(why) => {
                 return Some(error(StatusCode::BAD_REQUEST, "SerializationException", &why));
             }
@@ -148,7 +149,7 @@ impl Access {
     }
 
     /// Checks the headers that do not depend on the body. A page on a domain that resolves to
-    /// 127.0.0.1 (DNS rebinding) sends no `Origin`, but its own domain as `Host`.
+    /// 127.0.0.1 (DNS rebinding) sends no `Origin`, but sends its own domain as `Host`.
     fn check_sender(&self, headers: &HeaderMap) -> Result<(), AuthError> {
         if headers.contains_key(ORIGIN) {
             return Err(FROM_A_PAGE);
@@ -161,7 +162,8 @@ impl Access {
         self.roles.signer(authorization.access_key).ok_or(OTHER_KEY).map(drop)
     }
 
-    /// Signs the request with the claimed key, compares the signatures and returns the key's owner.
+    /// Computes the signature with the claimed key, compares it with the signature of the request
+    /// and returns the owner of the key.
     fn check_signature(
         &self,
         parts: &Parts,
@@ -188,7 +190,7 @@ impl Access {
         }
     }
 
-    /// Returns the signature of a request; `None` if the request cannot be signed.
+    /// Returns the signature of a request. Returns `None` if the request cannot be signed.
     fn sign(
         &self,
         parts: &Parts,
@@ -199,7 +201,8 @@ impl Access {
         let Credentials { access_key, secret_key } = signer.credentials;
         let identity =
             SigningCredentials::new(access_key, secret_key, None, None, "state folder").into();
-        // No client repeats a header, so that repeated headers need not be joined as the sender did.
+        // No client repeats a header, so repeated headers do not have to be joined as the sender
+        // joined them.
         let headers =
             signed_headers.iter().map(|name| Some((*name, single_header(&parts.headers, name)?)));
         let headers: Vec<(&str, &str)> = headers.collect::<Option<_>>()?;
@@ -248,7 +251,8 @@ impl<'a> Authorization<'a> {
             let mut fields = fields.split(',').filter_map(|field| field.trim().split_once('='));
             fields.find(|(found, _)| *found == name).map(|(_, value)| value)
         };
-        // `KEY/DAY/REGION/SERVICE/aws4_request`. A wrong day or service leads to another signature.
+        // `KEY/DAY/REGION/SERVICE/aws4_request`. A wrong day or service results in a different
+        // signature.
         let mut credential = field("Credential")?.split('/');
         let (access_key, _day, region) =
             (credential.next()?, credential.next()?, credential.next()?);
@@ -278,7 +282,7 @@ fn is_equal_in_constant_time(left: &str, right: &str) -> bool {
     left.as_bytes().ct_eq(right.as_bytes()).into()
 }
 
-/// Returns status 403, without CORS headers, so that a page cannot read the response.
+/// Returns status 403. The response has no CORS headers, so that a web page cannot read it.
 fn forbidden((code, message): AuthError) -> Response {
     error(StatusCode::FORBIDDEN, code, message)
 }

@@ -35,25 +35,25 @@ use crate::state::{Credentials, Endpoints, Lock, Running, SnapshotEndpoints, Sta
 use crate::store::EventStore;
 use crate::{cors, serving, tables};
 
-/// Time limit for the event sources to stop.
+/// Maximum time to wait until the event sources have stopped.
 const SOURCES_END: Duration = Duration::from_secs(3);
 const STOP_POLL: Duration = Duration::from_millis(200);
 
-/// Settings of a local stack that the template does not contain.
+/// Settings of a local stack that are not part of the template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Name of the stack.
     pub stack: String,
-    /// Port on 127.0.0.1; 0 selects a free port.
+    /// Port on 127.0.0.1. If 0, a free port is selected.
     pub port: u16,
 }
 
 /// Dependencies that tests may replace.
 #[derive(Clone)]
 pub struct Ports {
-    /// Clock of queues, event sources and object expiry.
+    /// Clock that queues, event sources and object expiry use.
     pub clock: Arc<dyn Clock>,
-    /// Tags of uploads; defaults to the tags in the local bucket.
+    /// Storage for the tags of uploads. The default is the local bucket.
     pub pending_tags: Option<Arc<dyn PendingTags>>,
     /// Builds snapshots. If `None`, snapshot jobs stay in the queue.
     pub snapshot_builder: Option<MakeBuilder>,
@@ -67,7 +67,8 @@ impl Default for Ports {
     }
 }
 
-/// A local stack whose tables exist and whose port is bound. [`LocalCloud::serve`] runs it.
+/// A local stack whose tables exist and whose port is bound. Call [`LocalCloud::serve`] to run the
+/// stack.
 #[derive(Debug)]
 pub struct LocalCloud {
     listener: TcpListener,
@@ -90,12 +91,13 @@ pub struct LocalCloud {
 }
 
 impl LocalCloud {
-    /// Creates the template's resources in the state folder, or opens the existing ones.
+    /// Creates the resources of the template in the state folder, or opens existing ones.
     ///
     /// # Errors
-    /// Returns a [`LocalError`] if the folder is in use or damaged, the port is in use, or the
-    /// template contains something that the local stack does not support. Stored data is unchanged
-    /// then.
+    ///
+    /// Returns a [`LocalError`] if the folder is in use or damaged, if the port is in use, or if
+    /// the template contains something that the local stack does not support. Stored data is then
+    /// unchanged.
     pub async fn start(
         template: &Template,
         folder: &StateFolder,
@@ -104,10 +106,11 @@ impl LocalCloud {
         Self::start_with(template, folder, options, Ports::default()).await
     }
 
-    /// Like [`LocalCloud::start`], with replaced dependencies.
+    /// Like [`LocalCloud::start`], but with the given dependencies.
     ///
     /// # Errors
-    /// Like [`LocalCloud::start`].
+    ///
+    /// Returns the same errors as [`LocalCloud::start`].
     pub async fn start_with(
         template: &Template,
         folder: &StateFolder,
@@ -205,8 +208,8 @@ impl LocalCloud {
         self.queue_server.url()
     }
 
-    /// Returns the operator's access key and secret key, which permit everything on the embedded
-    /// DynamoDB, SQS and S3.
+    /// Returns the access key and the secret key of the operator. They grant all permissions on the
+    /// embedded DynamoDB, SQS and S3.
     #[must_use]
     pub fn credentials(&self) -> (&str, &str) {
         (&self.credentials.access_key, &self.credentials.secret_key)
@@ -218,7 +221,7 @@ impl LocalCloud {
         &self.roles
     }
 
-    /// Returns the meter that counts what the API consumes.
+    /// Returns the meter for the resources that the API consumes.
     #[must_use]
     pub fn meter(&self) -> &Arc<Meter> {
         &self.meter
@@ -236,7 +239,7 @@ impl LocalCloud {
         self.queues.get(logical_id).cloned()
     }
 
-    /// Serves until `shutdown` resolves or a stop is requested through the state folder
+    /// Serves until `shutdown` resolves, or until a stop is requested through the state folder
     /// ([`StateFolder::request_stop`]). Requests in progress are completed.
     pub async fn serve(self, shutdown: impl Future<Output = ()> + Send + 'static) {
         let (folder, pokes) = (self.folder.clone(), self.pokes);
@@ -245,7 +248,7 @@ impl LocalCloud {
                 () = shutdown => {}
                 () = wait_for_stop_request(&folder) => {}
             }
-            // The server waits for open responses, and poke streams would stay open.
+            // End the poke streams, because the server waits for open responses.
             pokes.end();
         };
         let (stop, stopped) = watch::channel(false);
@@ -254,8 +257,8 @@ impl LocalCloud {
         let notify = move |request, next| notify_sources(written.clone(), request, next);
         serving::serve(self.listener, self.router.layer(from_fn(notify)), end).await;
         stop.send_replace(true);
-        // Each source stops between two invocations. A longer invocation is aborted; its records are
-        // processed again after the next start.
+        // Each source stops between two invocations. An invocation that takes too long is aborted,
+        // and its records are processed again after the next start.
         let all_stopped = async { while sources.join_next().await.is_some() {} };
         if tokio::time::timeout(SOURCES_END, all_stopped).await.is_err() {
             sources.shutdown().await;
@@ -300,7 +303,7 @@ async fn notify_sources(written: watch::Sender<()>, request: Request, next: Next
     response
 }
 
-/// Opens the template's queues, and the event sources over `services` and `database`.
+/// Opens the queues of the template, and creates the event sources with `services` and `database`.
 fn open_event_sources(
     template: &Template,
     names: &Names<'_>,

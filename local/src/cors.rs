@@ -1,4 +1,4 @@
-//! CORS layers for function URLs and buckets, from the properties in the template.
+//! Builds CORS layers for function URLs and buckets from the properties in the template.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ fn build_layer(cors: &Value, names: &FieldNames) -> CorsLayer {
         .max_age(Duration::from_secs(max_age_s))
 }
 
-/// Parses a list of strings; values that cannot be parsed are skipped.
+/// Parses a list of strings. Skips values that cannot be parsed.
 fn parse_list<T: std::str::FromStr>(cors: &Value, field: &str) -> Vec<T> {
     let values = cors.get(field).and_then(Value::as_array);
     let texts = values.into_iter().flatten().filter_map(Value::as_str);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use cellar_runtime::settings::SettingsError;
 use cellar_stacks::template::ResolveError;
 
-/// The local stack cannot start or run.
+/// Error when the local stack is started or run.
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
     /// Another process uses the state folder.
@@ -23,13 +23,13 @@ pub enum LocalError {
     /// A file cannot be read or written.
     #[error("cannot {what} {}: {source}", path.display())]
     File {
-        /// The attempted operation, a verb.
+        /// Verb that describes the attempted operation.
         what: &'static str,
         /// Path of the file.
         path: PathBuf,
         source: io::Error,
     },
-    /// The state folder or a part of it is a symbolic link, so that its data is stored elsewhere.
+    /// The state folder or a part of it is a symbolic link, so its data is stored elsewhere.
     #[error(
         "nothing was deleted: {} is a link to {}; deleting the link would not delete the data",
         link.display(),
@@ -48,7 +48,7 @@ pub enum LocalError {
         path: PathBuf,
         why: String,
     },
-    /// A later version of Cellar has written the state folder.
+    /// A later version of Cellar wrote the state folder.
     #[error("the state in {} was written by a later version of Cellar (layout {version})", path.display())]
     LaterVersion {
         /// The file with the version.
@@ -66,7 +66,7 @@ pub enum LocalError {
         /// Name of the stack that is being started.
         ours: String,
     },
-    /// An existing table has another key than the table in the template.
+    /// The key of an existing table differs from the key in the template.
     #[error("the key of the existing table {table} differs from the key in the template")]
     TableDiffers {
         /// Name of the table.

@@ -1,14 +1,14 @@
-//! The local stack: runs the runtime's handlers, as a synthesized template configures them, in one
-//! process on 127.0.0.1, over an embedded DynamoDB and files.
+//! The local stack runs the handlers of the runtime in one process on 127.0.0.1, configured by a
+//! synthesized template. It uses an embedded DynamoDB and files.
 //!
-//! The local stack is for development, but its data is protected from other accounts and from web
-//! pages. The embedded DynamoDB, SQS and S3 each have their own port and accept only requests that
-//! are signed with the credentials in the state folder. The API requires a token. Functions have
-//! their own credentials and may do only what their roles in the template permit.
+//! The local stack is meant for development, but it protects its data from other accounts and from
+//! web pages. The embedded DynamoDB, SQS and S3 each use a separate port, and accept only requests
+//! that are signed with known credentials. The operator's credentials are stored in the state
+//! folder. Each function has separate credentials and only the permissions of its role in the
+//! template. The API requires a token.
 //!
-//! The template is the only source of the tables, the buckets with their lifecycle rules, the
-//! queues, the environment variables, the function URL with its CORS rules, and the event source
-//! mappings.
+//! The template defines the tables, the buckets with their lifecycle rules, the queues, the
+//! environment variables, the function URL with its CORS rules, and the event source mappings.
 
 mod access;
 mod aws_json;

@@ -1,4 +1,5 @@
-//! Physical names of resources in a local deployment, and the values of references to them.
+//! Physical names of the resources in a local deployment, and the values of references to these
+//! resources.
 
 use cellar_stacks::Lookup;
 use cellar_stacks::template::Template;
@@ -24,8 +25,7 @@ pub(crate) fn queue_arn(name: &str) -> String {
     format!("arn:aws:sqs:{REGION}:{ACCOUNT}:{name}")
 }
 
-/// Returns the ARN that identifies a function as the caller of a service, after it has assumed its
-/// role.
+/// Returns the ARN that identifies a function to a service after the function has assumed its role.
 pub(crate) fn session_arn(role: &str, function: &str) -> String {
     format!("arn:aws:sts::{ACCOUNT}:assumed-role/{role}/{function}")
 }
@@ -45,8 +45,8 @@ pub(crate) struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// Returns the physical name of a resource: stack name and logical id, as in CloudFormation.
-    /// Bucket names are in lower case.
+    /// Returns the physical name of a resource. Like in CloudFormation, the name consists of the
+    /// stack name and the logical id. Bucket names are in lower case.
     pub(crate) fn physical_name(&self, logical_id: &str) -> String {
         let name = format!("{}-{logical_id}", self.stack);
         let resource = self.template.resource(logical_id);
@@ -56,7 +56,8 @@ impl Names<'_> {
         name
     }
 
-    /// Returns the URL of a queue. The URL only identifies the queue; no server listens there.
+    /// Returns the URL of a queue. The URL is only an identifier; no server listens at this
+    /// address.
     pub(crate) fn queue_url(&self, logical_id: &str) -> String {
         format!("https://sqs.{REGION}.localhost/{ACCOUNT}/{}", self.physical_name(logical_id))
     }
@@ -71,8 +72,8 @@ impl Names<'_> {
         queue_arn(&self.physical_name(logical_id))
     }
 
-    /// Returns the ARN of a table's change stream, for policies. The real ARN ends with the
-    /// stream's creation time, which policies do not need.
+    /// Returns the ARN of a table's change stream for use in policies. The real ARN ends with the
+    /// creation time of the stream, which policies do not need.
     pub(crate) fn stream_arn(&self, logical_id: &str) -> String {
         table_arn(&self.physical_name(logical_id)) + "/stream/local"
     }

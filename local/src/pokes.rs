@@ -1,4 +1,4 @@
-//! Pokes within the process of the local stack.
+//! Delivers pokes within the process of the local stack.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -19,7 +19,8 @@ pub(crate) struct LocalPokes {
 struct State {
     /// Logs that have had subscribers.
     logs: HashMap<LogId, watch::Sender<Position>>,
-    /// Connections of each subject, counted by the strong references to its slot.
+    /// Connections of each subject. They are counted by the strong references to the subject's
+    /// slot.
     subjects: HashMap<SubjectKey, Weak<()>>,
     ended: bool,
 }
@@ -29,7 +30,7 @@ impl LocalPokes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends all subscriptions, so that no connection stays open because of them.
+    /// Ends all subscriptions, because they would otherwise keep their connections open.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.ended = true;
@@ -65,7 +66,7 @@ impl Pokes for LocalPokes {
         }
         state.subjects.retain(|_, slot| slot.strong_count() > 0);
         let slot = state.subjects.get(&subject).and_then(Weak::upgrade).unwrap_or_default();
-        // The count includes the slot that is about to be returned.
+        // The count includes the slot that this function returns.
         if Arc::strong_count(&slot) > MAX_FOLLOWERS_PER_SUBJECT {
             return Err(FollowError::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT });
         }

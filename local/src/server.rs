@@ -1,4 +1,5 @@
-//! A server of the local stack, with its own thread, async runtime and free port on 127.0.0.1.
+//! A server of the local stack. Each server has a separate thread, async runtime and free port on
+//! 127.0.0.1.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -11,11 +12,11 @@ use tokio::sync::oneshot;
 
 use crate::error::LocalError;
 
-/// Number of worker threads. A request may block its thread until the disk has synced, so that one
-/// thread is not enough.
+/// Number of worker threads. One thread is not enough, because a request may block its thread until
+/// the disk has synced.
 const THREADS: usize = 4;
 
-/// Time limit for the last requests when a server is dropped.
+/// Maximum time to wait for the last requests when a server is dropped.
 const END_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Resolves when the server must stop.
@@ -30,8 +31,8 @@ pub(crate) struct ServerThread {
 }
 
 impl ServerThread {
-    /// Runs `serve` with a listener on a free port. The server has its own runtime, because its
-    /// blocking work must not delay the API's tasks.
+    /// Runs `serve` with a listener on a free port. The server has a separate runtime, so that its
+    /// blocking work does not delay the tasks of the API.
     pub(crate) async fn start<F, R>(what: &'static str, serve: F) -> Result<Self, LocalError>
     where
         F: FnOnce(TcpListener, Stopped) -> R + Send + 'static,
@@ -49,7 +50,7 @@ impl ServerThread {
         let run = move || {
             runtime.block_on(bind_and_serve(what, started, stopped, serve));
             drop(runtime);
-            // The receiver is gone if the process exits without dropping the server.
+            // The receiver was dropped if the process exits without dropping the server.
             let _ = end.send(());
         };
         std::thread::Builder::new()
@@ -90,10 +91,11 @@ async fn bind_and_serve<F, R>(
 impl Drop for ServerThread {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // The receiver is gone if the server has already ended.
+            // The receiver was dropped if the server has already ended.
             let _ = stop.send(());
         }
-        // Wait until the server's files are closed, before another process may lock the folder.
+        // Wait until the files of the server are closed. Only then may another process lock the
+        // folder.
         let _ = self.ended.recv_timeout(END_TIMEOUT);
     }
 }

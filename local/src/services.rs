@@ -1,4 +1,4 @@
-//! Creates the service clients of functions. Each function has its own credentials.
+//! Creates the service clients of functions. Each function uses separate credentials.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Serves HTTP with the connection limits of a Lambda function URL.
+//! Serves HTTP with the same connection limits as a Lambda function URL.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Serves until `end` resolves, and then completes the requests in progress.
+/// Serves until `end` resolves. Requests in progress are then completed.
 pub(crate) async fn serve(listener: TcpListener, router: Router, end: impl Future<Output = ()>) {
     serve_within(listener, router, end, Connections::default()).await;
 }

@@ -1,4 +1,4 @@
-//! A SQLite file for state that AWS stores outside the tables: queue messages, and the positions of
+//! A SQLite file for state that AWS stores outside the tables: queue messages and the positions of
 //! event sources in their streams. Every change is durable before it is acknowledged.
 
 use std::path::Path;
@@ -55,7 +55,7 @@ impl EventStore {
         Ok(Arc::new(Self { connection }))
     }
 
-    /// Runs SQL on a thread that may block on the disk.
+    /// Runs SQL on a thread that is allowed to block on disk access.
     pub(crate) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -71,8 +71,8 @@ impl EventStore {
             .map_err(|error| PortError::temporary(format!("the local event store failed: {error}")))
     }
 
-    /// Returns the sequence number up to which a source has processed a shard; `None` if it has not
-    /// started.
+    /// Returns the sequence number up to which a source has processed a shard. Returns `None` if
+    /// the source has not processed any record.
     pub(crate) async fn position(
         self: &Arc<Self>,
         source: &str,

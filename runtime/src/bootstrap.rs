@@ -1,4 +1,5 @@
-//! The Lambda process. `CELLAR_FUNCTION` selects the function that it runs.
+//! The Lambda process. The environment variable `CELLAR_FUNCTION` selects the function that it
+//! runs.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -73,8 +74,8 @@ async fn run_api(settings: ApiSettings) -> Result<(), StartError> {
     let dynamodb = dynamodb::client(&sdk::from_environment(Service::DynamoDb, read_variable)?);
     let s3 = s3::client(&sdk::from_environment(Service::S3, read_variable)?);
     let state = api::ApiState::new(&settings, dynamodb, s3)?;
-    // Opens connections now, so that the first request does not wait for TLS handshakes on a slow
-    // CPU.
+    // Open the connections now, so that the first request does not have to wait for TLS handshakes
+    // on a slow CPU.
     state.warm_up().await;
     Ok(lambda_http::run(api::router(state)).await?)
 }

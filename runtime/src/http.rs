@@ -1,4 +1,5 @@
-//! HTTP requests to hosts outside AWS: token issuers and the webhook's receiver.
+//! Sends HTTP requests to hosts outside AWS, which are token issuers and the receiver of the
+//! webhook.
 
 use std::error::Error as _;
 use std::net::IpAddr;
@@ -14,36 +15,36 @@ use aws_smithy_runtime_api::client::http::HttpConnector as _;
 use cellar_catalog::webhook::Receivers;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
-/// An HTTP client built on the connector that the SDK already links, to keep the bundle small. It
-/// follows no redirects.
+/// An HTTP client that does not follow redirects. To keep the bundle small, it uses the connector
+/// that the AWS SDK already links.
 #[derive(Debug)]
 pub(crate) struct HttpClient {
     connector: Connector,
     timeout: Duration,
 }
 
-/// A request without a usable response.
+/// A request failed, or its response cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HttpFault {
-    /// The request got no response, or not in time. The server may have received it.
+    /// There was no response, or it arrived too late. The server may have received the request.
     #[error("no response: {0}")]
     Unreachable(String),
-    /// The response has a status other than success.
+    /// The response has a status that is not a success.
     #[error("status {0}")]
     Status(u16),
-    /// The response is longer than the caller's limit.
+    /// The response exceeds the caller's size limit.
     #[error("the response is too long")]
     TooLong,
 }
 
-/// A DNS resolver that filters the addresses of a host name.
+/// A DNS resolver that filters the addresses of host names.
 #[derive(Debug, Clone)]
 struct Resolver {
-    /// The addresses that pass the filter; `None` accepts every address.
+    /// Decides which addresses are permitted. `None` permits every address.
     receivers: Option<Receivers>,
 }
 
-/// A host name that resolves to no permitted address.
+/// The host name does not resolve to any permitted address.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "`{name}` resolves to {found:?}, which is not a public address; use a host on the public internet"
@@ -75,9 +76,9 @@ impl HttpClient {
         Self::with_resolver(timeout_ms, Resolver { receivers: None })
     }
 
-    /// Creates a client that connects only to addresses that `receivers` permits. Each new
-    /// connection checks the addresses that the host name resolves to; a URL with a literal IP
-    /// address is not checked.
+    /// Creates a client that only connects to addresses that `receivers` permits. The addresses of
+    /// the host name are checked for each new connection. A URL that contains an IP address is not
+    /// checked.
     pub(crate) fn restricted_to(timeout_ms: u64, receivers: Receivers) -> Self {
         Self::with_resolver(timeout_ms, Resolver { receivers: Some(receivers) })
     }
@@ -90,13 +91,14 @@ impl HttpClient {
         Self { connector, timeout: Duration::from_millis(timeout_ms) }
     }
 
-    /// Returns the body at `url`, which may have at most `max_bytes` bytes.
+    /// Returns the response body of a GET request to `url`. The body may have at most `max_bytes`
+    /// bytes.
     pub(crate) async fn get(&self, url: &str, max_bytes: usize) -> Result<Vec<u8>, HttpFault> {
         let request = HttpRequest::get(url).map_err(|error| unreachable_fault(&error))?;
         self.with_timeout(self.get_body(request, max_bytes)).await
     }
 
-    /// Posts a JSON body to `url`. Only the status of the response is read.
+    /// Posts a JSON body to `url`. Only the status of the response is checked.
     pub(crate) async fn post_json(
         &self,
         url: &str,
@@ -131,7 +133,7 @@ impl HttpClient {
     /// Sends a request and returns the body of a successful response.
     async fn send(&self, request: HttpRequest) -> Result<SdkBody, HttpFault> {
         let response = self.connector.call(request).await.map_err(|error| {
-            // Only the root cause names the reason; the errors above it just say that the call failed.
+            // Only the root cause is specific; the outer errors merely report that the call failed.
             let causes = std::iter::successors(error.source(), |cause| (*cause).source());
             let root_cause = causes.last().map(ToString::to_string);
             HttpFault::Unreachable(root_cause.unwrap_or_else(|| error.to_string()))

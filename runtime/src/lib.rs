@@ -1,6 +1,7 @@
 //! AWS adapters of the engine's ports, the HTTP API and the Lambda handlers.
 //!
-//! This crate contains no decisions: the state machines are in `core`, and `engine` runs them.
+//! This crate contains no application logic: `core` defines the state machines, and `engine` runs
+//! them.
 
 pub mod api;
 #[cfg(feature = "aws")]

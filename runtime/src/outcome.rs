@@ -1,11 +1,11 @@
-//! Classifies errors of the AWS SDK: a permanent failure, or an unknown outcome that may be
-//! retried.
+//! Classifies errors of the AWS SDK. An error is either permanent, or its outcome is unknown and
+//! the request may be retried.
 
 use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::RequestId;
 use cellar_engine::ports::PortError;
 
-/// Error codes of requests that may succeed when they are repeated unchanged.
+/// Error codes after which the same request may succeed if it is repeated.
 const TEMPORARY_CODES: [&str; 15] = [
     "InternalServerError",
     "InternalFailure",
@@ -17,7 +17,7 @@ const TEMPORARY_CODES: [&str; 15] = [
     "LimitExceededException",
     "TransactionConflictException",
     "TransactionInProgressException",
-    // Codes of S3, in addition to its 5xx responses.
+    // Additional error codes of S3. Its 5xx responses are classified by status.
     "ConditionalRequestConflict",
     "OperationAborted",
     "RequestTimeout",

@@ -1,8 +1,9 @@
-//! SDK configurations: from Lambda's environment variables, or for an endpoint outside AWS.
+//! Creates SDK configurations, either from Lambda's environment variables or for an endpoint
+//! outside AWS.
 //!
-//! Lambda passes credentials in environment variables that stay valid for the lifetime of the
-//! process. The SDK's default chain would read profile files first, and adds half a megabyte of
-//! code for profiles, STS and instance metadata.
+//! Lambda passes credentials in environment variables, and they stay valid for the lifetime of the
+//! process. The SDK's default provider chain is not used, because it reads profile files first and
+//! adds half a megabyte of code for profiles, STS and instance metadata.
 
 use aws_config::environment::EnvironmentVariableCredentialsProvider;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
@@ -22,7 +23,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// Suffix of the service's own `AWS_ENDPOINT_URL_…` variable.
+    /// Suffix of the `AWS_ENDPOINT_URL_…` variable for this service.
     fn variable_suffix(self) -> &'static str {
         match self {
             Self::DynamoDb => "DYNAMODB",
@@ -56,8 +57,8 @@ pub fn from_environment(
     Ok(config.build())
 }
 
-/// Builds the configuration of a client for an endpoint outside AWS: the local stack's, an
-/// emulator's or a test's.
+/// Builds the configuration of a client for an endpoint outside AWS, such as a local stack, an
+/// emulator or a test.
 #[must_use]
 pub fn for_endpoint(
     url: &str,

@@ -1,5 +1,5 @@
-//! Settings of the Lambda functions, read from the environment variables that `stacks` sets.
-//! [`cellar_api::environment`] defines the names of the variables.
+//! Settings of the Lambda functions. They are read from environment variables, which `stacks` sets
+//! and [`cellar_api::environment`] names.
 
 use std::str::FromStr;
 
@@ -20,17 +20,18 @@ pub struct ApiSettings {
     pub event_stream_table: String,
     /// Name of the Feed table.
     pub feed_table: String,
-    /// Incarnation of the tables. Entries of an earlier incarnation are reported with this one.
+    /// Incarnation of the tables. Entries of an earlier incarnation are reported with this
+    /// incarnation.
     pub incarnation: u32,
     /// Name of the S3 bucket.
     pub bucket: String,
     /// Name of the stack.
     pub stack: String,
-    /// Milliseconds after which a request is answered with status 503.
+    /// Time after which the API responds with status 503, in milliseconds.
     pub request_timeout_ms: u64,
-    /// The tokens that the API accepts.
+    /// Rules for the tokens that the API accepts.
     pub tokens: TokenSettings,
-    /// When logs get Snapshot entries and new segments; `None` disables both.
+    /// Rules for when a log gets Snapshot entries and new segments. `None` disables both.
     pub upkeep: Option<LogPolicy>,
 }
 
@@ -50,7 +51,7 @@ pub struct IndexerSettings {
     pub event_stream_table: String,
     /// Name of the Feed table.
     pub feed_table: String,
-    /// Name of the Entry table; set if the feed includes the appends to logs.
+    /// Name of the Entry table. Only set if the feed includes appends to logs.
     pub entry_table: Option<String>,
     /// Incarnation of the tables.
     pub incarnation: u32,
@@ -59,7 +60,7 @@ pub struct IndexerSettings {
 /// Settings of the webhook function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookSettings {
-    /// URL that the feed is delivered to.
+    /// URL to which the feed is delivered.
     pub url: String,
     /// Whether deliveries include event payloads.
     pub events: bool,
@@ -97,11 +98,11 @@ pub struct TokenSettings {
     pub issuer: String,
     /// Required `aud` claim of the stack's own tokens.
     pub audience: String,
-    /// Public keys of the stack. If empty, only tokens of OIDC issuers are accepted.
+    /// Public keys of the stack. If the list is empty, only tokens of OIDC issuers are accepted.
     pub keys: Vec<PublicKey>,
     /// OIDC issuers whose tokens are accepted.
     pub oidc: Vec<OidcIssuer>,
-    /// Tokens issued before this time (Unix seconds) are rejected.
+    /// Tokens issued before this time are rejected, in Unix seconds.
     pub not_before_s: u64,
 }
 
@@ -120,11 +121,11 @@ impl TokenSettings {
 pub struct PublicKey {
     /// The `kid` header of tokens signed with this key.
     pub id: String,
-    /// Ed25519 public key: 32 bytes as base64url without padding.
+    /// Ed25519 public key, encoded as 32 bytes in base64url without padding.
     pub public_key: String,
 }
 
-/// An environment variable that is missing or invalid, so that the function cannot start.
+/// Error of an environment variable. The function cannot start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// A required variable is not set.
@@ -152,7 +153,7 @@ pub enum SettingsError {
     /// The log policy cannot be parsed.
     #[error("{name} is not a valid log policy: {why}", name = environment::UPKEEP)]
     Upkeep { why: String },
-    /// This build has no function of the given name.
+    /// This build does not contain the function with the given name.
     #[error("unknown function `{function}` in {name}", name = environment::FUNCTION)]
     UnknownFunction {
         /// Name of the function.
@@ -161,10 +162,11 @@ pub enum SettingsError {
 }
 
 impl ApiSettings {
-    /// Reads the settings, using `variable` to look up environment variables.
+    /// Reads the settings. `variable` looks up environment variables.
     ///
     /// # Errors
-    /// [`SettingsError`] for the first variable that is missing or invalid.
+    ///
+    /// Returns a [`SettingsError`] for the first variable that is missing or invalid.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
         let keys = serde_json::from_str(&required(environment::TOKEN_KEYS)?)
@@ -206,7 +208,7 @@ fn read_incarnation(variable: impl Fn(&str) -> Option<String>) -> Result<u32, Se
     parse_or(variable, environment::INCARNATION, FIRST_INCARNATION)
 }
 
-/// Parses the variable `name`, or returns `default` if the variable is not set.
+/// Parses the variable `name`. Returns `default` if the variable is not set.
 fn parse_or<T: FromStr>(
     variable: impl Fn(&str) -> Option<String>,
     name: &'static str,
@@ -223,10 +225,11 @@ fn parse<T: FromStr>(name: &'static str, value: String) -> Result<T, SettingsErr
 }
 
 impl IndexerSettings {
-    /// Reads the settings, using `variable` to look up environment variables.
+    /// Reads the settings. `variable` looks up environment variables.
     ///
     /// # Errors
-    /// [`SettingsError`] for the first variable that is missing or invalid.
+    ///
+    /// Returns a [`SettingsError`] for the first variable that is missing or invalid.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -239,10 +242,11 @@ impl IndexerSettings {
 }
 
 impl WebhookSettings {
-    /// Reads the settings, using `variable` to look up environment variables.
+    /// Reads the settings. `variable` looks up environment variables.
     ///
     /// # Errors
-    /// [`SettingsError`] for the first variable that is missing or invalid.
+    ///
+    /// Returns a [`SettingsError`] for the first variable that is missing or invalid.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -258,10 +262,11 @@ impl WebhookSettings {
 }
 
 impl RelaySettings {
-    /// Reads the settings, using `variable` to look up environment variables.
+    /// Reads the settings. `variable` looks up environment variables.
     ///
     /// # Errors
-    /// [`SettingsError`] for the first variable that is missing.
+    ///
+    /// Returns a [`SettingsError`] for the first variable that is missing.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -272,10 +277,11 @@ impl RelaySettings {
 }
 
 impl SnapshotSettings {
-    /// Reads the settings, using `variable` to look up environment variables.
+    /// Reads the settings. `variable` looks up environment variables.
     ///
     /// # Errors
-    /// [`SettingsError`] for the first variable that is missing.
+    ///
+    /// Returns a [`SettingsError`] for the first variable that is missing.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {

@@ -1,21 +1,22 @@
-//! Code shared by the handlers of DynamoDB change streams: reading a record's attributes, and
-//! reporting failures to Lambda.
+//! Functions that all handlers of DynamoDB change streams share. They read the attributes of a
+//! record and report failures to Lambda.
 
 use aws_lambda_events::event::dynamodb::EventRecord;
 use aws_lambda_events::event::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
 use cellar_base::{record::Attribute, record::Item};
 use serde_dynamo::AttributeValue;
 
-/// The first record of a batch with several records failed, so that Lambda has to split the batch.
+/// The first record failed and the batch contains more than one record, so Lambda must split the
+/// batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the first of {records} records failed; the batch is delivered again, split")]
 pub struct FirstRecordFailed {
-    /// Number of records in the batch; more than one.
+    /// Number of records in the batch. Always greater than one.
     pub records: usize,
 }
 
-/// Extracts the named attributes from the new image of a record. Attributes that are missing or
-/// have a type that Cellar does not write are omitted; the caller reports them.
+/// Extracts the named attributes from the new image of a record. Omits attributes that are missing
+/// or have a type that Cellar does not write. The caller reports them.
 pub(crate) fn take_new_image(record: &mut EventRecord, names: &[&str]) -> Item {
     let mut attributes = std::mem::take(&mut record.change.new_image).into_inner();
     let mut image = Item::new();
@@ -39,18 +40,20 @@ fn convert_value(value: AttributeValue) -> Option<Attribute> {
     }
 }
 
-/// Takes the sequence number of a record. A missing number becomes the empty string, which makes
-/// Lambda retry the whole batch if it is reported.
+/// Returns the sequence number of a record. If it is missing, returns the empty string: reporting
+/// the empty string makes Lambda retry the whole batch.
 pub(crate) fn take_sequence_number(record: &mut EventRecord) -> String {
     record.change.sequence_number.take().unwrap_or_default()
 }
 
-/// Builds the response to a batch of `records` records. It names the first record that failed, if
-/// any; Lambda continues the stream from that record.
+/// Builds the response to a batch of `records` records. If a record failed, the response identifies
+/// the first failed record, and Lambda continues the stream from that record.
 ///
 /// # Errors
-/// [`FirstRecordFailed`] if the failed record is the first of several. Lambda splits a batch only
-/// if the function returns an error, and splitting isolates the bad record from those after it.
+///
+/// Returns [`FirstRecordFailed`] if the failed record is the first of several. Lambda splits a
+/// batch only if the function returns an error. Splitting isolates the failed record from the
+/// records after it.
 pub(crate) fn batch_response(
     records: usize,
     first: Option<&String>,

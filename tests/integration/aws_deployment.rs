@@ -1,6 +1,6 @@
-//! A stack's whole life through the APIs of AWS, on an emulator that others wrote: its CloudFormation
-//! reads our template, and its Lambda runs our binary. Ignored by default, since the emulator is
-//! installed from a package index; `.ci/run` runs it.
+//! The lifecycle of a stack through the AWS APIs of an independent emulator: its CloudFormation
+//! reads the template, and its Lambda runs the binary. Ignored by default, because the emulator is
+//! installed from a package index; `.ci/run` runs these tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use tokio::task::block_in_place;
 
 use crate::journey::{Project, Run};
 
-/// The bucket of the bundles, of the account that emulators have.
+/// Artifact bucket of the emulator's default account.
 const ARTIFACTS: &str = "cellar-artifacts-000000000000-us-east-1";
 
-/// What a difference says of one property.
+/// Line of a diff that reports a change of a function's memory.
 const MEMORY: &str = "~ /Properties/MemorySize: 512 -> 1024";
 
-/// A folder, an emulator, and the bundle that is deployed.
+/// A project folder, an emulator, and the bundle to deploy.
 pub(crate) struct Account {
     pub(crate) project: Project,
     pub(crate) emulator: Emulator,
@@ -53,7 +53,7 @@ impl Account {
         run
     }
 
-    /// Imports a file, which needs tables and bucket, and exports what it was.
+    /// Imports a file, which uses the tables and the bucket, and checks the export.
     fn write_and_read_back(&self) {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/airports.csv");
         self.cellar(&["import", &file.display().to_string()]);
@@ -62,7 +62,7 @@ impl Account {
         assert!(exported == fs::read(file).unwrap(), "it comes out as it went in");
     }
 
-    /// Somebody keeps the messages of a queue for a minute only.
+    /// Changes the message retention of a queue to a minute, outside CloudFormation.
     async fn change_by_hand(&self) {
         let profile = fs::read_to_string(self.project.path(".cellar/profile.json")).unwrap();
         let profile: Value = serde_json::from_str(&profile).unwrap();
@@ -90,7 +90,7 @@ async fn a_stack_is_deployed_used_changed_and_destroyed() {
     let options =
         "dashboard: true\nalarms:\n  email: operators@example.com\ntags:\n  team: books\n";
     fs::write(account.project.path("cellar.yaml"), options).unwrap();
-    // Nobody said yes: nothing is there.
+    // Without a confirmation, nothing is deployed.
     let refused = account.deploy(&[]);
     assert!(refused.code == 1 && refused.stderr.contains("was not confirmed"), "{refused:?}");
     assert!(refused.stderr.contains("+ 5 AWS::DynamoDB::Table"), "{refused:?}");
@@ -122,7 +122,8 @@ async fn a_stack_is_deployed_used_changed_and_destroyed() {
     s3.delete_bucket_lifecycle().bucket(ARTIFACTS).send().await.unwrap();
     let differs = account.synth(&["diff"]);
     assert!(differs.code == 2 && differs.stdout.contains(MEMORY), "{differs:?}");
-    // Nothing is broadened, replaced or lost: nobody is asked.
+    // No confirmation is needed, because the change neither broadens permissions nor replaces or
+    // loses data.
     let changed = account.deploy(&[]);
     assert!(changed.code == 0 && changed.stderr.contains(MEMORY), "{changed:?}");
     let put_back = "restored public access block, TLS-only policy, cleanup of";
@@ -153,7 +154,7 @@ async fn an_update_that_fails_says_why_and_the_stack_is_as_it_was_before() {
     let account = Account::new().await;
     let deployed = account.deploy(&["--yes", "--no-smoke"]);
     assert_eq!(deployed.code, 0, "{deployed:?}");
-    // A newer binary, whose bundle is damaged in the bucket.
+    // A newer binary, whose bundle in the bucket is damaged.
     let mut binary = fs::read(env!("CARGO_BIN_EXE_test-bootstrap")).unwrap();
     binary.push(0);
     fs::write(&account.bundle, binary).unwrap();
@@ -167,7 +168,7 @@ async fn an_update_that_fails_says_why_and_the_stack_is_as_it_was_before() {
     let failed = account.deploy(&["--yes"]);
     assert_eq!(failed.code, 1, "{failed:?}");
     let error = failed.stderr.split("error:").last().unwrap();
-    // The first one that is updated, as it depends on no table.
+    // The first function that is updated, because it depends on no table.
     let relay = "RelayFunction (AWS::Lambda::Function, made in stacks/src/cellar/events.rs:";
     assert!(error.contains(relay), "{failed:?}");
     assert!(
@@ -179,7 +180,7 @@ async fn an_update_that_fails_says_why_and_the_stack_is_as_it_was_before() {
     let deployed = account.deploy(&["--yes"]);
     assert_eq!(deployed.code, 0, "{deployed:?}");
 
-    // All data goes, too, whatever is in the bucket.
+    // `--delete-data` also deletes the data and empties the bucket.
     let destroyed = account.synth(&["destroy", "--yes", "--delete-data"]);
     assert!(destroyed.code == 0 && destroyed.stdout.contains("all its data"), "{destroyed:?}");
     let deployed = account.deploy(&["--yes"]);
@@ -210,7 +211,7 @@ async fn a_plan_is_applied_as_it_was_shown_or_not_at_all() {
     let missing = apply();
     assert!(missing.code == 1 && missing.stderr.contains("not found"), "{missing:?}");
 
-    // Of a stack that is not there yet.
+    // A plan for a stack that does not exist yet.
     let planned = plan(&[]);
     assert!(planned.code == 2 && planned.stdout.contains("--plan plan.json"), "{planned:?}");
     assert!(planned.stderr.contains("EntryTable (AWS::DynamoDB::Table) is added"), "{planned:?}");
@@ -221,7 +222,7 @@ async fn a_plan_is_applied_as_it_was_shown_or_not_at_all() {
     assert!(again.code == 1 && again.stderr.contains("the stack was changed since"), "{again:?}");
     assert_eq!(plan(&[]).code, 0, "nothing to change");
 
-    // Of a change, of which somebody changes his mind.
+    // A plan for a change that is reverted afterwards.
     account.configure("api:\n  memory_mb: 1024\n");
     let planned = plan(&[]);
     assert!(planned.code == 2 && planned.stderr.contains(MEMORY), "{planned:?}");
@@ -232,7 +233,7 @@ async fn a_plan_is_applied_as_it_was_shown_or_not_at_all() {
         "{stale:?}"
     );
 
-    // Data is less protected: a plan that fails is none.
+    // The change reduces data protection, so `--fail-on` fails and writes no plan.
     let grave = plan(&["--fail-on", "destructive", "--output", "grave.json"]);
     assert!(grave.code == 1 && grave.stderr.contains("DeletionProtectionEnabled"), "{grave:?}");
     assert!(!account.project.path("grave.json").exists());
@@ -267,7 +268,7 @@ async fn stages_are_stacks_of_their_own() {
         (Some("cellar-dev"), Some("cellar-prod"))
     );
     assert_ne!(dev["url"], prod["url"]);
-    // Signed with the same key, and yet no token of one opens the other.
+    // The stacks share the signing key, but each rejects the other's tokens.
     let of_dev = dev["token"].as_str().unwrap();
     let create = |summary: &Value| {
         let url = summary["url"].as_str().unwrap();

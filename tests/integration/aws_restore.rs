@@ -1,5 +1,6 @@
-//! A restore to a point in time, from the first look to clients that go on. On an emulator, so ignored by
-//! default; `.ci/run` runs it. The emulator restores a table as it is when it is asked.
+//! A restore to a point in time, from the preview to clients that continue. Uses an emulator, so it
+//! is ignored by default; `.ci/run` runs it. The emulator restores a table to its state at the time
+//! of the request.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +19,8 @@ struct Restored {
 }
 
 impl Restored {
-    /// A stack whose tables can be restored: the emulator's CloudFormation leaves that setting out.
+    /// Creates a stack with point-in-time recovery, a setting that the emulator's CloudFormation
+    /// omits.
     async fn new() -> Self {
         let emulator = Emulator::start(Path::new(env!("CARGO_TARGET_TMPDIR"))).await;
         let this = Self { project: Project::new(), emulator };
@@ -91,7 +93,7 @@ async fn tables_go_back_to_a_moment_and_clients_go_on() {
     assert!(
         fs::read_to_string(world.project.path("cellar.yaml")).unwrap().contains("incarnation: 1")
     );
-    // Nothing uses them yet: what is edited now is edited in the old ones, and will be gone.
+    // No function uses the restored tables yet: this edit goes to the old tables and will be lost.
     world.cellar(&["set", "B2", "lost"]);
     let again = json(&world.synth(&["--json", "restore", "--to", moment, "--yes"]));
     assert_eq!(again["tables"], restored["tables"], "what was done is found");
@@ -114,7 +116,7 @@ async fn tables_go_back_to_a_moment_and_clients_go_on() {
     let same = world.synth(&["diff"]);
     assert!(same.code == 0 && same.stdout.contains("no difference"), "{same:?}");
 
-    // The index is made of the streams, as `restore` says to.
+    // The feed is rebuilt from the event streams, as `restore` advises.
     let lacking = world.synth(&["--json", "feed", "verify"]);
     assert_eq!(lacking.code, 2, "{lacking:?}");
     for command in ["repair", "verify"] {
@@ -122,7 +124,7 @@ async fn tables_go_back_to_a_moment_and_clients_go_on() {
         assert_eq!(whole.code, 0, "{whole:?}");
     }
 
-    // What an operator looks for afterwards, and what looks after old segments.
+    // An operator's check for lost jobs, and the offload of old segments.
     let lost = world.synth(&["--json", "reprocess", "--dry-run"]);
     assert_eq!(lost.code, 0, "{lost:?}");
     let days = ["offload", "--dry-run", "--offload-after-days", "1"];

@@ -1,5 +1,5 @@
-//! An upgrade: the template of the release before, with data in it, and the present one over it. On an
-//! emulator, so ignored by default; `.ci/run` runs it.
+//! An upgrade: deploys the previous release's template, writes data, and deploys the current
+//! template over it. Uses an emulator, so it is ignored by default; `.ci/run` runs it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +25,7 @@ use crate::journey::{Project, Run};
 const STACK: &str = "cellar";
 const BUCKET: &str = "bundles-of-the-release-before";
 const DEPLOY_TIMEOUT: Duration = Duration::from_secs(120);
-/// Types of resources that hold what nobody can make again.
+/// Resource types that contain data which cannot be recreated.
 const DATA: [&str; 2] = ["AWS::DynamoDB::Table", "AWS::S3::Bucket"];
 
 struct Upgrade {
@@ -34,21 +34,21 @@ struct Upgrade {
     cloudformation: Client,
 }
 
-/// A committed template.
+/// Reads a committed template.
 fn snapshot(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stacks/tests/snapshots");
     fs::read_to_string(folder.join(format!("{name}.template.json"))).unwrap()
 }
 
-/// Tables beside the previous stack, which has none for streams and their index: the bundle is the present
-/// one, and wants them.
+/// Prefix of additional tables for event streams and the feed, which the previous stack lacks but
+/// the current bundle needs.
 const STREAMS: &str = "streams-beside-the-stack";
 const INDEX: &str = "index-beside-the-stack";
-/// By the variables that name them.
+/// The additional tables by the environment variables that name them.
 const BESIDE: [(&str, &str); 2] =
     [("CELLAR_EVENT_STREAM_TABLE", STREAMS), ("CELLAR_FEED_TABLE", INDEX)];
 
-/// The previous template, whose API accepts the key.
+/// Returns the previous template, with an API that accepts `key`.
 fn previous(key: &Value) -> String {
     let mut template: Value = serde_json::from_str(&snapshot("previous/cellar")).unwrap();
     let variables =
@@ -83,7 +83,7 @@ pub(crate) fn dynamodb(endpoint: &str) -> aws_sdk_dynamodb::Client {
     aws_sdk_dynamodb::Client::from_conf(config.build())
 }
 
-/// Makes a table with those keys, as the present template does.
+/// Creates a table with the keys of the current template.
 async fn make_table(
     dynamodb: &aws_sdk_dynamodb::Client,
     table: &str,
@@ -99,7 +99,7 @@ async fn make_table(
     create.billing_mode(BillingMode::PayPerRequest).send().await.unwrap();
 }
 
-/// Makes the tables beside the previous stack.
+/// Creates the additional tables.
 async fn make_beside(dynamodb: &aws_sdk_dynamodb::Client) {
     let (text, number) = (ScalarAttributeType::S, ScalarAttributeType::N);
     make_table(dynamodb, STREAMS, [(STREAM, text.clone()), (STREAM_INDEX, number)]).await;
@@ -107,7 +107,7 @@ async fn make_beside(dynamodb: &aws_sdk_dynamodb::Client) {
 }
 
 impl Upgrade {
-    /// The previous stack, and a project that reaches it.
+    /// Creates the previous stack, and a project that uses it.
     async fn new() -> Self {
         let emulator = Emulator::start(Path::new(env!("CARGO_TARGET_TMPDIR"))).await;
         let mut project = Project::new();
@@ -146,7 +146,7 @@ impl Upgrade {
         fs::read(self.project.path(name)).unwrap()
     }
 
-    /// What holds data, by its logical id: what it is named in AWS.
+    /// Returns the physical names of the data resources by logical id.
     async fn data(&self) -> BTreeMap<String, String> {
         let described = self.cloudformation.describe_stack_resources().stack_name(STACK).send();
         let described = described.await.unwrap();
@@ -162,7 +162,7 @@ impl Upgrade {
     }
 }
 
-/// Deploys a template as somebody did once; gives the URL of its API.
+/// Deploys a template as the previous release did. Returns the URL of its API.
 async fn deploy_previous(
     endpoint: &str,
     cloudformation: &Client,
@@ -218,9 +218,10 @@ async fn the_release_before_is_upgraded_with_all_its_data() {
     assert_eq!(data.len(), 4, "{data:?}");
     assert!(String::from_utf8_lossy(&exported).contains("before"));
 
-    // What the upgrade changes is said before, and it loses nothing.
+    // The diff reports the changes of the upgrade, none of which loses data.
     let differs = upgrade.synth(&["diff", "--fail-on", "destructive"]);
-    // Right after a release nothing may differ yet; one that destroys something has another code.
+    // The exit code is 0 if the templates are equal, as right after a release, and 2 otherwise.
+    // Destructive changes have another code.
     let code = if snapshot("previous/cellar") == snapshot("cellar") { 0 } else { 2 };
     assert_eq!(differs.code, code, "{differs:?}");
     assert_eq!(differs.stdout.contains("resources change"), code == 2, "{differs:?}");

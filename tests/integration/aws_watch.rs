@@ -1,5 +1,5 @@
-//! What is seen of a stack from outside: its status, its logs and its cost, on an emulator that others
-//! wrote. Ignored by default, since the emulator is installed from a package index; `.ci/run` runs it.
+//! Status, logs and cost of a stack, on an independent emulator. Ignored by default, because the
+//! emulator is installed from a package index; `.ci/run` runs these tests.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -12,7 +12,7 @@ use tokio::task::block_in_place;
 use crate::aws_deployment::Account;
 use crate::journey::Run;
 
-/// How long a line may take until who follows tells it.
+/// Maximum time until a follower prints a log line.
 const TOLD_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -77,7 +77,7 @@ async fn its_status_is_told(account: &Account) {
         status["dead_letters"],
         json!([{ "logical_id": "ChangeStreamDeadLetters", "messages": 1 }])
     );
-    // The local one is another.
+    // The local stack is a different stack.
     let local = block_in_place(|| account.project.synth(&["status", "--local"]));
     assert!(local.stdout.contains("No local stack is deployed here"), "{local:?}");
 }
@@ -101,7 +101,7 @@ async fn its_logs_are_told(account: &Account) {
     put("the first \u{1b}[31mred").await;
     put(r#"{"level":"ERROR","fields":{"message":"a job failed","attempt":2}}"#).await;
 
-    // The smoke test had the API make an entry large enough for a snapshot to be due.
+    // In the smoke test, the API wrote an entry that makes a snapshot due.
     let api = account.synth(&["logs", "api", "--filter", "upkeep"]);
     assert!(api.code == 0 && api.stdout.contains("Z api  INFO  upkeep log="), "{api:?}");
     assert!(!api.stdout.contains("START RequestId"), "{api:?}");
@@ -143,7 +143,7 @@ async fn what_it_cost_is_told(account: &Account) {
         alarms["MetricAlarms"].as_array().unwrap().iter().map(|it| &it["Dimensions"][0]);
     let mut functions = dimensions.filter(|dimension| text(&dimension["Name"]) == "FunctionName");
     let api = functions.find(|it| text(&it["Value"]).contains("ApiFunction")).unwrap();
-    // The emulator does not meter what comes through URLs, and no tables.
+    // The emulator has no metrics of function URLs and tables.
     let others = json!({ "Name": "TableName", "Value": "another-stack-EntryTable" });
     for (namespace, metric, dimension, value) in [
         (
@@ -172,7 +172,7 @@ async fn what_it_cost_is_told(account: &Account) {
     let calls: u64 = text(&item("Lambda", "invocations")["quantity"]).parse().unwrap();
     assert!((2_000..2_100).contains(&calls), "{cost}");
     let time = items.iter().find(|item| item["unit"] == "GB-seconds").unwrap();
-    // A minute of half a GB.
+    // One minute with half a gigabyte.
     let seconds: f64 = text(&time["quantity"]).parse().unwrap();
     assert!((30.0..40.0).contains(&seconds), "{cost}");
     let shown = account.synth(&["cost", "--since", "2h"]);
@@ -182,7 +182,7 @@ async fn what_it_cost_is_told(account: &Account) {
     assert_eq!(in_json(&estimate)["items"][0]["quantity"], "1004600", "{estimate:?}");
 }
 
-/// `synth logs --follow` on its way.
+/// A running `synth logs --follow`.
 struct Follower {
     child: Child,
     lines: tokio::sync::mpsc::UnboundedReceiver<String>,
@@ -212,9 +212,9 @@ impl Follower {
         }
     }
 
-    /// As with Ctrl-C.
+    /// Sends Ctrl-C, and returns the printed lines.
     async fn ends(mut self) -> Vec<String> {
-        // Long enough for another look at what was told.
+        // Long enough for another poll, which must not repeat lines.
         tokio::time::sleep(Duration::from_secs(1)).await;
         let id = i32::try_from(self.child.id()).unwrap();
         kill_process(Pid::from_raw(id).unwrap(), Signal::INT).unwrap();
@@ -227,7 +227,7 @@ impl Follower {
     }
 }
 
-/// Calls an operation of the emulator, which looks only at whom a signature is for.
+/// Calls an operation of the emulator, which checks only the service of a signature.
 async fn call(account: &Account, service: &str, target: &str, input: Value) -> Value {
     let json = if service == "logs" { "1.1" } else { "1.0" };
     let scope = format!("test/20261122/us-east-1/{service}/aws4_request");

@@ -1,4 +1,4 @@
-//! Bad input over real HTTP: each gives its problem, and nothing is stored.
+//! Invalid requests over HTTP: each returns its problem and stores nothing.
 
 use cellar_api::{wire::CreateReply, wire::CreateRequest, wire::Problem, wire::ProblemKind};
 use cellar_base::identity::LogId;
@@ -48,7 +48,7 @@ impl Fixture {
         })
     }
 
-    /// Nothing but the first entry is in the log.
+    /// Checks that the log has only its first entry.
     async fn assert_untouched(&self) {
         let head = self.cloud.client("alice").head(self.created.id, None).await.unwrap();
         assert_eq!(head.head, self.created.head, "something was stored");
@@ -64,8 +64,8 @@ async fn problem(response: Response) -> Problem {
     problem
 }
 
-/// What no state of the spreadsheet allows is answered once and for all: it stands in the log as
-/// rejected, so that the client's numbering goes on, and the mutations beside it get through.
+/// A mutation that is invalid in any state is committed as rejected, so that the client's numbering
+/// continues and the other mutations of the request are committed.
 #[tokio::test(flavor = "multi_thread")]
 async fn mutations_that_can_never_succeed_are_rejected_and_stop_nothing() {
     let fixture = Fixture::start().await;
@@ -116,8 +116,8 @@ async fn mutations_that_can_never_succeed_are_rejected_and_stop_nothing() {
     }
 }
 
-/// A sheet that is not there is answered with the sheets that are, and what others deleted meanwhile
-/// with the fact that nothing was changed; each the same when the request is repeated.
+/// A reference to a missing sheet returns the existing sheets. If others deleted the sheet, the
+/// response says that nothing was changed. A repeated request returns the same response.
 #[tokio::test(flavor = "multi_thread")]
 async fn mutations_without_an_effect_say_so() {
     let fixture = Fixture::start().await;
@@ -234,11 +234,11 @@ async fn sizes_end_at_their_limits() {
         let response = fixture.post(&url, body).await;
         assert_eq!(problem(response).await.kind, ProblemKind::TooLarge);
     }
-    // Exactly the limit is read, and is then no JSON.
+    // A body of exactly the limit is read, and is then invalid JSON.
     let response = fixture.post(&url, vec![b' '; MAX_REQUEST_BYTES]).await;
     assert_eq!(problem(response).await.kind, ProblemKind::BadRequest);
 
-    // One mutation of exactly so many bytes: texts of cells, padded to fit.
+    // Returns a mutation of exactly `bytes` bytes, padded with texts of cells.
     let mutation_of = |bytes: usize| {
         let cell = |row: usize, text: &str| json!({"row": row, "column": 0, "value": text});
         let cells: Vec<Value> = (0..4).map(|row| cell(row, &"x".repeat(60_000))).collect();
@@ -261,7 +261,7 @@ async fn sizes_end_at_their_limits() {
     assert_eq!(response.status(), StatusCode::OK);
 }
 
-/// So there is no bomb: what says that it is packed is read as it is.
+/// Compressed bodies are not decompressed, so a decompression bomb has no effect.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_body_is_unpacked() {
     let fixture = Fixture::start().await;

@@ -1,4 +1,4 @@
-//! S3, through the SDK and HTTP, keeps the contract of the object store, at its exact cost.
+//! S3, through the SDK and HTTP, satisfies the contract of the object store at its exact cost.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -90,7 +90,7 @@ async fn a_presigned_url_ends_after_its_time() {
         let body = Bytes::from_static(body);
         send(&http, UrlRequest { method, url, headers, body }).await
     };
-    // Signed so long ago that they ended a second ago, and now.
+    // A URL that expired a second ago, and a URL that was just signed.
     for (signed_s, expected) in [(now_s - valid_s - 1, 403), (now_s, 200)] {
         let put = blobs.presign_put(&grant, signed_s).await.unwrap();
         assert_eq!(ask(put, b"five!").await.status, expected, "PUT");

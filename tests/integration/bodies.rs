@@ -1,4 +1,4 @@
-//! Bodies of requests over real HTTP: the process keeps none without a token.
+//! Request bodies over HTTP: without a valid token, the process buffers none.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A connection that has sent the headers of a push, and the first bytes of its body.
+/// Opens a connection and sends the headers of a push and the first bytes of its body.
 async fn pushing(cloud: &TestCloud, token: &str, sent: usize) -> TcpStream {
     let address = cloud.url.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = TcpStream::connect(address).await.unwrap();
@@ -29,7 +29,7 @@ async fn pushing(cloud: &TestCloud, token: &str, sent: usize) -> TcpStream {
     stream
 }
 
-/// The answer to the one request of a connection.
+/// Reads the response of the only request of a connection.
 async fn answer(mut stream: TcpStream) -> (String, Problem) {
     let mut bytes = vec![];
     let whole = async {
@@ -46,7 +46,7 @@ async fn answer(mut stream: TcpStream) -> (String, Problem) {
     timeout(PATIENCE, whole).await.unwrap()
 }
 
-/// Waits until the number of kept bytes is right.
+/// Waits until the number of buffered bytes matches.
 async fn kept(cloud: &TestCloud, bytes: impl Fn(usize) -> bool) {
     let reached = async {
         while !bytes(cloud.bodies.used_bytes()) {
@@ -69,7 +69,7 @@ async fn without_a_token_nothing_is_kept_and_the_answer_is_read() {
     for _ in 0..20 {
         open.push(pushing(&cloud, "made-up", MAX_PUSH_BYTES - rest).await);
     }
-    // One with a token is kept, which shows that the others have been read meanwhile.
+    // The body of a request with a token is buffered, which shows that the others were processed.
     let token = cloud.token("alice", Role::Owner);
     let mut known = pushing(&cloud, &token, MAX_PUSH_BYTES - rest).await;
     kept(&cloud, |bytes| bytes >= MAX_PUSH_BYTES - rest).await;

@@ -1,5 +1,4 @@
-//! The real Lambda binary, over the Lambda runtime's own HTTP API, with events as a function URL
-//! sends them.
+//! The real Lambda binary over the HTTP API of the Lambda runtime, with events of a function URL.
 
 use std::collections::HashMap;
 use std::process::{Child, Command, Stdio};
@@ -28,10 +27,10 @@ use cellar_tests::receiver::TestReceiver;
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
-/// The binary as the tests build it; `bundle` runs the same on that of the bundle.
+/// The binary built with the tests; `bundle` runs the same tests on the binary of the bundle.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_test-bootstrap");
 
-/// Lambda's side: hands out events, takes answers.
+/// The server side of the Lambda runtime API: provides events and receives responses.
 #[derive(Clone)]
 struct Lambda {
     events: Arc<AsyncMutex<mpsc::Receiver<Value>>>,
@@ -63,7 +62,7 @@ async fn answer(State(lambda): State<Lambda>, Path(_): Path<String>, body: Strin
     StatusCode::ACCEPTED
 }
 
-/// A function that runs, and the two ends of its pipe.
+/// A running function, and the two ends of its pipe.
 struct Function {
     process: Child,
     events: mpsc::Sender<Value>,
@@ -101,7 +100,7 @@ fn variables(cloud: &TestCloud) -> HashMap<&'static str, String> {
     of_lambda().into_iter().chain(own).collect()
 }
 
-/// What Lambda itself sets.
+/// Environment variables that Lambda sets.
 fn of_lambda() -> HashMap<&'static str, String> {
     HashMap::from([
         ("AWS_REGION", "eu-central-1".to_owned()),
@@ -137,7 +136,7 @@ impl Function {
         Self { process, events, answers }
     }
 
-    /// Sends a request as a function URL would, and waits for the answer.
+    /// Sends a request as an event of a function URL, and waits for the response.
     async fn request(
         &mut self,
         method: &str,
@@ -168,7 +167,7 @@ impl Function {
         .await
     }
 
-    /// Sends an event and waits for the answer.
+    /// Sends an event, and waits for the response.
     async fn call(&mut self, event: Value) -> Value {
         self.events.send(event).await.unwrap();
         tokio::time::timeout(Duration::from_secs(20), self.answers.recv()).await.unwrap().unwrap()
@@ -215,7 +214,7 @@ pub(crate) async fn serves_the_api(program: &str) {
     let read = function.request("GET", &path, &token, None).await;
     assert_eq!(body_of(&read)["cells"][0]["value"], "über Lambda", "{read}");
 
-    // The function asks the issuer for its keys by itself.
+    // The function fetches the issuer's keys itself.
     let own = function.request("GET", "/v1/spreadsheets", &issuer.token("ann"), None).await;
     assert_eq!((&own["statusCode"], issuer.asked()), (&json!(200), 2), "{own}");
 
@@ -225,7 +224,7 @@ pub(crate) async fn serves_the_api(program: &str) {
     assert_eq!(body_of(&missing)["type"], "urn:cellar:problem:not-found");
 }
 
-/// An SQS that keeps what it is sent, or does not answer.
+/// An SQS that stores messages or does not reply.
 #[derive(Clone, Default)]
 struct Sqs {
     sent: Arc<Mutex<Vec<Value>>>,
@@ -258,7 +257,7 @@ impl Sqs {
     }
 }
 
-/// A new Snapshot entry, as Lambda reports it.
+/// Returns the change stream record of a new Snapshot entry.
 fn record(sequence_number: &str, entry: &str) -> Value {
     let key = json!({"B": "AAAAAAAAAAAAAAAAAAAABwAAAAA="});
     json!({
@@ -321,7 +320,7 @@ async fn the_binary_indexes_a_stream_as_a_lambda() {
 }
 
 pub(crate) async fn indexes_a_stream(program: &str) {
-    // Nobody else indexes: the cloud's own source gets no record.
+    // No other indexer runs: the cloud's own event source gets no records.
     let nothing = |template: &mut Value| {
         let filter = json!({ "Pattern": json!({ "eventName": ["NEVER"] }).to_string() });
         let source = &mut template["Resources"]["IndexerSource"]["Properties"];
@@ -350,7 +349,7 @@ pub(crate) async fn indexes_a_stream(program: &str) {
             "SequenceNumber": "100", "SizeBytes": 60,
         },
     });
-    // Twice: an invocation that was not answered is repeated.
+    // Lambda repeats an invocation that got no response.
     for _ in 0..2 {
         let answer = indexer.call(json!({ "Records": [record.clone()] })).await;
         assert_eq!(answer, json!({"batchItemFailures": []}));
@@ -402,7 +401,7 @@ pub(crate) async fn delivers_to_public_addresses_only(program: &str) {
             "SequenceNumber": "100", "SizeBytes": 60,
         },
     });
-    // There is something to deliver, but a function in AWS delivers nothing to this machine.
+    // An item is due, but a function in AWS does not deliver to loopback addresses.
     let refused = webhook.call(json!({ "Records": [record] })).await;
     let message = refused["errorMessage"].as_str().unwrap();
     assert!(message.contains("not on the public internet"), "{refused}");
@@ -443,7 +442,7 @@ pub(crate) async fn makes_snapshots(program: &str) {
             "eventSourceARN": "arn:aws:sqs:eu-central-1:0:q", "awsRegion": "eu-central-1",
         })
     };
-    // The first entry of the log asked for a snapshot, too; it may be made or not.
+    // The first entry of the log also requested a snapshot, which may or may not be built.
     let answer = function.call(json!({"Records": [message("1", &job.encode())]})).await;
     assert_eq!(answer, json!({"batchItemFailures": []}));
     let entry = tables.get(log, position).await.unwrap().unwrap();

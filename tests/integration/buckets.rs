@@ -1,4 +1,4 @@
-//! The local S3 as pages and scripts see it: CORS, ranges, refusals, restarts.
+//! The local S3 as browsers and scripts use it: CORS, ranges, refusals and restarts.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,7 +14,7 @@ use cellar_tests::cloud::TestCloud;
 
 const ORIGIN: &str = "https://sheets.example";
 const BYTES: &[u8] = b"0123456789";
-/// SHA-256 of these.
+/// SHA-256 of the test's bytes.
 const SHA256: [u8; 32] = [
     0x84, 0xd8, 0x98, 0x77, 0xf0, 0xd4, 0x04, 0x1e, 0xfb, 0x6b, 0xf9, 0x1a, 0x16, 0xf0, 0x24, 0x8f,
     0x2f, 0xd5, 0x73, 0xe6, 0xaf, 0x05, 0xc1, 0x9f, 0x96, 0xbe, 0xdb, 0x9f, 0x88, 0x2f, 0x78, 0x82,
@@ -108,7 +108,7 @@ async fn pages_of_configured_origins_may_upload_and_others_may_not() {
         assert_eq!(asked.status(), 200);
         assert_eq!(answer("access-control-allow-origin"), allowed);
         let headers = answer("access-control-allow-headers").unwrap();
-        // A page never sets `content-length` itself.
+        // A browser does not let scripts set `content-length`.
         for name in names.iter().filter(|name| **name != "content-length") {
             assert!(headers.contains(name), "{name} is not in {headers}");
         }

@@ -1,4 +1,4 @@
-//! What each operation costs, exactly, in DynamoDB's own units.
+//! The exact cost of each operation in DynamoDB capacity units.
 
 use std::sync::Arc;
 
@@ -32,12 +32,12 @@ impl Fixture {
         Self { cloud, tables, meter }
     }
 
-    /// The service of a process that knows nothing.
+    /// Returns the service of a process without cached state.
     fn cold(&self) -> Logs {
         TestCloud::logs(&self.tables)
     }
 
-    /// What was consumed since the last call.
+    /// Returns the cost since the last call.
     fn cost(&self) -> (f64, f64, u64) {
         let cost = self.meter.take();
         (cost.read_units(), cost.write_units as f64, cost.table_requests)
@@ -63,7 +63,7 @@ async fn a_warm_append_costs_one_write_unit_and_no_read() {
         logs.append(request(log, Some("alice"), id, base, set_numbers(&[1.5]))).await.unwrap();
         assert_eq!(fixture.cost(), (0.0, 1.0, 1));
     }
-    // Behind by four entries, which this process knows: still no read.
+    // The base is four entries old, but all of them are cached: no read.
     let client = ClientKey([9; 8]);
     let mutation = NewMutation { id: 1, base: at(1), operation: set_numbers(&[2.0]) };
     let request = Request::new(log, client, None, FIRST_INCARNATION, 0, vec![mutation]).unwrap();
@@ -82,7 +82,7 @@ async fn ten_cells_in_one_batch_cost_one_write_unit() {
     let author = Some("somebody with a rather long name");
     logs.append(request(log, author, 1, at(0), set_numbers(&ten))).await.unwrap();
     assert_eq!(fixture.cost(), (0.0, 1.0, 1));
-    // The same as ten mutations of one request.
+    // The same operations as ten mutations of one request.
     let mutations = (2..=11).map(|id| NewMutation {
         id,
         base: at(1),
@@ -131,12 +131,12 @@ async fn a_fork_costs_eight_write_units_whatever_is_in_the_log() {
             NewFork { log, source, at, author: Some("alice".into()) }
         };
         fixture.cost();
-        // The entry and whether it has a snapshot; for the newest, also where that is.
+        // Reads the entry and its snapshot state; for the newest entry, also the position.
         logs.fork(fork(Some(at(edits)))).await.unwrap();
         assert_eq!(fixture.cost(), (1.5, 8.0, 3), "{nonce}");
         let newest = fixture.cold().fork(fork(None)).await.unwrap();
         assert_eq!((newest.position, fixture.cost()), (at(edits), (2.5, 8.0, 5)), "{nonce}");
-        // An edit of the fork by the process that made it, and by one that knows nothing.
+        // Edits the fork in the process that created it, and in a process without cached state.
         let base = Position::new(1, 0).unwrap();
         let edit = |id, base| request(fork(None).log, None, id, base, set_numbers(&[1.0]));
         let cold = fixture.cold();
@@ -162,7 +162,8 @@ async fn a_lost_put_costs_what_it_would_have_and_no_read() {
     };
     two.append(other(1, at(0))).await.unwrap();
     fixture.cost();
-    // `one` does not know of the second entry: its put is refused, then steps over the winner.
+    // `one` has not cached the second entry: its put is refused, and it transforms past the other
+    // entry.
     one.append(request(log, None, 2, at(1), set_numbers(&[3.0]))).await.unwrap();
     assert_eq!(fixture.cost(), (0.0, 2.0, 2));
 }
@@ -201,7 +202,7 @@ async fn upkeep_costs_one_write_unit_every_thousand_entries_and_else_nothing() {
     }
 }
 
-/// The work of the pipeline itself: what the builder reads and writes comes on top.
+/// Cost of the pipeline alone, without the reads and writes of the builder.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_snapshot_in_one_piece_costs_four_write_units() {
     let fixture = Fixture::start().await;
@@ -221,10 +222,10 @@ async fn a_snapshot_in_one_piece_costs_four_write_units() {
     fixture.cost();
     let outcome = snapshots.handle(job, &Receipt("none".to_owned()), u64::MAX).await;
     assert_eq!(outcome, SnapshotOutcome::Done);
-    // The record: found none, made, deleted, found no next.
+    // The record: a read that finds none, a put, a delete, and a query that finds no next record.
     let cost = pending_meter.take();
     assert_eq!((cost.read_units(), cost.write_units, cost.table_requests), (2.0, 2, 4));
-    // `L` read as it may be and as it is; `E` and `L` written.
+    // `L` is read with eventual and with strong consistency; `E` and `L` are written.
     assert_eq!(fixture.cost(), (1.5, 2.0, 4));
 }
 

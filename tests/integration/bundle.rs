@@ -1,4 +1,4 @@
-//! `synth bundle`, as a person calls it: of a binary built elsewhere, and the real one.
+//! `synth bundle` as a process: with a prebuilt binary, and with the real binary.
 
 use std::fs;
 use std::io::{Cursor, Read as _};
@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::bootstrap;
 use crate::journey::{Project, Run};
 
-/// Bytes of the bundle, at most: a function loads it before it starts.
+/// Maximum size of the bundle in bytes. A function loads the bundle before it starts.
 const BUNDLE_BYTES: u64 = 4_000_000;
 
-/// A static program for that processor that does nothing.
+/// Returns a static program for this processor that does nothing.
 fn tiny(machine: u16) -> Vec<u8> {
     let mut binary = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0".to_vec();
     binary.extend(machine.to_le_bytes());
@@ -49,7 +49,7 @@ fn a_binary_that_was_built_elsewhere_is_packed() {
     assert_eq!(made["bytes"], packed.len());
     assert_eq!(bootstrap_in(&project.path(name)), tiny(183));
 
-    // A bundle is taken as well, and is the same one again; in a folder it has its own name.
+    // A bundle as input gives the same bundle; an output folder gets the default file name.
     fs::create_dir(project.path("folder")).unwrap();
     let again = project.synth(&["bundle", "--binary", name, "-o", "folder"]);
     assert!(again.code == 0 && again.stdout.starts_with(name), "{again:?}");
@@ -93,7 +93,7 @@ async fn the_bundle_is_small_and_serves_as_every_function() {
     bootstrap::indexes_a_stream(program).await;
     bootstrap::delivers_to_public_addresses_only(program).await;
     bootstrap::makes_snapshots(program).await;
-    // Built again, it is the same bundle.
+    // A second build gives the same bundle.
     let again = report(&project.synth(&["--json", "bundle", "-o", "again.zip"]));
     assert_eq!(made["name"], again["name"]);
     let [first, second] = ["bundle.zip", "again.zip"].map(|name| fs::read(project.path(name)));

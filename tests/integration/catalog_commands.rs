@@ -1,10 +1,10 @@
-//! The commands of the catalog, as people type them who share a spreadsheet, against a real cloud.
+//! The catalog commands of users who share a spreadsheet, on a real cloud.
 
 use serde_json::Value;
 
 use crate::journey::{Project, Run};
 
-/// Somebody with a folder and a token of their own.
+/// A person with their own folder and token.
 pub(crate) struct Person(Project);
 
 impl Person {
@@ -14,7 +14,7 @@ impl Person {
         Self::with(project, minted.stdout.trim())
     }
 
-    /// With this token.
+    /// Creates a person with this token.
     pub(crate) fn with(project: &Project, token: &str) -> Self {
         let profile = std::fs::read_to_string(project.path(".cellar/profile.json")).unwrap();
         let profile: Value = serde_json::from_str(&profile).unwrap();
@@ -35,7 +35,7 @@ impl Person {
         serde_json::from_str(&self.does(&[arguments, &["--json"]].concat()).stdout).unwrap()
     }
 
-    /// Is refused, and told why and what to do.
+    /// Checks that a command is refused with this reason and this help.
     pub(crate) fn may_not(&self, arguments: &[&str], why: &str, help: &str) {
         let run = self.0.cellar(arguments);
         assert_eq!(run.code, 1, "{arguments:?}: {run:?}");

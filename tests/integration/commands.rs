@@ -1,4 +1,4 @@
-//! The commands as processes: what they print, how they fail, their exit codes.
+//! The commands as processes: output, errors and exit codes.
 
 use std::fs;
 use std::net::TcpListener;
@@ -81,7 +81,7 @@ fn the_key_of_the_local_cloud_is_named_where_it_is_meant() {
     project.deploy();
     let run = project.synth(&["token", "create", "--subject", "alice"]);
     assert!(run.code == 1 && run.stderr.contains("pass `--local`"), "{run:?}");
-    // As in the README.
+    // The command of the README.
     let minted = ["token", "create", "--local", "--subject", "alice", "--expires-in", "30d"];
     let minted = project.synth(&minted);
     assert_eq!(minted.code, 0, "{minted:?}");
@@ -114,7 +114,8 @@ fn a_key_is_made_once_and_its_tokens_are_for_this_stack() {
     assert_eq!((token.code, token.stdout.trim().split('.').count()), (0, 3));
     let template = project.synth(&["template"]).stdout;
     assert!(template.contains("public_key"), "the stack accepts the key");
-    // A form that cannot be edited: what to add is shown, as often as it is asked for.
+    // A configuration that cannot be edited automatically: the command prints the lines to add,
+    // also when it is repeated.
     fs::write(project.path("cellar.yaml"), "tokens: {issuer: me}\n").unwrap();
     for _ in 0..2 {
         let run = project.synth(&["token", "init"]);
@@ -197,7 +198,7 @@ fn a_damaged_state_folder_is_named_and_left_as_it_is() {
     assert!(run.code == 1 && run.stderr.contains("profile.json"), "{run:?}");
 }
 
-/// SQLite would repair its file from these.
+/// Removes the journals, from which SQLite would repair its file.
 fn remove_journals(path: &Path) {
     for suffix in ["-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
@@ -228,10 +229,10 @@ fn files_that_cannot_be_imported() {
     let id = project.cellar(&["create"]).stdout.trim().to_owned();
     let run = project.cellar(&["import", "many.csv", "--into", &id, "--sheet", "Sheet1"]);
     assert!(run.code == 1 && run.stderr.contains("100,000 cells"), "{run:?}");
-    assert!(run.stderr.contains("as a sheet of its own"), "{run:?}");
+    assert!(run.stderr.contains("import it as a new sheet"), "{run:?}");
     let run = project.cellar(&["import", "--ragged", "pad", "ragged.csv"]);
     assert_eq!(run.code, 0, "{run:?}");
-    // Nothing of the files that were refused was stored: the one that was accepted is current.
+    // Nothing of the refused files was stored: the accepted file is still current.
     let exported = project.cellar(&["export", "-"]);
     assert_eq!(exported.stdout, "a,b\n1,2\n3,\n");
 }
@@ -285,7 +286,7 @@ fn another_stack_port_or_template_is_not_mistaken_for_what_runs() {
     refused(&["deploy", "--local", "--detach"], "another template");
     fs::write(project.path("cellar.yaml"), "stack: books\n").unwrap();
     refused(&["deploy", "--local", "--detach"], "another stack");
-    // What is in the configuration does not keep anybody from ending it.
+    // An invalid configuration does not prevent stopping the cloud.
     fs::write(project.path("cellar.yaml"), "stak: books\n").unwrap();
     let status = project.synth(&["status"]);
     assert!(status.code == 0 && status.stdout.contains(&url), "{status:?}");
@@ -301,7 +302,7 @@ fn a_record_that_is_wrong_kills_nobody_and_deletes_nothing() {
     project.deploy();
     let record = project.path(".cellar/local/running.json");
     let whole = fs::read_to_string(&record).unwrap();
-    // Somebody else's process, as if its id had been used again.
+    // An unrelated process, as if the process id had been reused.
     let mut bystander = std::process::Command::new("sleep").arg("60").spawn().unwrap();
     let mut wrong: serde_json::Value = serde_json::from_str(&whole).unwrap();
     wrong["pid"] = bystander.id().into();
@@ -311,7 +312,7 @@ fn a_record_that_is_wrong_kills_nobody_and_deletes_nothing() {
     bystander.kill().unwrap();
     bystander.wait().unwrap();
 
-    // A locked folder whose holder is unknown: nothing is deleted.
+    // A locked folder whose owner is unknown: nothing is deleted.
     project.deploy();
     fs::write(&record, "garbage").unwrap();
     let lock = fs::File::open(project.path(".cellar/local/lock")).unwrap();
@@ -353,7 +354,7 @@ fn a_smoke_test_that_checks_nothing_fails_and_tokens_stay_at_home() {
         let run = project.synth(&arguments);
         assert!(run.code == 1 && run.stdout.contains("FAILED"), "{run:?}");
     }
-    // The profile's token is for the profile's cloud: without another there is nothing to send.
+    // The profile's token is only for the profile's cloud, so no token is sent.
     let run = project.synth(&["smoke", "--url", "http://127.0.0.1:1"]);
     assert!(run.code == 1 && run.stderr.contains("--token"), "{run:?}");
     assert!(run.stderr.contains("no token is configured for http://127.0.0.1:1"), "{run:?}");

@@ -1,4 +1,4 @@
-//! DynamoDB, through the SDK and HTTP, keeps the contract of the ports.
+//! DynamoDB, through the SDK and HTTP, satisfies the contract of the ports.
 
 use cellar_tests::cloud::TestCloud;
 

@@ -1,8 +1,7 @@
-//! Ten clients edit one sheet at once, with rows and columns coming and going in between, over real
-//! HTTP and two processes of the API: nobody sees a conflict, everybody ends with the same cells,
-//! and every cell stands where its author put it.
-//!
-//! Rows are known by their label in the first column, columns by their header in the first row.
+//! Ten clients edit one sheet concurrently, with inserted and deleted rows and columns, over HTTP
+//! and two API processes. No client sees a conflict, all end with the same cells, and every cell is
+//! where its author put it. Labels in the first column identify rows, headers in the first row
+//! identify columns.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -34,7 +33,7 @@ fn set(cells: Vec<CellEdit>) -> Operation {
     Operation::SetCells(SetCells { sheet: SHEET, cells })
 }
 
-/// Random numbers that are the same at every run.
+/// Random numbers with a fixed seed.
 struct Dice(u64);
 
 impl Dice {
@@ -47,10 +46,10 @@ impl Dice {
 
 /// The sheet as one client sees it.
 struct View {
-    /// As the log has it at `head`.
+    /// State of the log at `head`.
     workbook: Workbook,
     head: Position,
-    /// The same with the client's own edits behind `head`.
+    /// State at `head` with the client's own later edits.
     local: Workbook,
 }
 
@@ -85,7 +84,7 @@ impl View {
         self.local.sheet(SHEET).unwrap().cell(row, column).text()
     }
 
-    /// The rows and their labels, but for the first, which has the headers.
+    /// Returns the rows with their labels, without the header row.
     fn labels(&self) -> Vec<(u32, String)> {
         let rows = self.local.sheet(SHEET).unwrap().extent().rows;
         let labelled = (1..rows).map(|row| (row, self.text(row, 0)));
@@ -97,7 +96,7 @@ impl View {
     }
 }
 
-/// What one client did and expects to find.
+/// The edits of a client and their expected results.
 #[derive(Default)]
 struct Done {
     /// Texts that were set, with the labels of their rows.
@@ -118,7 +117,8 @@ struct Editor {
 }
 
 impl Editor {
-    /// One request: an edit, an insert with an edit of the new row behind it, or a delete.
+    /// Returns the operations of one request: an edit, an insert with an edit of the new row, or a
+    /// delete.
     fn operations(&mut self) -> Vec<Operation> {
         let labels = self.view.labels();
         let (row, label) =
@@ -158,7 +158,7 @@ impl Editor {
 
     async fn run(mut self) -> (View, Done) {
         for _ in 0..ROUNDS {
-            // Some see what happened, others go on with what they knew.
+            // Some clients read the newest entries, others continue with their old state.
             if self.dice.below(3) > 0 {
                 self.view.catch_up(&self.client, self.created).await;
             }
@@ -183,7 +183,8 @@ impl Editor {
             self.done.appends += 1;
             let units = self.client.cost().cost.write_units - before;
             self.done.second_tries += u64::from(units > 1);
-            // Its own edits stand on what it has seen, until it sees them in the log.
+            // The client's own edits apply to the state that it has read, until it reads them from
+            // the log.
             for mutation in &request.mutations {
                 self.view.local.apply_operation(&mutation.op);
             }
@@ -249,8 +250,8 @@ async fn ten_clients_converge_and_every_cell_is_where_its_author_put_it() {
     );
 }
 
-/// Every text that was set stands in its author's column, in the row with its label; unless
-/// somebody deleted that row or set the cell again.
+/// Checks that every text is in its author's column and in the row with its label, unless the row
+/// was deleted or the cell was set again.
 fn check_places(view: &View, all: &[(View, Done)], deleted: &BTreeSet<&String>) {
     let labels: BTreeMap<String, u32> =
         view.labels().into_iter().map(|(row, label)| (label, row)).collect();
@@ -264,7 +265,8 @@ fn check_places(view: &View, all: &[(View, Done)], deleted: &BTreeSet<&String>) 
                 continue;
             };
             let text = view.text(*row, column);
-            // The last edit of a cell wins; any of this author's edits of this row will do.
+            // The last edit of a cell wins; the text may be from any edit of this row by this
+            // author.
             assert_eq!(done.set.get(&text), Some(label), "in {label}, of client {number}");
             found += 1;
         }

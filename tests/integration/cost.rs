@@ -1,4 +1,4 @@
-//! What each request costs, as its reply and the command tell it.
+//! The cost of each request, as reported by the reply and the command.
 
 use cellar::Client;
 use cellar_api::cost::{Cost, HEADER};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::journey::Project;
 
-/// Half read units, write units and requests to tables.
+/// Half read units, write units, and requests to tables.
 type Units = (u64, u64, u64);
 
 fn units(cost: Cost) -> Units {
@@ -50,7 +50,8 @@ impl Fixture {
         self.http.post(url).bearer_auth(&self.token).json(&body).send().await.unwrap()
     }
 
-    /// What the process consumed since the last call: what the replies since then told.
+    /// Returns the consumption of the process since the last call, which the replies must have
+    /// reported.
     fn metered(&self) -> Units {
         units(self.cloud.meter.take())
     }
@@ -78,14 +79,14 @@ async fn a_refusal_tells_its_cost_too() {
     let fixture = Fixture::start().await;
     let created: CreateReply = fixture.post("", nonce("refused")).await.json().await.unwrap();
     fixture.metered();
-    // A base that nobody has seen is believed only after a consistent read.
+    // An unknown base is refused only after a strongly consistent read.
     let edit = append_one(created, "client", 1, at(7), set_numbers(&[1.0]));
     let response = fixture.post(&format!("/{}/entries", created.id), json!(edit)).await;
     assert!(response.status().is_client_error());
     let cost = told(&response);
     assert!(cost.0 >= 2 && cost.1 == 0, "{cost:?}");
     assert_eq!(fixture.metered(), cost);
-    // Created before: the transaction is refused and costs what it would have, then head is read.
+    // The spreadsheet exists: the transaction is refused at full cost, then the head is read.
     let response = fixture.post("", nonce("refused")).await;
     assert_eq!(response.status(), 200);
     let cost = told(&response);
@@ -108,7 +109,7 @@ async fn a_cost_tells_nobody_what_exists() {
         assert_eq!((response.status().as_u16(), response.headers().get(HEADER)), (404, None));
     }
     assert_eq!(fixture.metered(), (0, 0, 0), "a table was asked for what the token does not cover");
-    // Looked for, and paid for, and yet the same answer.
+    // The spreadsheet is looked up at a cost, but the response is the same.
     fixture.token = wide;
     let response = fixture.get(&head(missing.to_string())).await;
     assert_eq!((response.status().as_u16(), response.headers().get(HEADER)), (404, None));
@@ -140,7 +141,7 @@ async fn clients_at_the_same_time_are_told_their_own() {
     assert_eq!(sum, cloud.meter.take());
 }
 
-/// Creates a spreadsheet and makes so many edits, each by a warm process.
+/// Creates a spreadsheet and makes `edits` edits with a warm process.
 async fn write(client: &Client, edits: u32) {
     let created = client.create(&CreateRequest::new("at the same time".to_owned())).await.unwrap();
     for id in 1..=edits {
@@ -158,7 +159,7 @@ fn the_command_prints_what_it_cost() {
         run.stderr.lines().last().unwrap_or_default().to_owned()
     };
     assert_eq!(last_line(&["--cost", "create"]), "cost: 5 write units: $0.000003125");
-    // The first edit asks where the spreadsheet stands; the second knows.
+    // The first edit reads the head; the second uses the cached head.
     let first = "cost: 1 write unit, 0.5 read units: $0.0000006875";
     assert_eq!(last_line(&["set", "B2", "new", "--cost"]), first);
     assert_eq!(last_line(&["--cost", "set", "B2", "new"]), "cost: 1 write unit: $0.000000625");

@@ -1,5 +1,4 @@
-//! `synth diff` and `synth ci init` as processes: what they compare with, what they print, how they
-//! end.
+//! `synth diff` and `synth ci init` as processes: their inputs, output and exit codes.
 
 use std::fs;
 use std::process::Command;

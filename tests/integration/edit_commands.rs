@@ -1,4 +1,4 @@
-//! The commands that edit, undo and compare, as a user types them, against a real cloud.
+//! The commands that edit, undo and compare, on a real cloud.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ fn json(project: &Project, arguments: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
 
-/// Somebody else, with a state of their own.
+/// Returns another user with their own state.
 fn somebody_else(project: &Project) -> Project {
     let profile = std::fs::read(project.path(".cellar/profile.json")).unwrap();
     let other = Project::new();
@@ -24,7 +24,7 @@ fn somebody_else(project: &Project) -> Project {
     other
 }
 
-/// Text that does not compress.
+/// Returns an incompressible text.
 fn noise(seed: u32, bytes: usize) -> String {
     let mut state = u64::from(seed) + 1;
     let mut next = || {
@@ -52,7 +52,7 @@ fn rows_columns_sheets_ranges_undo_history_and_diff() {
     assert!(undone.stdout.starts_with("undid 0.2: deleted rows 2:3"), "{undone:?}");
     assert_eq!(done(&project, &["export", "-"]).stdout, "one,\ntwo,\n3,gone\n");
     let again = project.cellar(&["undo", "0.3"]);
-    assert!(again.code == 1 && again.stderr.contains("changed nothing"), "{again:?}");
+    assert!(again.code == 1 && again.stderr.contains("the edit was rejected"), "{again:?}");
 
     done(&project, &["format", "A3", "0.00"]);
     assert_eq!(json(&project, &["get", "--range", "A3"])["texts"][0], "3.00");
@@ -68,7 +68,7 @@ fn rows_columns_sheets_ranges_undo_history_and_diff() {
     done(&project, &["sheets", "delete", "Prices"]);
     assert_eq!(json(&project, &["sheets"])["sheets"].as_array().unwrap().len(), 1);
 
-    // The third row was deleted and taken back: another row with what the first one held.
+    // The third row was deleted and restored by an undo: a new row with the same contents.
     let diff = project.cellar(&["diff", "0.1"]);
     assert_eq!(diff.code, 2, "{diff:?}");
     for part in ["columns inserted: A", "  B3: empty -> 3.00", "  A3 before: 3 -> deleted"] {
@@ -136,7 +136,7 @@ fn an_edit_on_what_another_has_moved_lands_where_it_was_meant() {
     done(&other, &["-s", &id, "rows", "insert", "1", "--count", "2"]);
     let deleted = done(&project, &["rows", "delete", "2"]);
     assert!(deleted.stdout.starts_with("deleted rows 2 "), "{deleted:?}");
-    assert!(deleted.stderr.contains("so it became: deleted rows 4"), "{deleted:?}");
+    assert!(deleted.stderr.contains("the edit became: deleted rows 4"), "{deleted:?}");
     assert_eq!(done(&project, &["export", "-"]).stdout, "\"\"\n\"\"\na\nc\n");
 }
 
@@ -177,14 +177,14 @@ fn an_import_goes_into_the_sheet_that_is_named_or_else_becomes_one() {
     let named = done(&project, &["export", "-", "--sheet", "s"]);
     assert_eq!((named.stdout.as_str(), named.stderr.as_str()), ("a,b\n1,2\n3,4\n", ""));
     let first = done(&project, &["export", "-"]);
-    assert!(first.stderr.contains("2 other sheets are not in the file"), "{first:?}");
+    assert!(first.stderr.contains("2 other sheets were not exported"), "{first:?}");
     done(&project, &["export", "all.xlsx"]);
     assert_eq!(json(&project, &["export", "first.csv"])["sheets_left_out"], 2);
     done(&project, &["import", "s.csv", "--into", &id, "--sheet", "my COSTS", "--cell", "B1"]);
     let costs = done(&project, &["export", "-", "--sheet", "My costs"]).stdout;
     assert_eq!(costs, ",a,b\n,1,2\n,3,4\n");
     let run = project.cellar(&["import", "s.csv", "--into", &id, "--sheet", "Nope"]);
-    assert!(run.code == 1 && run.stderr.contains("there are B, My costs, s"), "{run:?}");
+    assert!(run.code == 1 && run.stderr.contains("B, My costs, s"), "{run:?}");
 }
 
 #[test]
@@ -196,10 +196,10 @@ fn an_undo_goes_past_edits_of_which_nothing_is_still_there() {
     done(&project, &["set", "A2", "two"]);
     done(&project, &["rows", "delete", "2"]);
     done(&project, &["undo"]);
-    // The row is back as another one: nothing of what the second edit did is.
+    // The restored row is a new row, without the changes of the second edit.
     let undone = done(&project, &["undo"]);
     assert!(undone.stdout.starts_with("undid 0.1: A1 cleared"), "{undone:?}");
-    assert!(undone.stderr.contains("nothing of it is still there: 0.2"), "{undone:?}");
+    assert!(undone.stderr.contains("no effect left: 0.2"), "{undone:?}");
     let none = project.cellar(&["undo"]);
     assert!(none.code == 1 && none.stderr.contains("no effect left: 0.2\n"), "{none:?}");
     done(&project, &["set", "A1", "three"]);
@@ -207,11 +207,11 @@ fn an_undo_goes_past_edits_of_which_nothing_is_still_there() {
     assert_eq!((&result["undone"], &result["skipped"]), (&8.into(), &serde_json::json!([])));
     done(&project, &["set", "A1", "four"]);
 
-    // The undo of what is no edit is refused before it is sent.
+    // An undo of an entry that is not an edit is refused before it is sent.
     let head = done(&project, &["head"]).stdout;
     for (position, why) in [
-        ("0.0", "cannot undo 0.0: there the spreadsheet was created"),
-        ("0.5", "cannot undo 0.5: that edit was rejected"),
+        ("0.0", "cannot undo 0.0: the spreadsheet was created"),
+        ("0.5", "cannot undo 0.5: the edit was rejected"),
         ("0.99", "cannot undo 0.99: position 0.99 does not exist; the newest is 0.10"),
     ] {
         let run = project.cellar(&["undo", position]);
@@ -220,7 +220,7 @@ fn an_undo_goes_past_edits_of_which_nothing_is_still_there() {
     }
     assert_eq!(done(&project, &["head"]).stdout, head, "something was appended");
     let again = project.cellar(&["undo", "0.3"]);
-    assert!(again.code == 1 && again.stderr.contains("(undo of 0.3)"), "{again:?}");
+    assert!(again.code == 1 && again.stderr.contains("(undid 0.3)"), "{again:?}");
 }
 
 #[test]
@@ -255,13 +255,13 @@ fn an_edit_of_a_sheet_that_others_deleted_is_not_told_as_done() {
     let other = somebody_else(&project);
     done(&other, &["-s", &id, "sheets", "delete", "B"]);
     let set = done(&project, &["set", "B!A2", "2"]);
-    assert!(set.stderr.contains("Nothing of it was left to do"), "{set:?}");
-    // The last sheet stays, and an edit of it is done.
+    assert!(set.stderr.contains("The edit had no effect"), "{set:?}");
+    // The last sheet remains and can be edited.
     done(&project, &["sheets", "add", "C"]);
     done(&other, &["-s", &id, "get"]);
     done(&other, &["-s", &id, "sheets", "delete", "Sheet1"]);
     let last = project.cellar(&["sheets", "delete", "C"]);
-    assert!(last.code == 1 && last.stderr.contains("is the last one"), "{last:?}");
+    assert!(last.code == 1 && last.stderr.contains("is the only sheet"), "{last:?}");
     let set = done(&other, &["-s", &id, "set", "C!A1", "2"]);
     assert!(set.stderr.is_empty(), "{set:?}");
     assert_eq!(done(&project, &["export", "-"]).stdout, "2\n");
@@ -276,7 +276,7 @@ fn sheets_have_their_names_in_what_is_told_about_them() {
     done(&project, &["sheets", "rename", "B", "Costs"]);
     done(&project, &["sheets", "delete", "Costs"]);
     let back = done(&project, &["undo"]);
-    assert!(back.stderr.contains("A sheet that comes back is the last one"), "{back:?}");
+    assert!(back.stderr.contains("The recovered sheet is the last sheet"), "{back:?}");
     let gone = done(&project, &["undo", "0.4"]);
     assert_eq!(gone.stdout, "undid 0.4: deleted sheet `Costs`   at 0.5\n");
     done(&project, &["sheets", "add", "C"]);
@@ -291,8 +291,8 @@ fn sheets_have_their_names_in_what_is_told_about_them() {
     let later = done(&project, &["history", "--until", "0.3", "--limit", "1"]);
     assert!(later.stdout.ends_with("deleted sheet `Costs`\n"), "{later:?}");
 
-    // The last row there can be: only one more fits before it.
+    // The last possible row: only one more row fits before it.
     let inserted = done(&project, &["rows", "insert", "1073741824", "--count", "5"]);
     assert_eq!(inserted.stdout, "inserted 1 row before row 1073741824   at 0.8\n");
-    assert!(inserted.stderr.contains("No more rows fit"), "{inserted:?}");
+    assert!(inserted.stderr.contains("Not all rows fit"), "{inserted:?}");
 }

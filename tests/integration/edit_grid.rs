@@ -1,4 +1,5 @@
-//! `cellar edit` in a real terminal: what is typed is seen at once, by others soon, and offline, too.
+//! `cellar edit` in a pseudoterminal: typed cells are shown immediately, also offline, and reach
+//! other users soon.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -23,7 +24,7 @@ const CONTROL_Q: &str = "\u{11}";
 const CONTROL_Z: &str = "\u{1a}";
 const F2: &str = "\u{1b}OQ";
 
-/// A terminal with the grid in it.
+/// A pseudoterminal that runs the grid.
 struct Terminal {
     master: File,
     screen: Arc<Mutex<vt100::Parser>>,
@@ -54,7 +55,7 @@ impl Terminal {
         let (mut output, shown) = (master.try_clone().unwrap(), Arc::clone(&screen));
         let reads = std::thread::spawn(move || {
             let mut buffer = [0; 4_096];
-            // The terminal ends with its last process.
+            // The output ends when the last process exits.
             while let Ok(count @ 1..) = output.read(&mut buffer) {
                 shown.lock().unwrap().process(&buffer[..count]);
             }
@@ -70,7 +71,7 @@ impl Terminal {
         self.screen.lock().unwrap().screen().contents()
     }
 
-    /// Waits until a line of the screen has all these texts, in this order.
+    /// Waits until a line of the screen has all these texts in this order.
     fn shows(&self, texts: &[&str]) {
         let has = |line: &str| {
             let mut rest = line;
@@ -87,12 +88,13 @@ impl Terminal {
         }
     }
 
-    /// Ends it; the screen is as it was, but for what is said then.
+    /// Quits the grid. The screen must be restored, except for the final messages, which are
+    /// returned.
     fn quit(mut self) -> String {
         self.press(CONTROL_Q);
         assert!(self.child.wait().unwrap().success());
         let begun = Instant::now();
-        // What it says last may still be on its way from the terminal.
+        // The final messages may still be buffered by the terminal.
         while !self.reads.is_finished() {
             assert!(begun.elapsed() < PATIENCE, "the terminal does not end");
             std::thread::sleep(Duration::from_millis(20));
@@ -109,7 +111,7 @@ struct Two {
 }
 
 impl Two {
-    /// Two folders, and a spreadsheet that both edit.
+    /// Starts a cloud with a spreadsheet and two folders that edit it.
     fn start() -> Self {
         let (alice, port) = (Project::new(), free_port());
         let deploy = ["--json", "deploy", "--local", "--detach", "--no-smoke", "--port", &port];
@@ -137,7 +139,7 @@ fn what_one_types_the_other_sees_and_nothing_is_lost_offline() {
     hers.press("rent\t1250.5\rfood\t300\r");
     hers.shows(&["1", "rent", "1250.5"]);
     his.shows(&["2", "food", "300"]);
-    // A row above, by one; the other's next edit lands in the row that he sees.
+    // One user inserts a row above; the next edit of the other user goes to the row that he sees.
     his.press("heating\r");
     hers.shows(&["2", "heating", "300"]);
     hers.press(&format!("{}{CONTROL_O}", "\u{1b}[1;5H"));
@@ -145,18 +147,18 @@ fn what_one_types_the_other_sees_and_nothing_is_lost_offline() {
     his.press(CONTROL_Z);
     hers.shows(&["3", "food"]);
 
-    // Nobody answers: what is typed is shown, kept, and said to wait.
+    // The cloud does not reply: typed cells are shown, stored and reported as pending.
     alice.kill();
     hers.press(&format!("{DOWN}{F2}, 2026\r"));
     hers.shows(&["2", "rent, 2026", "1250.5"]);
     hers.shows(&["1 not sent", "offline"]);
-    assert!(hers.quit().contains("An edit waits"), "it says so");
+    assert!(hers.quit().contains("1 edit is not sent yet"), "the grid notes the unsent edit");
     let again = ["deploy", "--local", "--detach", "--no-smoke", "--port", &port];
     assert_eq!(alice.synth(&again).code, 0);
     let hers = Terminal::start(&alice, &[]);
     hers.shows(&["2", "rent, 2026", "1250.5"]);
     his.shows(&["2", "rent, 2026", "1250.5"]);
-    assert!(!hers.quit().contains("wait"));
+    assert!(!hers.quit().contains("not sent"));
     his.quit();
     let cells = alice.cellar(&["get", "--range", "A1:B3"]).stdout;
     assert!(cells.contains("rent, 2026") && cells.contains("food"), "{cells}");

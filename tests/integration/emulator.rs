@@ -1,5 +1,5 @@
-//! Our adapters against an AWS emulator that others wrote. Ignored by default, since it is
-//! installed from a package index; `.ci/run` runs them.
+//! The AWS adapters against an independent emulator. Ignored by default, because the emulator is
+//! installed from a package index; `.ci/run` runs these tests.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ async fn s3_passes_the_contract_on_an_emulator() {
     let client = client_for_endpoint(&emulator.url, "test", "test");
     client.create_bucket().bucket(BUCKET).send().await.unwrap();
     let blobs = S3Blobs::new(BUCKET.to_owned(), client, Arc::default());
-    // It keeps the tags of an object that is replaced by one without.
+    // The emulator keeps the tags of an object that is replaced by an object without tags.
     contract::blobs(&blobs, &[Promise::TagsAreReplaced]).await;
     let http = reqwest::Client::new();
-    // It takes headers that nobody signed; AWS and our own local cloud refuse them.
+    // The emulator accepts unsigned headers, which AWS and the local cloud refuse.
     contract::presigned(&blobs, &[Tampering::AddedHeader], |request| send(&http, request)).await;
 }
 

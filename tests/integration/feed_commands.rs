@@ -1,4 +1,4 @@
-//! The commands that list spreadsheets and follow the feed, as people type them, against a real cloud.
+//! The commands that list spreadsheets and follow the feed, on a real cloud.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::catalog_commands::Person;
 use crate::journey::Project;
 
-/// How long the indexer may take on a busy machine.
+/// Maximum time of the indexer on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Asks until the answer has this in it.
+/// Repeats a command until its output contains `wanted`.
 fn until(person: &Person, arguments: &[&str], wanted: &str) -> String {
     let begun = Instant::now();
     loop {
@@ -36,7 +36,7 @@ fn people_find_their_spreadsheets_and_what_others_share() {
     alice.does(&["share", "bob"]);
     until(&alice, &["list"], &plan);
     let listed = until(&alice, &["list"], &id);
-    // By name, whatever the case.
+    // Sorted by name, ignoring case.
     assert_eq!(listed, format!("{id}   Budget   owner\n{plan}   plan     owner\n"));
     assert_eq!(until(&bob, &["list", "--shared"], &id), format!("{id}   Budget   viewer\n"));
     assert_eq!(bob.does(&["list", "--mine"]).stdout, "");
@@ -69,7 +69,7 @@ fn the_entries_of_logs_come_into_the_feed_when_they_are_wanted() {
     let yaml = std::fs::read_to_string(project.path("cellar.yaml")).unwrap_or_default();
     std::fs::write(project.path("cellar.yaml"), format!("{yaml}feed: everything\n")).unwrap();
     project.deploy();
-    // Another port.
+    // The cloud was deployed again, at another port.
     let alice = Person::of(&project, "alice");
     let operator = Person::with(&project, minted.stdout.trim());
     let repaired = project.synth(&["feed", "repair", "--local"]);
@@ -97,7 +97,7 @@ fn operators_follow_every_change_and_make_the_feed_whole_again() {
         assert!(told.contains(line), "{line}: {told}");
     }
     alice.may_not(&["feed"], "operator token", "token");
-    // A file goes on where the last run ended.
+    // The checkpoint file continues after the last run.
     let follow = ["feed", "--checkpoint", "feed.json"];
     assert!(operator.does(&follow).stdout.contains("Created"));
     assert_eq!(operator.does(&follow).stdout, "");
@@ -106,7 +106,7 @@ fn operators_follow_every_change_and_make_the_feed_whole_again() {
     assert!(!archived.contains("Created"), "{archived}");
     operator.may_not(&["feed", "--after", "77"], "after the end", "");
 
-    // With the spreadsheet of the smoke test: nothing is missing, and what is made anew says the same.
+    // Including the spreadsheet of the smoke test: nothing is missing, and a rebuilt feed is equal.
     let verified = project.synth(&["feed", "verify", "--local"]);
     assert_eq!(verified.code, 0, "{verified:?}");
     assert!(verified.stdout.contains("each once."), "{verified:?}");

@@ -1,4 +1,4 @@
-//! Bodies of every released version, byte for byte: they must be read for ever.
+//! Golden files of every released version: they must stay readable for ever.
 
 use std::fs;
 use std::path::PathBuf;
@@ -31,7 +31,8 @@ fn edit(row: u32, column: u32, value: Value) -> CellEdit {
     CellEdit { row, column, value: Some(value), formula: None, format: None }
 }
 
-/// Every kind of value, a formula, formats, gaps between cells, a committed form.
+/// Returns mutations with every kind of value, a formula, formats, gaps between cells, and a
+/// committed form.
 fn mutations() -> Vec<Mutation> {
     let format = |text: &str| Some(text.to_owned());
     let first = vec![
@@ -65,7 +66,7 @@ fn mutations() -> Vec<Mutation> {
     ]
 }
 
-/// One of every kind of operation.
+/// Returns one operation of every kind.
 fn every_operation() -> Vec<Operation> {
     let sheet = SheetId(3);
     let rows =
@@ -95,7 +96,8 @@ fn golden(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden").join(name)
 }
 
-/// The released bytes; written if they are not there and that is asked for.
+/// Returns the released bytes. If the file is missing and writing is requested, writes `bytes`
+/// first.
 fn released(name: &str, bytes: &[u8]) -> Vec<u8> {
     let path = golden(name);
     let hex = hexadecimal(bytes);
@@ -107,8 +109,8 @@ fn released(name: &str, bytes: &[u8]) -> Vec<u8> {
     bytes.to_vec()
 }
 
-/// Bytes that were written once and are only read: nobody writes them any more, or the compressor
-/// may choose others.
+/// Returns released bytes that are only read: the current code does not write them, or the
+/// compressor may produce other bytes.
 fn once_released(name: &str, bytes: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
     let path = golden(name);
     if std::env::var_os("WRITE_GOLDEN_FILES").is_some() && !path.exists() {

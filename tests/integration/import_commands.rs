@@ -1,4 +1,4 @@
-//! Imports and exports as a user types them, against a real cloud: in and out without a loss.
+//! Imports and exports on a real cloud, without loss.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -24,13 +24,13 @@ fn deployed() -> Project {
     project
 }
 
-/// A number that looks random: the same for the same row.
+/// Returns a pseudorandom number for a row.
 fn mixed(row: u64) -> u64 {
     let mixed = row.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 11
 }
 
-/// Rows of three fields that hardly compress.
+/// Returns rows of three fields that hardly compress.
 fn large(rows: u64) -> String {
     let row = |row| format!("{row},{},{:x}\n", mixed(row), mixed(row + 1_000_000_000));
     (0..rows).map(row).collect()
@@ -97,7 +97,7 @@ fn a_sheet_is_replaced_and_still_there_at_earlier_positions() {
     assert_eq!(json(&project, &["sheets"])["sheets"].as_array().unwrap().len(), 1);
     let before = set.stdout.trim().rsplit(' ').next().unwrap();
     assert_eq!(done(&project, &["export", "-", "--at", before]).stdout, "a\n2\n");
-    // What is edited next is the sheet that is there now.
+    // The next edit goes to the sheet that exists now.
     done(&project, &["set", "A3", "4"]);
     assert_eq!(done(&project, &["export", "-"]).stdout, "b\n3\n4\n");
 }
@@ -135,10 +135,10 @@ fn an_import_costs_its_objects_and_one_small_entry() {
     let cost: Value = serde_json::from_str(run.stderr.lines().last().unwrap()).unwrap();
     let cost = &cost["cost"];
     println!("import of 180,000 cells: {cost}");
-    // Each is uploaded, read and verified, and written once more under its name.
+    // Each object is uploaded, read and verified, and stored under its name.
     let objects = imported["objects"].as_u64().unwrap();
     assert_eq!((&cost["objectPuts"], &cost["objectGets"]), (&json!(2 * objects), &json!(objects)));
     assert_eq!(cost["unknownRequests"], 0, "{cost}");
-    // Four to create, and one for each KB of the entry.
+    // Four units for the creation, and one for each KB of the entry.
     assert!(cost["writeUnits"].as_u64().unwrap() <= 8, "{cost}");
 }

@@ -1,5 +1,5 @@
-//! Tables that were restored to a point in time: what was edited after it is gone, the positions behind
-//! it are given away again, and nobody takes one timeline for the other.
+//! Tables restored to a point in time: later edits are lost, and their positions are used again. No
+//! process or client may confuse the two histories.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use cellar_runtime::dynamodb::DynamoTables;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, at, set_numbers};
 
-/// Takes the log back to `last`, as the tables are that were restored to that moment.
+/// Deletes the entries after `last`, as in tables that were restored to that time.
 pub(crate) async fn restore(cloud: &TestCloud, log: LogId, last: Position) {
     let (client, table) = (cloud.dynamodb_client(), &cloud.settings.entry_table);
     let partition =
@@ -40,7 +40,7 @@ struct World {
 }
 
 impl World {
-    /// A process of the API of before, and one that is to take its tables for restored ones.
+    /// Starts an API process from before the restore, and one with the new incarnation.
     async fn start() -> Self {
         let cloud = TestCloud::start().await;
         let token = cloud.token("alice", Role::Owner);
@@ -67,7 +67,7 @@ async fn who_knows_what_was_restored_away_has_to_load_again() {
     }
     restore(&cloud, created.id, at(1)).await;
 
-    // A base that is still there, and one that is not: both are of another time.
+    // A base that still exists and a base that does not: both belong to the old incarnation.
     for base in [at(1), at(3)] {
         let request = append_one(created, "client", 4, base, set_numbers(&[4.0]));
         let refused = after.append(created.id, &request).await.unwrap_err();
@@ -81,7 +81,7 @@ async fn who_knows_what_was_restored_away_has_to_load_again() {
     let cells = after.cells(created.id, &CellsQuery::default()).await.unwrap();
     assert_eq!((cells.position, cells.incarnation), (at(1), 1));
 
-    // What it knew to be in the log does not hold its numbering up.
+    // Acknowledged mutations that were lost do not block the numbering.
     let request = AppendRequest {
         incarnation: 1,
         acked_id: 3,
@@ -90,7 +90,7 @@ async fn who_knows_what_was_restored_away_has_to_load_again() {
     let reply = after.append(created.id, &request).await.unwrap();
     assert_eq!(reply.results[0].status, MutationStatus::Appended);
     assert_eq!(reply.results[0].position, Some(at(2)), "the position is given away again");
-    // Written with the incarnation: even an incarnation of the stack that is lost does not bring the old one back.
+    // Even if the stack loses its incarnation, the log does not return to the old one.
     let tables = DynamoTables::named(
         &cloud.settings.entry_table,
         &cloud.settings.segment_table,

@@ -1,4 +1,4 @@
-//! SQS, through the SDK and HTTP, keeps the contract of a queue of jobs.
+//! SQS, through the SDK and HTTP, satisfies the contract of a job queue.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use cellar_runtime::sqs::{SqsQueue, client_for_endpoint};
 const REGION: &str = "us-east-1";
 const MAX_RECEIVE_COUNT: u32 = 3;
 
-/// Makes two queues in the SQS at this endpoint, and checks them.
+/// Creates two queues at this endpoint, and checks the contract.
 pub(crate) async fn jobs_contract_on_an_emulator(endpoint_url: &str) {
     let meter = Arc::new(Meter::default());
     let client = client_for_endpoint(endpoint_url, REGION, "test", "test", &meter);

@@ -1,5 +1,4 @@
-//! What the README promises, as a user does it: deploy, import, read, edit, export, kill, start
-//! again.
+//! The steps of the README: deploy, import, read, edit, export, kill, and start again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use serde_json::Value;
 
 const FILES: [&str; 3] = ["airports.csv", "seattle-weather.csv", "us-employment.csv"];
 
-/// What a command did.
+/// Result of a command.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: i32,
@@ -18,7 +17,7 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
-/// A folder of its own, with commands that run in it; its cloud ends with it.
+/// A folder in which commands run. Its cloud is stopped when it is dropped.
 pub(crate) struct Project {
     folder: tempfile::TempDir,
     variables: Vec<(&'static str, String)>,
@@ -29,7 +28,7 @@ impl Project {
         Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
     }
 
-    /// With this variable for all commands.
+    /// Sets an environment variable for all commands.
     pub(crate) fn with_variable(mut self, name: &'static str, value: String) -> Self {
         self.variables.push((name, value));
         self
@@ -64,7 +63,7 @@ impl Project {
         Run { code: status.code().unwrap(), stdout: text(stdout), stderr: text(stderr) }
     }
 
-    /// Deploys in the background, on a port that is free.
+    /// Deploys in the background on a free port.
     pub(crate) fn try_deploy(&self) -> Run {
         self.synth(&["--json", "deploy", "--local", "--detach", "--port", "0"])
     }
@@ -75,14 +74,14 @@ impl Project {
         serde_json::from_str(&run.stdout).unwrap()
     }
 
-    /// The process id of the local cloud, if it runs.
+    /// Returns the process id of the running local cloud.
     fn pid(&self) -> Option<u64> {
         let status: Value =
             serde_json::from_str(&self.synth(&["--json", "status"]).stdout).unwrap();
         status["running"]["pid"].as_u64()
     }
 
-    /// Kills the local cloud as hard as can be, and waits until it is gone.
+    /// Kills the local cloud with SIGKILL, and waits until the process has exited.
     pub(crate) fn kill(&self) {
         let pid = self.pid().expect("it runs").to_string();
         assert!(Command::new("kill").args(["-KILL", &pid]).status().unwrap().success());
@@ -104,7 +103,7 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
 }
 
-/// The fields of a CSV file; what is missing at the end of a row is empty.
+/// Returns the fields of a CSV file, with missing fields at the end of a row as empty texts.
 fn fields(path: &Path) -> Vec<Vec<String>> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_path(path).unwrap();
     reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect()
@@ -146,14 +145,14 @@ fn real_files_survive_import_edit_kill_and_export() {
         let mut expected = fields(&input);
         expected[1][1] = "new".to_owned();
         assert_eq!(fields(&project.path("after.csv")), expected, "{name}");
-        // The position before the edit is still there.
+        // The position before the edit is still readable.
         let at = history_position(&history, 1);
         project.cellar(&["export", "past.csv", "--force", "--at", &at]);
         assert_eq!(read("past.csv"), read("before.csv"), "{name}");
     }
 }
 
-/// The position on a line of a history, newest first.
+/// Returns the position on a line of a history, which is sorted newest first.
 fn history_position(history: &Run, line: usize) -> String {
     history.stdout.lines().nth(line).unwrap().split_whitespace().next().unwrap().to_owned()
 }
@@ -164,7 +163,7 @@ fn an_import_that_was_interrupted_is_finished_by_running_it_again() {
     project.deploy();
     let input = data("airports.csv");
     let mut killed = 0;
-    // Killed at ever later moments, until one run gets through.
+    // Kill the import after ever longer delays, until one run completes.
     for delay_ms in (0..).step_by(15) {
         let mut import = project.command(env!("CARGO_BIN_EXE_test-cellar"));
         let mut import = import.arg("import").arg(&input).spawn().unwrap();
@@ -184,7 +183,7 @@ fn an_import_that_was_interrupted_is_finished_by_running_it_again() {
     assert_imported_once(&project);
 }
 
-/// The import is one entry behind the first, however often it was begun.
+/// Checks that the log has one import after its first entry, regardless of the number of attempts.
 fn assert_imported_once(project: &Project) {
     let history = project.cellar(&["--json", "history"]);
     let history: Value = serde_json::from_str(&history.stdout).unwrap();
@@ -195,7 +194,7 @@ fn assert_imported_once(project: &Project) {
 #[test]
 fn the_cloud_killed_during_an_import_loses_nothing_acknowledged() {
     let project = Project::new();
-    // The same port again after the kill, so that the client finds it.
+    // The same port after the kill, so that the client finds the cloud.
     let port = free_port();
     let deploy = || {
         let run = project.synth(&["deploy", "--local", "--detach", "--no-smoke", "--port", &port]);
@@ -210,7 +209,7 @@ fn the_cloud_killed_during_an_import_loses_nothing_acknowledged() {
         project.kill();
         deploy();
     }
-    // Whether the client outlived the kills or gave up, running it again finishes the import.
+    // If the client gave up during the kills, another run completes the import.
     if !import.wait().unwrap().success() {
         let again = project.cellar(&["import", input.to_str().unwrap()]);
         assert_eq!(again.code, 0, "{again:?}");

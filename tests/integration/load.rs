@@ -1,5 +1,5 @@
-//! Load over HTTP on a local cloud that is a process of its own: small, and never judged by time. The
-//! command `load` does the same for as long as one likes.
+//! Short load runs over HTTP on a local cloud in a separate process, without checks of latency. The
+//! command `load` runs the same scenarios for any time.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use cellar_load::report::Report;
 use cellar_load::run::run;
 use cellar_tests::fast_clock::FAST_SINCE_MS;
 
-/// The scenario, made short: so many requests of each client.
+/// Returns a scenario with few requests per client.
 fn short(scenario: Scenario, clients: u32, requests: u64) -> Plan {
     let plan = scenario.plan(clients, Duration::ZERO, None);
     Plan { length: Length::Requests(requests), snapshot_entries: 50, segment_entries: 500, ..plan }
@@ -27,7 +27,7 @@ async fn made(plan: &Plan) -> Report {
     let report = run(plan, &program, |_| {}).await.unwrap();
     println!("{report}");
     assert_eq!(report.violations(), [""; 0]);
-    // Whoever leaves may still have been answered; all others were.
+    // Edits of clients that leave early may be acknowledged; all other edits must be.
     assert!(report.found().acknowledged > 0 && report.found().compared > 0);
     report
 }
@@ -43,7 +43,8 @@ async fn a_hundred_clients_at_once_lose_and_double_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cloud_that_is_killed_at_the_peak_loses_and_doubles_nothing() {
-    // No snapshots: what a killed worker holds is free only minutes later. `kills` waits for that.
+    // No snapshots, because the lease of a killed worker expires only after minutes. `kills` waits
+    // for it.
     let plan = Plan { kills: 2, snapshot_entries: 1_000, ..short(Scenario::Kill, 20, 16) };
     let plan = Plan { segment_entries: 10_000, ..plan };
     let report = made(&plan).await;

@@ -1,4 +1,5 @@
-//! Replies that get lost after the effect, between every two parts.
+//! Lost replies between any two parts of the system: the request takes effect, but its sender does
+//! not know.
 
 use cellar_api::{wire::CreateRequest, wire::MutationStatus, wire::Problem};
 use cellar_catalog::access::Role;
@@ -44,7 +45,7 @@ async fn between_the_client_and_the_api() {
     proxy.lose(1);
     let request = append_one(created, "client", 1, created.head, set_numbers(&[1.0]));
     let reply = client.append(created.id, &request).await.unwrap();
-    // The client's own retry found what the lost try had done.
+    // The client's retry found the effect of the lost attempt.
     assert_eq!(reply.results[0].status, MutationStatus::Duplicate);
     assert_eq!(reply.results[0].position, Some(at(1)));
     assert_eq!(proxy.lost(), 2);
@@ -67,7 +68,7 @@ async fn a_request_that_takes_too_long_is_answered_in_time_and_found_when_repeat
             .body(serde_json::to_vec(&request).unwrap())
             .send()
     };
-    // Every put takes effect and none is answered: the machine tries on until the time is up.
+    // Every put takes effect and gets no reply: the append retries until its time limit.
     proxy.lose(usize::MAX);
     let answer = post().await.unwrap();
     assert_eq!(answer.status(), 503);

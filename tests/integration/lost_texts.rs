@@ -1,4 +1,4 @@
-//! A long text whose object is gone, as an owner meets it and repairs it.
+//! A long text whose object is lost: an owner finds and repairs it.
 
 use cellar_base::identity::LogId;
 use cellar_engine::ports::{BlobKey, Blobs as _};
@@ -22,7 +22,7 @@ fn repair(project: &Project, id: &str, options: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
 
-/// The sheet as csv.
+/// Exports the sheet as csv.
 fn exported(project: &Project) -> String {
     done(project, &["export", "-"]).stdout
 }
@@ -52,7 +52,7 @@ async fn a_sheet_with_a_lost_text_is_read_edited_exported_and_repaired() {
         let difference = project.cellar(&["diff", "0.1", "0.2"]);
         assert!(difference.stdout.contains("B2 before: #LOST! -> deleted"), "{difference:?}");
         assert!(!exported(&project).contains("#LOST!"));
-        // An undo writes the error as a value: from then on nothing is lost. So it is looked at before.
+        // An undo writes the error as a value, which hides the loss. So check the lost cells first.
         done(&project, &["undo"]);
         assert_eq!(exported(&project), shown);
         assert_eq!(repair(&project, &id, &["--dry-run"])["cells"], Value::Array(Vec::new()));

@@ -1,4 +1,4 @@
-//! Tests across the crates: one binary, a module for each subject.
+//! Tests across crates: one binary, with one module per subject.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! `synth offload` as a process: what it shows, what it does, and that nothing is lost by it.
+//! `synth offload` as a process: its preview, its effect, and that no entry is lost.
 
 use std::fs;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::journey::{Project, Run};
 
 const OFFLOADED: [&str; 4] = ["offload", "--local", "--offload-after-days", "30"];
 
-/// What runs in a project's folder, reached as the command reaches it.
+/// The running cloud of a project's folder, accessed like the command does.
 pub(crate) struct World {
     pub(crate) tables: Arc<DynamoTables>,
     blobs: Arc<S3Blobs>,
@@ -41,7 +41,7 @@ impl World {
         Self { tables: Arc::new(tables), blobs: Arc::new(blobs) }
     }
 
-    /// A log of four segments, the last of which began so many days ago.
+    /// Creates a log of four segments. The last segment started `days` days ago.
     async fn old_log(&self, nonce: &str, days: u64) -> LogId {
         let clock = Arc::new(ManualClock::at(SystemClock.now_ms() - (days + 4) * DAY_MS));
         let tables = || Arc::clone(&self.tables);
@@ -74,7 +74,7 @@ impl World {
     }
 }
 
-/// Without the smoke test, which makes a spreadsheet of its own.
+/// Deploys without the smoke test, which would create another spreadsheet.
 fn deploy(project: &Project) {
     let run = project.synth(&["deploy", "--local", "--detach", "--no-smoke", "--port", "0"]);
     assert_eq!(run.code, 0, "{run:?}");
@@ -133,7 +133,7 @@ async fn old_segments_are_shown_offloaded_and_read_on() {
     let before = [project.cellar(&at_0_3), project.cellar(&at_1_5)];
     assert!(before.iter().all(|run| run.code == 0), "{before:?}");
 
-    // A look changes nothing, however often.
+    // A dry run changes nothing, even if it is repeated.
     let dry = [OFFLOADED.as_slice(), &["--dry-run"]].concat();
     let shown = project.synth(&dry);
     assert_eq!(shown.code, 0, "{shown:?}");
@@ -151,7 +151,7 @@ async fn old_segments_are_shown_offloaded_and_read_on() {
     let planned = report["segments"].as_array().unwrap();
     assert_eq!(planned[0]["entries"].as_u64().unwrap(), 7);
     assert_eq!(report["total"]["offload_segments"], 2);
-    // Nobody said yes.
+    // Without confirmation, nothing is done.
     let unconfirmed = project.synth(&OFFLOADED);
     assert!(unconfirmed.code == 1 && unconfirmed.stderr.contains("--yes"), "{unconfirmed:?}");
     assert!(unconfirmed.stderr.contains("To offload: 2 of 8"), "the plan first: {unconfirmed:?}");
@@ -168,7 +168,7 @@ async fn old_segments_are_shown_offloaded_and_read_on() {
     for (before, after) in before.iter().zip(&after) {
         assert_eq!((after.code, &after.stdout), (0, &before.stdout));
     }
-    // Again: nothing to do, and the options may come from the configuration.
+    // A repetition does nothing. The options can also be in the configuration.
     fs::write(project.path("cellar.yaml"), "offload_after_days: 30\nkeep_segments: 3\n").unwrap();
     let again = json(&project.synth(&["--json", "offload", "--local"]));
     assert_eq!(again["total"]["offload_segments"], 0);
@@ -197,7 +197,7 @@ async fn what_a_stopped_cloud_left_is_offloaded_where_it_lies() {
         (actions(&report), &report["total"]["deleted"]),
         (["keep", "offloaded", "keep", "keep"].map(str::to_owned).to_vec(), &Value::from(5))
     );
-    // It has ended again, and left everything as a deployment finds it.
+    // The cloud was stopped again, and its state is that of a deployment.
     let status = json(&project.synth(&["--json", "status"]));
     assert_eq!(status["running"], Value::Null);
     deploy(&project);

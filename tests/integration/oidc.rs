@@ -1,4 +1,5 @@
-//! People of other issuers over real HTTP: what they may do, and what happens when the issuer does not answer.
+//! Tokens of other issuers over HTTP: the access of their subjects, and the behavior when the
+//! issuer does not reply.
 
 use std::fs;
 
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::journey::Project;
 
-/// A cloud that believes them.
+/// Starts a cloud that accepts tokens of these issuers.
 async fn cloud(issuers: &[OidcIssuer]) -> TestCloud {
     let ports = Ports { snapshot_builder: None, ..Ports::default() };
     TestCloud::start_configured(ports, |config| {
@@ -30,7 +31,7 @@ fn request() -> CreateRequest {
     CreateRequest { nonce: "oidc".to_owned(), name: Some("Budget".to_owned()) }
 }
 
-/// The status of an answer to a holder of that token, and whether it says when to come again.
+/// Returns the status of a response to a token, and whether the response has `Retry-After`.
 async fn status(cloud: &TestCloud, token: &str) -> (u16, bool) {
     let url = format!("{}v1/spreadsheets", cloud.url);
     let answer = reqwest::Client::new().get(url).bearer_auth(token).send().await.unwrap();
@@ -47,14 +48,14 @@ async fn people_of_an_issuer_create_and_share_and_see_no_more_than_that() {
         let created = ann.create(&request()).await.unwrap();
         let hidden = bob.details(created.id).await.unwrap_err();
         assert_eq!(hidden.problem_kind(), Some(ProblemKind::NotFound));
-        // Who shares means somebody of their own issuer, unless they name another.
+        // A share is for a subject of the caller's issuer, unless the request names another issuer.
         let share = ShareRequest { subject: "bob".to_owned(), issuer: None, role: Role::Viewer };
         ann.share(created.id, &share, None).await.unwrap();
         let details = bob.details(created.id).await.unwrap();
         assert_eq!((details.name.as_str(), details.role), ("Budget", Some(Role::Viewer)));
         let of_ann = ann.details(created.id).await.unwrap().members.unwrap();
         assert!(of_ann.iter().all(|member| member.person.issuer == issuer.url()), "{of_ann:?}");
-        // A namesake with a token of the stack's own is somebody else.
+        // The same subject with a token of the stack is a different person.
         let namesake = client(&cloud.token_of("bob")).details(created.id).await.unwrap_err();
         assert_eq!(namesake.problem_kind(), Some(ProblemKind::NotFound));
         let share = ShareRequest { issuer: Some("cellar".to_owned()), ..share };
@@ -112,13 +113,14 @@ async fn strangers_of_an_issuer_are_told_what_all_strangers_are_told() {
     let former = issuer.token("ann");
     assert_eq!(status(&cloud, &former).await, (200, false));
     issuer.rotate();
-    // Its keys were fetched a moment ago: nobody looks for another one so soon.
+    // The keys were fetched a moment ago, so an unknown key causes no fetch yet.
     assert_eq!(status(&cloud, &issuer.token("ann")).await, (401, false));
     assert_eq!(status(&cloud, &former).await, (200, false));
     assert_eq!(issuer.asked(), 2);
 }
 
-/// Headers with which a token of the issuer's own key is refused, by what is wrong.
+/// Returns token headers that are refused although the issuer's key signed them, each with its
+/// fault.
 fn wrong_headers(issuer: &TestIssuer, other: &TestIssuer) -> Vec<(&'static str, Value)> {
     let with = |name: &str, value: Value| {
         let mut header = issuer.header();
@@ -140,7 +142,7 @@ fn wrong_headers(issuer: &TestIssuer, other: &TestIssuer) -> Vec<(&'static str, 
     ]
 }
 
-/// Claims that the issuer has signed and that are refused, by what is wrong.
+/// Returns claims that are refused although the issuer signed them, each with its fault.
 fn wrong_claims(issuer: &TestIssuer) -> Vec<(&'static str, String)> {
     let claims = issuer.claims("ann");
     let now_s = claims["iat"].as_u64().unwrap();
@@ -171,7 +173,7 @@ fn wrong_claims(issuer: &TestIssuer) -> Vec<(&'static str, String)> {
     all
 }
 
-/// A token whose secret is what everybody knows: the public key.
+/// Returns a token signed with the public key as an HMAC secret.
 fn signed_with_the_public_key(issuer: &TestIssuer, secret: &[u8]) -> String {
     let header = json!({"alg": "HS256", "kid": "first"}).to_string();
     let claims = issuer.claims("ann").to_string();
@@ -201,7 +203,7 @@ async fn each_forged_token_of_an_issuer_is_refused() {
         for (what, claims) in wrong_claims(&issuer) {
             forged.push((format!("{what}: {claims}"), issuer.sign_text(&issuer.header(), &claims)));
         }
-        // A key that the token brings along, or says where to fetch.
+        // Headers that contain a key or a URL of a key.
         for (name, value) in [
             ("jwk", other.published()),
             ("jku", json!(format!("{}/keys", other.url()))),
@@ -232,8 +234,8 @@ async fn each_forged_token_of_an_issuer_is_refused() {
     }
 }
 
-/// Whether a request right after a failed one is answered without another fetch. On a busy machine the second
-/// can come too late for that, so there are several attempts.
+/// Returns whether a request right after a failed one causes no fetch. Makes several attempts,
+/// because on a busy machine the second request may come too late.
 async fn second_request_asks_nobody(cloud: &TestCloud, issuer: &TestIssuer) -> bool {
     for _ in 0..5 {
         let asked = issuer.asked();

@@ -1,6 +1,6 @@
-//! A party: many clients edit one spreadsheet at once, offline half of the time, over connections that
-//! lose and double what they carry, and start again from their disks. In the end all have the same, each
-//! edit is there once, and each client's are in its order.
+//! Many clients edit one spreadsheet concurrently, offline half of the time, over connections that
+//! lose and duplicate requests, with restarts from their disks. Finally all clients show the same
+//! cells, and each edit is in the log once, in the order of its client.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,12 +27,12 @@ use fastrand::Rng;
 use crate::kills::Killed;
 use crate::kills::log::Log;
 
-/// Rows and columns in which they meet.
+/// Number of rows and columns that all clients edit.
 const SIDE: u32 = 12;
-/// How long the last rounds may take when nothing is lost any more.
+/// Maximum time of the last syncs, when no request is lost.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Somebody at the party.
+/// A client.
 struct Guest {
     token: String,
     url: String,
@@ -40,9 +40,9 @@ struct Guest {
     folder: tempfile::TempDir,
     random: Rng,
     live: Option<LiveSheet>,
-    /// What it has made, in its order.
+    /// The client's edits in order.
     made: Vec<Operation>,
-    /// What it was told: each id once.
+    /// Reported outcomes; each id is reported once.
     told: BTreeMap<u64, Option<Position>>,
 }
 
@@ -60,7 +60,7 @@ impl Guest {
         }
     }
 
-    /// Its live sheet, opened again until that works.
+    /// Returns the live sheet, after opening it again if necessary.
     async fn live(&mut self) -> &mut LiveSheet {
         while self.live.is_none() {
             let client = Client::new(&self.url, Some(&self.token)).unwrap();
@@ -78,7 +78,7 @@ impl Guest {
         self.live.as_mut().unwrap()
     }
 
-    /// One edit on what is shown, and perhaps a round, or a restart.
+    /// Makes one edit of the shown cells, and sometimes a sync or a restart.
     async fn step(&mut self) {
         let operation = self.operation();
         self.live().await.edit(operation.clone()).unwrap();
@@ -87,7 +87,8 @@ impl Guest {
             0..9 => drop(self.round().await),
             9 => self.live = None,
             10 => {
-                // A view may miss what a newer snapshot has replaced, or what was never loaded.
+                // A view may lack cells that a newer snapshot has replaced or that were never
+                // loaded.
                 let view = self.live().await.view(None, Rectangle::EVERYTHING).await;
                 assert!(view.is_ok() || view.is_err_and(|error| error.is_offline()));
             }
@@ -95,7 +96,7 @@ impl Guest {
         }
     }
 
-    /// One round; whether somebody answered.
+    /// Syncs. Returns whether the API replied.
     async fn round(&mut self) -> bool {
         match self.live().await.sync().await {
             Ok(synced) => {
@@ -115,7 +116,7 @@ impl Guest {
         }
     }
 
-    /// Something of everything, where the others are, too.
+    /// Returns a random operation in the shared rows and columns.
     fn operation(&mut self) -> Operation {
         let (sheet, random) = (SheetId::FIRST, &mut self.random);
         let (row, column) = (random.u32(..SIDE), random.u32(..SIDE));
@@ -137,7 +138,7 @@ impl Guest {
         }
     }
 
-    /// Rounds until nothing waits and nothing is new.
+    /// Syncs until no edit is pending and no entry is new.
     async fn finish(&mut self) {
         let began = Instant::now();
         loop {
@@ -150,7 +151,7 @@ impl Guest {
         }
     }
 
-    /// A hash of all that it shows, as JSON and as it exports.
+    /// Returns a hash of all shown cells, as JSON and as an export.
     async fn hash(&mut self) -> String {
         self.round().await;
         let reply = self.live().await.view(None, Rectangle::EVERYTHING).await.unwrap();
@@ -165,7 +166,7 @@ fn hash(bytes: &[u8]) -> String {
     cellar_api::wire::hexadecimal(&sha2::Sha256::digest(bytes))
 }
 
-/// Whether the log has each edit of each guest once, in its order, as it was made.
+/// Checks that the log has each edit of each client once, unchanged and in order.
 fn check(entries: &[Arc<Entry>], guests: &[Guest]) {
     check_no_gap(entries).unwrap();
     check_once(entries).unwrap();
@@ -186,7 +187,8 @@ fn check(entries: &[Arc<Entry>], guests: &[Guest]) {
     };
     let made = guests.iter().map(|guest| guest.made.clone()).collect();
     assert!(sorted(found.into_values().collect()) == sorted(made), "each edit once, in its order");
-    // Who started again may not have been told of what the disk had seen; the rest is true.
+    // A restarted client may lack outcomes that were already stored on disk; all reported outcomes
+    // must be correct.
     for guest in guests {
         let is_true = |placed: &BTreeMap<u64, Option<Position>>| {
             guest.told.iter().all(|(id, at)| at.is_none() || placed.get(id) == Some(at))
@@ -195,7 +197,7 @@ fn check(entries: &[Arc<Entry>], guests: &[Guest]) {
     }
 }
 
-/// Whether all show the same, which is what the server shows and exports.
+/// Checks that all clients show the same cells as the server, and export the same.
 async fn check_hashes(guests: &mut [Guest], server: &Client, created: CreateReply) {
     let mut hashes = Vec::new();
     for guest in guests.iter_mut() {
@@ -251,7 +253,7 @@ async fn party(count: u64, edits: usize) {
     );
 }
 
-/// All edits of one guest, over a connection that is bad and gone at times; then until all is there.
+/// Makes all edits of one client over an unreliable connection, then syncs until it is done.
 async fn celebrate(mut guest: Guest, proxy: FaultyProxy, edits: usize) -> (Guest, FaultyProxy) {
     guest.live().await;
     proxy.set(Faults { drop_request: 8, drop_reply: 8, twice: 8, delay: 20 });

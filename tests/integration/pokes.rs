@@ -1,4 +1,4 @@
-//! Pokes over real HTTP: who follows learns of an edit at once, and nothing waits for followers.
+//! Pokes over HTTP: followers learn of an edit immediately, and appends do not wait for followers.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// An open connection, and what came and was not read yet.
+/// An open connection with its unread bytes.
 struct Following {
     response: reqwest::Response,
     text: String,
@@ -118,7 +118,7 @@ async fn a_client_is_poked_beyond_what_it_knows_and_waits_where_nobody_pokes() {
     append(&cloud, one, 2).await;
     append(&cloud, one, 3).await;
     assert_eq!(timeout(PATIENCE, pokes.wait_beyond(at(2))).await, Ok(at(3)));
-    // Who comes later learns where it ends.
+    // A new follower first receives the newest position.
     assert_eq!(
         timeout(PATIENCE, client(&cloud.url).pokes(one.id).wait_beyond(at(1))).await,
         Ok(at(3))

@@ -1,4 +1,4 @@
-//! `synth purge` as a process: what it shows, what it removes, and what stays.
+//! `synth purge` as a process: its preview, the data that it removes, and the data that remains.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 
 use crate::journey::{Project, Run};
 
-/// What runs in a project's folder, as it was some days ago.
+/// The stopped cloud of a project's folder, with a clock in the past.
 struct Past {
     tables: Arc<DynamoTables>,
     blobs: Arc<S3Blobs>,
@@ -67,7 +67,7 @@ impl Past {
         Self { tables, blobs, clock, logs, catalog }
     }
 
-    /// The service of a process that knows nothing yet.
+    /// Returns the service of a process without cached state.
     fn logs(&self) -> Logs {
         service(&self.tables, &self.blobs, &self.clock)
     }
@@ -78,7 +78,7 @@ impl Past {
         self.catalog.change(log, by, action, None).await.unwrap();
     }
 
-    /// A spreadsheet with edits and an upload.
+    /// Creates a spreadsheet with edits and an upload.
     async fn spreadsheet(&self, name: &str) -> LogId {
         let log = LogId::derive(&subject(), name).unwrap();
         let mut tail = self.logs.create(log, Some("alice".into())).await.unwrap().head;
@@ -114,7 +114,7 @@ fn reported(run: &Run) -> Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
 
-/// What is done with each spreadsheet, by its name.
+/// Returns the action for each spreadsheet, by name.
 fn actions(report: &Value) -> Vec<(String, String)> {
     let rows = report["spreadsheets"].as_array().unwrap().iter();
     let text = |row: &Value, field: &str| row[field].as_str().unwrap().to_owned();
@@ -160,7 +160,7 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     }
     lately.change(young, CatalogAction::Delete).await;
 
-    // A look changes nothing, and nobody said yes.
+    // A dry run and an unconfirmed purge change nothing.
     let shown = project.synth(&["purge", "--local", "--dry-run"]);
     for text in [
         "To purge: 1 of 3 deleted spreadsheets.",
@@ -186,7 +186,8 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     let cells = past.logs.workbook(fork, None, None).await.unwrap().workbook;
     let cell = cells.sheet(SheetId::FIRST).unwrap().cell(0, 0);
     assert_eq!(cell.value, CellValue::Number(1.5), "the fork's");
-    // It is as if it had never been, also for whoever may see everything; its history says who did it.
+    // The spreadsheet no longer exists for any token; its history still names the person who
+    // deleted it.
     let id = gone.to_string();
     for asked in [&["details"][..], &["details", "--changes"], &["get"], &["undelete"]] {
         let told = project.cellar(&[&["-s", &id], asked].concat());
@@ -197,7 +198,7 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     let last = history.events.first().unwrap();
     assert_eq!((last.event.kind(), last.event.by().subject.as_str()), ("Purged", "synth purge"));
 
-    // Its fork goes first, and then both at once.
+    // A fork must be purged before its source: now one run purges both.
     Past::of(&project, 35).change(fork, CatalogAction::Delete).await;
     let report = reported(&project.synth(&["--json", "purge", "--local", "--yes"]));
     let done = named(&[("fork", "purged"), ("forked", "purged"), ("young", "keep")]);
@@ -209,7 +210,7 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     assert_eq!(past.is_there(in_use).await, (true, 1));
 }
 
-/// Everything in the bucket below the prefix of a family.
+/// Returns the keys of all objects with the prefix of a family.
 async fn objects(past: &Past, family: LogId) -> BTreeSet<String> {
     let below = format!("sheets/{family}/");
     let page = past.blobs.list(&below, None, MAX_LISTED_BLOBS).await.unwrap();
@@ -217,7 +218,7 @@ async fn objects(past: &Past, family: LogId) -> BTreeSet<String> {
     page.blobs.into_iter().map(|blob| blob.key).collect()
 }
 
-/// Appends a text that is an object of its own, begins a segment, and makes its snapshot.
+/// Appends a text that is a separate object, starts a segment, and builds its snapshot.
 async fn snapshot(past: &Past, log: LogId, text: &str) {
     let tail = past.logs.load(log, None).await.unwrap().entries.last().unwrap().position;
     let value = Some(CellValue::Text(text.repeat(2_000)));
@@ -231,7 +232,7 @@ async fn snapshot(past: &Past, log: LogId, text: &str) {
     make_snapshot(past.logs(), &past.tables, &past.blobs, log, segment + 1).await;
 }
 
-/// The objects of a cloud that does not run, as if they had been written so many days before.
+/// Ages the objects of a stopped cloud by `days` days.
 fn age(project: &Project, days: u64) {
     let buckets = std::fs::read_dir(project.path(".cellar/local/buckets")).unwrap();
     for bucket in buckets {
@@ -265,7 +266,7 @@ async fn a_fork_goes_with_its_snapshots_and_its_source_reads_as_before() {
     let cells = project.cellar(&["-s", &origin.to_string(), "get", "--range", "A1:A4"]);
     assert!(cells.code == 0 && cells.stdout.contains("of the origin"), "{cells:?}");
 
-    // What was written a short time ago would stay.
+    // Recently written objects would remain.
     project.kill();
     age(&project, 20);
     project.deploy();

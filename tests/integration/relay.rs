@@ -1,4 +1,4 @@
-//! From the tables' stream to jobs and tags, as the template wires it.
+//! From the change stream to jobs and tags, wired as in the template.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,10 +18,10 @@ use cellar_tests::edits::{append_one, at, set_numbers};
 use serde_json::Value;
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Long enough for a record to be relayed if it were to be.
+/// Long enough for a record to be relayed.
 const QUIET: Duration = Duration::from_millis(1_500);
 
-/// The real time, in which waiting takes almost none: retries come at once.
+/// The real time, with very short waits, so that retries are immediate.
 struct HastyClock;
 
 #[async_trait]
@@ -71,7 +71,7 @@ async fn bodies(queue: &LocalQueue) -> Vec<String> {
     messages.into_iter().map(|message| message.body).collect()
 }
 
-/// Puts an entry as another version of Cellar might have written it: only its key and this.
+/// Puts an entry as another version of Cellar might write it: only its key and these attributes.
 async fn put(cloud: &TestCloud, log: u8, num: u32, attributes: &[(&str, AttributeValue)]) {
     let mut partition = vec![0; 20];
     partition[15] = log;
@@ -87,7 +87,7 @@ async fn put(cloud: &TestCloud, log: u8, num: u32, attributes: &[(&str, Attribut
     request.send().await.unwrap();
 }
 
-/// The log of [`put`].
+/// Returns the id of the log that [`put`] writes.
 fn log(number: u8) -> LogId {
     LogId::from_uuid(uuid::Uuid::from_u128(number.into()))
 }
@@ -127,7 +127,7 @@ async fn an_external_body_loses_its_tag_and_a_repetition_changes_nothing() {
     for key in ["uploads/a/b", "uploads/a/c"] {
         wait_until(key, || async { world.tags.is_pending(key) == Some(false) }).await;
     }
-    // Another entry with the same body: the tag is gone already, which is as good.
+    // Another entry with the same body, whose tag was already removed.
     put(&cloud, 7, 3, &[("T", text("E")), ("E", text("uploads/a/b"))]).await;
     put(&cloud, 7, 4, &[("T", text("S"))]).await;
     wait_for(cloud.queue("SnapshotQueue"), 1).await;
@@ -138,7 +138,7 @@ async fn an_external_body_loses_its_tag_and_a_repetition_changes_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_can_never_succeed_ends_among_the_dead_letters_and_blocks_nothing() {
     let (cloud, _world) = start().await;
-    // Of a segment that no log has; and an external body that is gone.
+    // An entry of a segment that no log has, and an external body that does not exist.
     let mut partition = vec![0; 16];
     partition.extend(u32::MAX.to_be_bytes());
     cloud
@@ -157,7 +157,7 @@ async fn what_can_never_succeed_ends_among_the_dead_letters_and_blocks_nothing()
     wait_for(letters, 2).await;
     wait_for(queue, 1).await;
     let jobs = bodies(queue).await;
-    // At least once: what stands behind a failed record may come again with it.
+    // Delivery is at least once: records after a failed record may be relayed again.
     assert!(jobs.iter().all(|body| SnapshotJob::decode(body).unwrap().log == log(9)));
     for body in bodies(letters).await {
         let letter: Value = serde_json::from_str(&body).unwrap();
@@ -178,7 +178,7 @@ async fn a_killed_cloud_loses_no_job_and_repeats_none_that_was_done() {
         put(&cloud, number, 1, &[("T", text("S"))]).await;
         logs.push(log(number));
     }
-    // Killed at once: some are relayed, some are not.
+    // Killed immediately: only some records were relayed.
     let cloud = cloud.kill_and_start(world.ports()).await;
     let queue = cloud.queue("SnapshotQueue");
     wait_for(queue, 5).await;
@@ -192,7 +192,7 @@ async fn a_killed_cloud_loses_no_job_and_repeats_none_that_was_done() {
     }
     let mut relayed: Vec<_> =
         relayed.iter().map(|body| SnapshotJob::decode(body).unwrap().log).collect();
-    // One batch may come twice for the first kill; for the second, nothing was left to do.
+    // The first kill may repeat one batch; at the second kill, all records had been relayed.
     assert!(relayed.len() <= 10, "{}", relayed.len());
     relayed.sort_unstable();
     relayed.dedup();

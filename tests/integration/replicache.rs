@@ -1,6 +1,5 @@
-//! The unmodified Replicache client from npm against push and pull.
-//!
-//! Its licence lets it be used, not passed on: it is installed for this test, and never shipped.
+//! The unmodified Replicache client from npm against push and pull. Its licence permits use but no
+//! redistribution, so it is installed for this test and never shipped.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -20,7 +19,7 @@ const PACKAGE: Files<'static> = &[
 ];
 const LOCK_FILE: &str = include_str!("../replicache/package-lock.json");
 
-/// Plays a scenario in a spreadsheet of its own; the texts of its first column afterwards.
+/// Runs a scenario in a new spreadsheet. Returns the texts of its first column.
 async fn play(folder: &PathBuf, scenario: &str) -> Vec<String> {
     let cloud = TestCloud::start_without_snapshots().await;
     let request = CreateRequest::new(scenario.to_owned());

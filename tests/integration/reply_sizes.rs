@@ -1,4 +1,4 @@
-//! Replies fit through a Lambda, whatever is in the cells.
+//! Replies fit into a Lambda response, regardless of the cells.
 
 use cellar_api::{wire::CreateRequest, wire::SentMutation};
 use cellar_sheet::cell::Value;
@@ -6,7 +6,7 @@ use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::append_one;
 
-/// What a Lambda may answer, with the JSON that its reply travels in.
+/// Maximum size of a Lambda response, including the JSON around the reply.
 const LAMBDA_REPLY_BYTES: usize = 6 * 1024 * 1024;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -27,7 +27,7 @@ async fn texts_of_quotes_and_control_characters_fit() {
         }
         let loaded = client.load(created.id, None).await.unwrap();
         let cells = client.cells(created.id, &cellar::CellsQuery::default()).await.unwrap();
-        // A client that is far behind: the reply of its append is cut like the others.
+        // A client with an old base: the reply of its append is also truncated.
         let late = SentMutation {
             id: 1,
             base: created.head,

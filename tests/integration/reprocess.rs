@@ -1,4 +1,5 @@
-//! `synth reprocess` as a process: what was lost is found, shown and made, and nothing else changes.
+//! `synth reprocess` as a process: it finds, lists and builds lost snapshots, and changes nothing
+//! else.
 
 use std::fs;
 use std::sync::Arc;
@@ -35,10 +36,10 @@ use crate::journey::{Project, Run};
 
 const REPROCESS: [&str; 2] = ["reprocess", "--local"];
 const PATIENCE: Duration = Duration::from_secs(240);
-/// Entries between two snapshots: as few as can be configured.
+/// Entries between two snapshots: the smallest configurable value.
 const ENTRIES: u32 = 10;
 
-/// What runs in a project's folder, reached as the command reaches it.
+/// The running cloud of a project's folder, accessed like the command does.
 pub(crate) struct World {
     tables: Arc<DynamoTables>,
     pending: DynamoPendingSnapshots,
@@ -62,14 +63,14 @@ impl World {
         Self { tables: Arc::new(tables), pending, blobs, client, names }
     }
 
-    /// As a process that knows nothing yet.
+    /// Returns the service of a process without cached state.
     fn logs(&self) -> Logs {
         let tables = || Arc::clone(&self.tables);
         let blobs = Arc::clone(&self.blobs);
         Logs::new(tables(), tables(), blobs, Arc::new(SystemClock), Arc::new(SystemRandom))
     }
 
-    /// A log with snapshots, the last of which is made.
+    /// Creates a log with snapshots, and waits until the last one is finished.
     async fn log_with_snapshots(&self, nonce: &str, edits: u32) -> Log {
         let (logs, log) = (self.logs(), log(nonce));
         logs.create(log, Some("alice".into())).await.unwrap();
@@ -81,7 +82,7 @@ impl World {
             logs.upkeep(log, &policy).await.unwrap();
         }
         let page = self.tables.page(log, Position::FIRST, true).await.unwrap();
-        // Of a log's first entry, none is made.
+        // The first entry of a log has no snapshot.
         let marks = page.entries.iter().skip(1);
         let marks = marks.filter(|entry| matches!(entry.content, Content::Snapshot { .. }));
         let marks = marks.map(|entry| entry.position).collect::<Vec<_>>();
@@ -90,7 +91,7 @@ impl World {
         log
     }
 
-    /// Waits until all is made, and nobody is on anything.
+    /// Waits until all snapshots are finished and no pending record remains.
     async fn made(&self, log: &Log) {
         let wait = async {
             let end = SnapshotJob { log: log.id, position: Position::new(9, 0).unwrap() };
@@ -113,7 +114,7 @@ impl World {
         roots
     }
 
-    /// All cells at each snapshot and at the end, read through snapshots.
+    /// Returns all cells at each snapshot and at the end, read through snapshots.
     async fn cells(&self, log: &Log) -> Vec<Vec<(u32, u32, Cell)>> {
         let mut all = Vec::new();
         for at in log.marks.iter().chain([&log.tail]) {
@@ -136,7 +137,7 @@ impl World {
         all
     }
 
-    /// As if the message of the last snapshot had been lost.
+    /// Restores the state in which the job of the last snapshot was lost.
     async fn unmake_last(&self, log: &Log) {
         let [.., before, last] = log.marks.as_slice() else { panic!("{:?}", log.marks) };
         let key = |item: record::Item| {
@@ -168,7 +169,7 @@ impl World {
             .unwrap();
     }
 
-    /// Deletes what is below `sheets/` and has this in its key; says how many objects.
+    /// Deletes the objects below `sheets/` whose keys contain `part`. Returns their number.
     async fn delete_objects(&self, log: &Log, part: &str, at_most: usize) -> usize {
         let page = self.blobs.list(&format!("sheets/{}/", log.id), None, 1_000).await.unwrap();
         let keys = page.blobs.into_iter().map(|blob| blob.key).filter(|key| key.contains(part));
@@ -187,11 +188,11 @@ impl World {
 struct Log {
     id: LogId,
     tail: Position,
-    /// Its Snapshot entries.
+    /// Positions of the Snapshot entries.
     marks: Vec<Position>,
 }
 
-/// Enough for a chunk now and then.
+/// Returns an operation with enough cells to need a chunk occasionally.
 fn block(seed: u32) -> Operation {
     let cell = |number: u32| CellEdit {
         row: seed % 11 * 50 + number / 8,
@@ -273,7 +274,7 @@ async fn a_snapshot_whose_message_was_lost_is_made() {
     assert_eq!(world.roots(&log).await[2], None);
     assert_eq!(world.last_snapshot(&log).await, Some(log.marks[1].num()));
 
-    // Twice at once: the second message, if there is one, is dropped.
+    // Twice concurrently: a second message is dropped.
     for _ in 0..2 {
         let sent = reprocess(&project, &["--yes"]);
         assert_eq!(sent.code, 0, "{sent:?}");
@@ -282,7 +283,7 @@ async fn a_snapshot_whose_message_was_lost_is_made() {
     assert_eq!((world.roots(&log).await, world.cells(&log).await), (roots.clone(), cells.clone()));
     assert_eq!(json(&project, &[])["total"]["found"], 0);
 
-    // Of a cloud that does not run: the command runs it until the snapshot is made.
+    // The cloud is stopped: the command runs it until the snapshot is finished.
     world.unmake_last(&log).await;
     assert_eq!(project.synth(&["destroy", "--local"]).code, 0);
     assert_eq!(json(&project, &["--dry-run"])["total"]["send"], 1);
@@ -342,7 +343,7 @@ async fn what_is_lost_of_the_bucket_is_made_anew() {
     world.made(&log).await;
     assert_eq!(world.cells(&log).await, cells);
 
-    // All of it, and asked for twice at once.
+    // All objects are deleted, and two rebuilds run concurrently.
     assert!(world.delete_objects(&log, "", 1_000).await > 3);
     for _ in 0..2 {
         let begun = run(&["--yes"]);
@@ -353,7 +354,7 @@ async fn what_is_lost_of_the_bucket_is_made_anew() {
     let read = project.cellar(&["-s", &id, "get", "--range", "A1:H600"]);
     assert_eq!(read.code, 0, "{read:?}");
 
-    // The same of a cloud that does not run.
+    // Repeat for a stopped cloud.
     world.delete_objects(&log, "", 1_000).await;
     assert_eq!(project.synth(&["destroy", "--local"]).code, 0);
     let options = rebuild(&[]);
@@ -407,7 +408,7 @@ async fn a_body_whose_tag_was_left_is_kept_and_a_lost_one_is_an_error() {
         }
     };
     tokio::time::timeout(PATIENCE, relayed).await.expect("the relay removes the tag");
-    // As if it had not.
+    // Restore the tag, as if the relay had not removed it.
     world.blobs.put(blob).await.unwrap();
     assert_eq!(json(&project, &["--dry-run"])["total"]["keep"], 1);
     assert_eq!(world.blobs.pending(&key).await, Ok(Some(true)), "looking changes nothing");

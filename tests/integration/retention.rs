@@ -1,5 +1,5 @@
-//! Offloading and trimming over a real DynamoDB and a real S3: what is kept, what is refused, and
-//! that nobody notices.
+//! Offloading and trimming over a real DynamoDB and a real S3: the remaining data, the refusals,
+//! and unchanged reads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,7 +38,7 @@ fn insert_rows(before: u32, count: u32) -> Operation {
     Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before, count })
 }
 
-/// Four segments, of which the first two can be offloaded a day later.
+/// Creates four segments, of which the first two can be offloaded a day later.
 async fn four_segments(world: &OldLogs, nonce: &str) -> Growing {
     let mut growing = world.create(nonce).await;
     for segment in 0..4 {
@@ -56,7 +56,7 @@ async fn four_segments(world: &OldLogs, nonce: &str) -> Growing {
     growing
 }
 
-/// All that can be read of a log, by a process that knows nothing.
+/// All readable contents of a log, for a process without cached state.
 #[derive(Debug, PartialEq)]
 struct Reading {
     states: Vec<Workbook>,
@@ -77,7 +77,7 @@ impl Reading {
             let page = logs.history(log, from, 5).await.unwrap();
             assert!(!page.entries.is_empty() && page.entries.len() <= 5);
             history.extend(page.entries.iter().map(|entry| {
-                // The mark is on the first entry of a trimmed segment, and only there.
+                // Only the first entry of a trimmed segment has a mark.
                 let whole = (entry.position.num() > 0).then(|| entry.as_ref().clone());
                 (entry.position, whole)
             }));
@@ -124,15 +124,15 @@ async fn a_trimmed_segment_keeps_two_items_and_everything_can_still_be_read() {
     }
     assert_eq!(world.stored(log, 2).await.len(), 9);
     assert_eq!(Reading::of(&world.logs(), log).await, before, "from the offloaded segment");
-    // Again: nothing is left to do, and nothing is done.
+    // A second run finds nothing to do.
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
     assert_eq!(plans[0].plan, Plan::Keep(Keep::TrimmedAlready));
     assert_eq!(carry_out_all(&world, log).await, [0, 0, 0, 0]);
-    // An update from a segment that is left, and from one that is not.
+    // Updates since a position in a remaining segment, and since one in a trimmed segment.
     let updated = world.logs().update(log, at(2, 3)).await.unwrap();
     assert_eq!(updated.entries.len(), 5 + 7);
     assert_eq!(world.logs().update(log, at(1, 3)).await, Err(LogError::Reload));
-    // An edit made long ago is transformed past what came since, which is in the offloaded segment and after.
+    // An old edit is transformed past later entries, in the offloaded segment and after it.
     let late = edit(log, 9, 1, at(0, 2), set_text(4, "late"));
     let appended = world.logs().append(late).await.unwrap();
     assert_eq!(appended.results[0].rejection, None);
@@ -161,19 +161,20 @@ async fn an_edit_on_a_base_that_is_gone_is_handed_back_and_the_numbering_goes_on
         let rejection = appended.results[0].rejection.clone().expect("it is rejected");
         assert_eq!(rejection.reason, RejectionReason::BaseGone);
         assert_eq!(appended.results[0].position, Some(at(3, 7)));
-        // The same again, by another process: the same answer and no second entry.
+        // Another process repeats the request: it gets the same response, and there is no second
+        // entry.
         let repeated = edit(log, 3, 26, at(0, 2), set_text(4, "late"));
         let repeated = world.logs().append(repeated).await.unwrap();
         assert_eq!(repeated.results[0].rejection, Some(rejection));
         assert!(repeated.results[0].duplicate);
         let next = growing.append(set_text(0, "goes on")).await;
         assert_eq!((next.results[0].rejection.clone(), next.tail), (None, at(3, 8)));
-        // A position that is gone is an error, the newest snapshot is not.
+        // A trimmed position is an error; the newest snapshot is readable.
         let gone = world.logs().workbook(log, Some(at(0, 3)), None).await;
         assert_eq!(gone.err(), Some(LogError::Corrupt { at: at(0, 1) }));
         assert!(world.logs().history(log, Some(at(0, 3)), 5).await.is_err());
         assert!(world.logs().load(log, None).await.is_ok());
-        // What never was is still no base.
+        // A position that never existed is still refused as a base.
         let never = edit(log, 77, 1, at(3, 99), set_text(0, "x"));
         let refused = world.logs().append(never).await.unwrap_err();
         assert_eq!(refused, LogError::Refused(Refusal::UnknownBase { base: at(3, 99) }));
@@ -197,7 +198,8 @@ fn sha256_of(bytes: &[u8]) -> String {
     cellar_api::wire::hexadecimal(&Sha256::digest(bytes))
 }
 
-/// The defect that this keeps away: what a process has just read of an old segment is no tail.
+/// Regression test: entries that a process has just read from an old segment must not become its
+/// cached tail.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_read_before_a_trim_is_no_tail_after_it() {
     let world = OldLogs::start().await;
@@ -236,7 +238,7 @@ async fn nothing_is_trimmed_before_its_time() {
     to(ended_s + TRIM_FENCE_S - 1);
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
     assert_eq!(plans[0].plan, Plan::Keep(Keep::TooYoung));
-    // Whatever was planned, by whom ever: the trim itself looks at the time.
+    // The trim itself checks the time, regardless of the plan.
     let forced = PlannedSegment { plan: Plan::OffloadAndTrim, ..plans[0].clone() };
     let refused = world.offloader().execute(&forced).await.unwrap_err();
     let refusal = TrimRefusal::TooYoung;
@@ -247,7 +249,7 @@ async fn nothing_is_trimmed_before_its_time() {
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
     assert_eq!(plans[0].plan, Plan::Trim, "offloaded it is already");
     assert_eq!(world.offloader().execute(&plans[0]).await.unwrap().deleted, 6);
-    // The one that goes on has no end to count from.
+    // The age of an unfinished segment is unknown.
     let open = PlannedSegment { plan: Plan::OffloadAndTrim, ..plans[3].clone() };
     let refused = world.offloader().execute(&open).await.unwrap_err();
     assert_eq!(refused, RetentionError::NotWhole { log, segment: 3 });
@@ -273,21 +275,21 @@ async fn an_offload_that_is_lost_is_made_again_while_it_can_be() {
     assert!(done.offloaded_bytes.is_some() && done.deleted == 6, "{done:?}");
     assert_eq!(offloaded_key(&world, log, 0).await, key, "the same content, the same name");
     assert_eq!(Reading::of(&world.logs(), log).await, before);
-    // Where entries are gone already, nothing more is deleted.
+    // If entries are missing, no more are deleted.
     world.tables.delete(log, &[at(1, 1)]).await.unwrap();
     let refused = world.offloader().execute(&plans[1]).await.unwrap_err();
     assert_eq!(refused, RetentionError::NotWhole { log, segment: 1 });
     assert_eq!(world.stored(log, 1).await, [0, 2, 3, 4, 5, 6, 7]);
 }
 
-/// When a call fails for good: as if the process had been killed there.
+/// Step after which all calls fail, as if the process had been killed.
 #[derive(Clone, Copy, PartialEq)]
 enum Fails {
     Before,
     After,
 }
 
-/// The port, up to a crash.
+/// The retention port, with a crash at a given step.
 struct FailingRetention {
     inner: Arc<dyn Retention>,
     calls_left: AtomicUsize,
@@ -331,7 +333,7 @@ impl Retention for FailingRetention {
         self.call(self.inner.mark_trimmed(log, segment, trimmed_s)).await
     }
     async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {
-        // In the middle of them, as a kill may come.
+        // In the middle of the batch, as a kill could.
         let (first, rest) = positions.split_at(positions.len() / 2);
         self.call(self.inner.delete(log, first)).await?;
         self.call(self.inner.delete(log, rest)).await
@@ -360,7 +362,7 @@ async fn a_crash_at_any_step_loses_nothing_and_the_next_run_finishes() {
             assert_eq!(crashed.is_err(), calls < 4, "{nonce}: {crashed:?}");
             crashes += u32::from(crashed.is_err());
             assert_eq!(Reading::of(&world.logs(), log).await, before, "{nonce}, after the crash");
-            // A trim that was cut off in the middle is seen as such.
+            // An interrupted trim is recognized.
             carry_out_all(&world, log).await;
             for segment in [0, 1] {
                 assert_eq!(world.stored(log, segment).await, [0, 7], "{nonce}");

@@ -1,4 +1,4 @@
-//! DynamoDB, through the SDK and HTTP, keeps the contract of what an operator does to old segments.
+//! DynamoDB, through the SDK and HTTP, satisfies the contract of offloading and trimming.
 
 use cellar_tests::cloud::TestCloud;
 

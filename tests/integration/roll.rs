@@ -1,4 +1,5 @@
-//! Rolls over a real DynamoDB: their cost, races, lost replies, and whoever reads or appends across.
+//! Rolls over a real DynamoDB: their cost, races, lost replies, and reads and appends across
+//! segments.
 
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ async fn a_roll_costs_six_write_units_and_one_read() {
     assert_eq!(growing.logs.roll(Arc::clone(&tail)).await, Ok(Rolled::Into { segment: 1 }));
     let cost = world.meter.take();
     assert_eq!((cost.read_units(), cost.write_units, cost.table_requests), (1.0, 6, 2));
-    // Repeated, it is a read.
+    // A repeated roll costs only a read.
     assert_eq!(world.logs().roll(tail).await, Ok(Rolled::Into { segment: 1 }));
     let cost = world.meter.take();
     assert_eq!((cost.read_units(), cost.write_units), (1.0, 0));
@@ -55,7 +56,8 @@ async fn everybody_gets_across_the_boundary() {
     assert_eq!(before.head, at(0, 4));
     world.roll(&mut growing).await;
     let log = growing.log;
-    // A process that knows only the old segment appends into the new one, reading what it missed.
+    // A process that has cached only the old segment reads the missing entries and appends to the
+    // new segment.
     let appended = stale.append(edit(log, 9, 1, at(0, 4), set_numbers(&[7.0]))).await.unwrap();
     assert_eq!(appended.tail, at(1, 1));
     let missing: Vec<_> = appended.missing.iter().map(|entry| entry.position).collect();
@@ -84,7 +86,7 @@ fn positions(entries: &[Arc<cellar_log::entry::Entry>]) -> Vec<Position> {
     entries.iter().map(|entry| entry.position).collect()
 }
 
-/// Every position that the tables have, in ascending order.
+/// Returns all stored positions in ascending order.
 async fn all_of(log: LogId, world: &OldLogs) -> Vec<Position> {
     let newest = world.tables.newest(log, 1, true).await.unwrap()[0].num;
     let mut all = Vec::new();
@@ -94,7 +96,8 @@ async fn all_of(log: LogId, world: &OldLogs) -> Vec<Position> {
     all
 }
 
-/// Checks that every segment but the last ends in exactly one End Segment, without a gap.
+/// Checks that each segment except the last ends with exactly one End Segment, and that there is no
+/// gap.
 async fn assert_valid(log: LogId, world: &OldLogs, segments: u32) {
     assert_eq!(world.tables.newest(log, 1, true).await.unwrap()[0].num, segments - 1);
     for segment in 0..segments {
@@ -118,7 +121,7 @@ async fn many_workers_that_roll_at_once_end_the_segment_once() {
     let world = OldLogs::start().await;
     let growing = grown(&world, "many workers", 3).await;
     world.finish_snapshot(growing.log, 0).await;
-    // Some know the tail, some are behind.
+    // Some processes have cached the tail, others an older entry.
     let mut rolls = Vec::new();
     for worker in 0..8 {
         let (logs, log) = (world.logs(), growing.log);
@@ -185,7 +188,7 @@ async fn appends_go_on_during_rolls_and_none_is_lost_or_doubled() {
     assert_eq!(ids, expected, "each exactly once");
 }
 
-/// Repeats while others are faster; gives the tail.
+/// Repeats an append until it wins. Returns the position of the tail.
 async fn append_patiently(logs: &Logs, request: cellar_log::append::Request) -> Position {
     loop {
         match logs.append(request.clone()).await {

@@ -1,36 +1,36 @@
-//! The routes of the API, from its own description, each with a request that means something: what a
-//! test says of every route it says of the next one, too.
+//! The routes of the API from its OpenAPI document, each with a valid request, so that tests of all
+//! routes include new routes.
 
 use cellar_base::position::Position;
 use cellar_tests::cloud::TestCloud;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
-/// Routes that name no spreadsheet.
+/// Routes without a spreadsheet in the path.
 const OPEN: [&str; 4] = ["/v1/feed", "/v1/health", "/v1/openapi.json", "/v1/spreadsheets"];
-/// A hash of nothing.
+/// Hash of no bytes.
 const HASH: &str = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
 
-/// A route about a spreadsheet.
+/// A route with a spreadsheet in its path.
 #[derive(Debug, Clone)]
 pub(crate) struct Route {
     pub(crate) method: Method,
-    /// With `{id}`, `{upload_id}` and `{link_id}`.
+    /// Path with `{id}`, `{upload_id}` and `{link_id}`.
     pub(crate) path: String,
 }
 
-/// What requests are about.
+/// The resources of a request.
 #[derive(Debug, Clone)]
 pub(crate) struct Subject {
     pub(crate) head: Position,
     pub(crate) incarnation: u32,
-    /// An upload that is there and was not completed.
+    /// An upload that exists and was not completed.
     pub(crate) upload: String,
     pub(crate) upload_bytes: usize,
     pub(crate) upload_sha256: String,
 }
 
-/// Every route of a running cloud that names a spreadsheet.
+/// Returns every route of a running cloud with a spreadsheet in its path.
 pub(crate) async fn routes(cloud: &TestCloud) -> Vec<Route> {
     let url = format!("{}v1/openapi.json", cloud.url);
     let text = reqwest::get(url).await.unwrap().text().await.unwrap();
@@ -50,13 +50,13 @@ pub(crate) async fn routes(cloud: &TestCloud) -> Vec<Route> {
 }
 
 impl Route {
-    /// Whether only who may edit may use it.
+    /// Returns whether the route requires write access.
     pub(crate) fn writes(&self) -> bool {
         let reads = self.method == Method::GET || self.path.ends_with("/chunks");
         !reads && !self.path.ends_with("/pull")
     }
 
-    /// Its query and its body, as they are good for a subject.
+    /// Returns a valid query and a valid body for a subject.
     fn contents(&self, about: &Subject) -> (&'static str, Option<Value>) {
         let cells = json!([{"row": 0, "column": 0, "value": "stolen"}]);
         let op = json!({"setCells": {"cells": cells}});
@@ -116,7 +116,7 @@ impl Route {
         }
     }
 
-    /// Sends its request about a spreadsheet.
+    /// Sends the request of a route for a spreadsheet.
     pub(crate) async fn send(
         &self,
         (cloud, http): (&TestCloud, &reqwest::Client),
@@ -136,12 +136,12 @@ impl Route {
     }
 }
 
-/// All that a stranger sees of an answer, but for the time.
+/// Returns the parts of a response that a caller sees, except the times.
 pub(crate) async fn seen(response: Response) -> (StatusCode, Vec<String>, Vec<u8>) {
     let mut headers: Vec<_> =
         response.headers().iter().map(|(n, v)| format!("{n}: {v:?}")).collect();
     headers.retain(|header| !header.starts_with("date:"));
-    // What is followed does not end.
+    // An event stream has no end.
     if headers.iter().any(|header| header.contains("text/event-stream")) {
         return (response.status(), headers, Vec::new());
     }

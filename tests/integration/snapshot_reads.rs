@@ -1,5 +1,5 @@
-//! Cells read over HTTP through snapshots that the local cloud makes, with the template's own stream,
-//! queue and functions: they are what a replay of the log shows, whatever happens to the cloud.
+//! Cells read over HTTP through snapshots, which the local cloud builds with the template's change
+//! stream, queue and functions. They equal a replay of the log, also when the cloud is killed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +26,7 @@ use serde::de::DeserializeOwned;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The real time, and as much more as a test says: leases end at once.
+/// The real time plus an offset, so that leases expire quickly.
 #[derive(Default)]
 pub(crate) struct FastClock {
     ahead_ms: AtomicU64,
@@ -43,7 +43,7 @@ impl Clock for FastClock {
     }
 }
 
-/// One author, and what it has written.
+/// An author, and their written texts.
 pub(crate) struct Author {
     pub(crate) created: CreateReply,
     pub(crate) base: Position,
@@ -73,7 +73,7 @@ pub(crate) async fn cells(cloud: &TestCloud, log: LogId, at: Position) -> Vec<((
     cellar_tests::cells::cells(&cloud.url, &cloud.token("alice", Role::Owner), log, at).await
 }
 
-/// All cells by replaying the log, past any snapshot.
+/// Returns all cells by a replay of the log, without snapshots.
 pub(crate) async fn replayed(
     cloud: &TestCloud,
     log: LogId,
@@ -95,7 +95,7 @@ impl Author {
         Self { created, base: created.head, id: 0 }
     }
 
-    /// One edit; repeated until the cloud answers.
+    /// Makes one edit, and repeats it until the cloud replies.
     pub(crate) async fn edit(&mut self, cloud: &TestCloud, operation: Operation) -> Position {
         self.id += 1;
         let edit = append_one(self.created, "client", self.id, self.base, operation);
@@ -109,7 +109,7 @@ impl Author {
     }
 }
 
-/// Something of everything, all over.
+/// Returns an operation of varying kind and place.
 pub(crate) fn operation(number: u32) -> Operation {
     let sheet = SheetId::FIRST;
     let mixed = number.wrapping_mul(0x9E37_79B9) >> 8;
@@ -132,7 +132,7 @@ pub(crate) fn operation(number: u32) -> Operation {
     set.validated().unwrap()
 }
 
-/// Waits until the newest finished snapshot is at least there.
+/// Waits until the newest finished snapshot is at or after this position.
 pub(crate) async fn wait_for_snapshot(
     cloud: &TestCloud,
     log: LogId,
@@ -149,7 +149,7 @@ pub(crate) async fn wait_for_snapshot(
             if last >= Some(at) {
                 return;
             }
-            // Not so fast that a lease is over while its worker only waits for a core.
+            // Slow enough that a lease does not expire while its worker waits for a core.
             clock.ahead_ms.fetch_add(300, Ordering::SeqCst);
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -167,7 +167,7 @@ async fn cells_at_any_position_are_those_of_a_replay() {
     for number in 0..130 {
         positions.push(author.edit(&cloud, operation(number)).await);
     }
-    // 130 edits with 13 Snapshot entries: the log went on in a second segment.
+    // 130 edits with 13 Snapshot entries continue in a second segment.
     assert_eq!(author.base.segment(), 1, "{}", author.base);
     let last = positions[positions.len() - 12];
     wait_for_snapshot(&cloud, log, last, &clock).await;
@@ -179,7 +179,7 @@ async fn cells_at_any_position_are_those_of_a_replay() {
     let snapshot = stats.snapshot.clone().unwrap();
     assert!(snapshot.position >= last && stats.entries_since < 15, "{stats:?}");
     assert_eq!((stats.head, stats.open.objects, stats.open.round_trips), (author.base, 1, 1));
-    // A client loads the root from the bucket itself.
+    // A client loads the root directly from the bucket.
     let loaded: LoadReply = get(&cloud, log, "").await;
     let root_key = loaded.root.unwrap();
     let hash = cellar_snapshot::keys::parse_root_key(&root_key).unwrap().hash;
@@ -196,7 +196,7 @@ async fn a_cloud_that_is_killed_again_and_again_loses_nothing_and_finishes_every
     let log = author.created.id;
     for number in 0..60 {
         author.edit(&cloud, operation(number)).await;
-        // Mostly in the middle of a snapshot's work.
+        // Usually while a snapshot is being built.
         if number % 10 == 9 {
             tokio::time::sleep(Duration::from_millis(u64::from(number % 3) * 7)).await;
             cloud = cloud.kill_and_start(ports(&clock)).await;

@@ -1,5 +1,5 @@
-//! From an edit to a finished snapshot: appends, the stream, the relay, the queue and the worker, as
-//! the template wires them; only what a snapshot holds is scripted.
+//! From an edit to a finished snapshot: appends, change stream, relay, queue and worker, wired as
+//! in the template. Only the contents of the snapshot are scripted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,10 +21,10 @@ use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, at, set_numbers};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Entries between two snapshots: as few as can be configured.
+/// Entries between two snapshots: the smallest configurable value.
 const ENTRIES: u32 = 10;
 
-/// The real time, and more of it if a test says so; waiting takes almost none.
+/// The real time plus an offset, with very short waits.
 #[derive(Default)]
 struct TestClock {
     ahead_ms: AtomicU64,
@@ -40,10 +40,10 @@ impl Clock for TestClock {
     }
 }
 
-/// Two progress writes, then the root; nothing before an earlier snapshot is made.
+/// A builder that writes progress twice, then the root. It waits for earlier snapshots.
 struct Scripted {
     entries: Arc<dyn Entries>,
-    /// Whether it hangs at its second piece of work.
+    /// Set if the builder hangs at its second step.
     hangs: Arc<AtomicBool>,
     steps: Arc<AtomicU64>,
 }
@@ -58,7 +58,7 @@ impl SnapshotBuilder for Scripted {
         let start = job.position.segment_start();
         let page = self.entries.page(job.log, start, true).await.unwrap();
         let unmade = |content: &Content| matches!(content, Content::Snapshot { root: None, .. });
-        // Of the first entry, none is made.
+        // The first entry has no snapshot.
         let first = page.entries.iter().skip(1).find(|entry| unmade(&entry.content));
         if let Some(earlier) = first.filter(|entry| entry.position < job.position) {
             return Ok(BuildStep::EarlierSnapshot(earlier.position));
@@ -114,7 +114,7 @@ async fn create(cloud: &TestCloud, nonce: &str) -> CreateReply {
     cloud.client("alice").create(&CreateRequest::new(nonce.to_owned())).await.unwrap()
 }
 
-/// Which Snapshot entries the log has behind its first, each with its root.
+/// Returns the Snapshot entries after the first entry, with their roots.
 async fn snapshots(cloud: &TestCloud, log: LogId) -> Vec<(Position, Option<String>)> {
     let (tables, _) = cloud.tables_at(&cloud.database_url);
     let page = tables.page(log, Position::FIRST, true).await.unwrap();
@@ -193,11 +193,11 @@ async fn a_worker_that_is_killed_is_replaced_after_its_lease() {
     wait_until("the second piece", || async { world.steps.load(Ordering::SeqCst) == 2 }).await;
     let cloud = cloud.kill_and_start(world.ports()).await;
     world.hangs.store(false, Ordering::SeqCst);
-    // Its message is hidden for a while, and its lease is not over.
+    // The message is hidden for a while, and the lease has not expired.
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(world.steps.load(Ordering::SeqCst), 2);
     world.clock.ahead_ms.store(180_000, Ordering::SeqCst);
     wait_for_snapshots(&cloud, created.id, &[at(11)]).await;
-    // The second piece again, and the third: not the first.
+    // The second step is repeated, then follows the third; the first is not repeated.
     assert_eq!(world.steps.load(Ordering::SeqCst), 4);
 }

@@ -1,4 +1,4 @@
-//! A stranger's requests cost the tables the same, whether there is a spreadsheet or not.
+//! Requests without access cost the same whether or not the spreadsheet exists.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use cellar_tests::cloud::TestCloud;
 
 use super::routes::{Route, Subject, routes};
 
-/// Times that two requests may be too slow to be within one refusal's age.
+/// Number of attempts. An attempt fails if two requests are too slow to share one cached refusal.
 const TRIES: u32 = 20;
 
 struct World {
@@ -23,7 +23,7 @@ struct World {
 }
 
 impl World {
-    /// The costs of the first two requests of a new stranger.
+    /// Returns the costs of the first two requests of a new subject without access.
     async fn costs(&mut self, route: &Route, log: LogId, with_link: bool) -> [Cost; 2] {
         for _ in 0..TRIES {
             self.strangers += 1;
@@ -69,7 +69,8 @@ async fn a_strangers_requests_cost_the_same_whether_there_is_a_spreadsheet() {
     let mut world = World { cloud, http: reqwest::Client::new(), subject, strangers: 0 };
     for route in routes(&world.cloud).await {
         for with_link in [false, true] {
-            // Its owner has just used it: her read must not answer a stranger.
+            // The owner has just read the listing: the cached listing must not answer a subject
+            // without access.
             assert!(alice.details(created.id).await.is_ok());
             let there = world.costs(&route, created.id, with_link).await;
             let nowhere = world.costs(&route, absent, with_link).await;

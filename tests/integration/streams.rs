@@ -1,4 +1,5 @@
-//! Streams on DynamoDB, through the SDK and HTTP: the contract of the port, and what each operation costs.
+//! Event streams on DynamoDB, through the SDK and HTTP: the contract of the port, and the cost of
+//! each operation.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use cellar_runtime::dynamodb::DynamoStreams;
 use cellar_runtime::settings::ApiSettings;
 use cellar_tests::cloud::TestCloud;
 
-/// A list of words; its unfold is the whole of it.
+/// A list of words, whose unfold contains the whole list.
 struct Words;
 
 impl Decider for Words {
@@ -65,7 +66,7 @@ impl Decider for Words {
 }
 
 struct Fixture {
-    // It ends with the test.
+    // Stopped when the test ends.
     _cloud: TestCloud,
     streams: Arc<DynamoStreams>,
     store: StreamStore,
@@ -73,7 +74,7 @@ struct Fixture {
 }
 
 impl Fixture {
-    /// The cloud's table, in which tips have at most two events.
+    /// Starts a cloud with a table in which tips have at most two events.
     async fn start() -> Self {
         let cloud = TestCloud::start_without_snapshots().await;
         let (client, meter) = (cloud.dynamodb_client(), Arc::new(Meter::default()));
@@ -90,7 +91,7 @@ impl Fixture {
         self.store.transact(&Words, &name(), &word, writer, known).await.unwrap()
     }
 
-    /// Read units, write units and requests since the last call.
+    /// Returns read units, write units and requests since the last call.
     fn cost(&self) -> (f64, u64, u64) {
         let cost: Cost = self.meter.take();
         (cost.read_units(), cost.write_units, cost.table_requests)
@@ -109,7 +110,7 @@ fn tip_units(tip: &Tip) -> u64 {
     units(&encode_tip(tip))
 }
 
-/// A word that does not compress.
+/// Returns an incompressible word.
 fn long(seed: u32) -> String {
     let mut state = seed;
     let next = |_| {
@@ -128,14 +129,15 @@ async fn dynamodb_passes_the_contract_of_streams() {
 #[tokio::test(flavor = "multi_thread")]
 async fn appends_and_loads_cost_what_the_tip_takes() {
     let fixture = Fixture::start().await;
-    // A short stream, whose tip is known: one unit for each kilobyte of it, and no read.
+    // A short stream with a cached tip: one unit per kilobyte, and no read.
     let first = fixture.add("a", 1, CachedTip::Tip(None)).await;
     assert_eq!(fixture.cost(), (0.0, 1, 1));
     let second = fixture.add(&long(7), 2, CachedTip::Tip(first.tip)).await;
     let tip = second.tip.clone().unwrap();
     assert!(tip_units(&tip) > 1);
     assert_eq!(fixture.cost(), (0.0, tip_units(&tip), 1));
-    // The next append splits the tip: twice what both items take, of the tip the larger of before and after.
+    // The next append splits the tip: twice the size of both items; for the tip, the larger size
+    // before and after counts.
     let third = fixture.add("c", 3, CachedTip::Tip(second.tip)).await;
     let (batch, before) =
         (EventBatch { name: name(), index: 0, events: tip.events.clone() }, tip_units(&tip));
@@ -143,7 +145,8 @@ async fn appends_and_loads_cost_what_the_tip_takes() {
     assert_eq!((tip.events.len(), tip.first()), (1, 2));
     let both = units(&encode_event_batch(&batch)) + tip_units(&tip).max(before);
     assert_eq!(fixture.cost(), (0.0, 2 * both, 1));
-    // A tip that has to be read costs half a unit more, however many events were split off.
+    // Without a cached tip, the read costs half a unit, regardless of the number of split-off
+    // events.
     let fourth = fixture.add("d", 4, CachedTip::Unknown).await;
     assert_eq!(fixture.cost(), (0.5, tip_units(&fourth.tip.unwrap()), 2));
     let loaded = fixture.store.load(&Words, &name(), false).await.unwrap();
@@ -177,17 +180,17 @@ async fn a_retried_split_succeeds_after_later_appends() {
     let batch = EventBatch { name: name(), index: 0, events: before.events.clone() };
     let appended = third.events.clone();
     let update = Update { expected: before.etag, tip: Tip::clone(&third), appended };
-    // Its own condition fails by now: only what DynamoDB remembers of the token answers so.
+    // The condition now fails: only DynamoDB's memory of the token explains the success.
     fixture.cost();
     assert_eq!(fixture.streams.split_off(&batch, &update).await, StreamOutcome::Done);
-    // Nothing is written: both items are read, in a transaction.
+    // Nothing is written: a transaction reads both items.
     assert_eq!(fixture.cost(), (4.0, 0, 1));
-    // Another write has another token, and is told the tip.
+    // Another write has another token, and receives the current tip.
     let other = Tip { etag: Etag([7; 16]), ..Tip::clone(&third) };
     let other = Update { tip: other, ..update.clone() };
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&on)) };
     assert_eq!(fixture.streams.split_off(&batch, &other).await, refused);
-    // Another event batch under the same token is a fault of whoever sends it, not done.
+    // Another event batch with the same token is an error of the sender and is not written.
     let elsewhere = EventBatch { index: 7, ..batch.clone() };
     let failed = fixture.streams.split_off(&elsewhere, &update).await;
     assert!(matches!(failed, StreamOutcome::Failed(_)), "{failed:?}");
@@ -213,7 +216,7 @@ async fn health_tells_whether_the_table_answers() {
     assert_eq!(told(&gone).await, (false, parts(false)));
 }
 
-/// Writers in tasks of their own, each with words of its own.
+/// Concurrent writers with different words.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_writers_lose_nothing() {
     let fixture = Fixture::start().await;

@@ -1,4 +1,5 @@
-//! Who gets through to the local cloud's tables: whoever has the secret of its folder, and no page.
+//! Access to the local cloud's tables: only with the secret of its folder, and never from a web
+//! page.
 
 use std::fs;
 use std::sync::{Arc, Mutex};
@@ -13,7 +14,7 @@ use cellar_runtime::dynamodb::client_for_endpoint;
 use cellar_tests::cloud::TestCloud;
 use serde_json::Value;
 
-/// A request as it was signed.
+/// A signed request.
 #[derive(Debug, Clone, Default)]
 struct Signed {
     method: String,
@@ -49,7 +50,7 @@ impl Signed {
     }
 }
 
-/// Keeps the last request that was signed.
+/// Stores the last signed request.
 #[derive(Debug, Default, Clone)]
 struct Kept(Arc<Mutex<Signed>>);
 
@@ -75,7 +76,7 @@ impl Intercept for Kept {
     }
 }
 
-/// A request of the SDK that was answered.
+/// Returns a successful request of the SDK.
 async fn signed(cloud: &TestCloud) -> Signed {
     let kept = Kept::default();
     let config = cloud.dynamodb_client().config().to_builder().interceptor(kept.clone()).build();
@@ -114,7 +115,7 @@ async fn no_web_page_gets_through() {
         preflight = preflight.with("access-control-request-method", "POST");
         assert_refused(&preflight, &cloud, denied).await;
     }
-    // A page's own name that points to this machine.
+    // A web page's own host name that resolves to this machine.
     let port = cloud.database_url.rsplit_once(':').unwrap().1;
     for host in ["example.com", "127.0.0.1", "127.0.0.1:1", &format!("example.com:{port}")] {
         assert_refused(&signed.with("host", host), &cloud, denied).await;
@@ -141,7 +142,7 @@ async fn only_a_signature_of_this_very_request_gets_through() {
     let other = "DynamoDB_20120810.BatchWriteItem";
     assert_refused(&signed.with("x-amz-target", other), &cloud, wrong).await;
     assert_refused(&signed.with("x-amz-date", "20200101T000000Z"), &cloud, wrong).await;
-    // Of the same length, which is told before it.
+    // A body of the same length, because the length was already sent.
     let body = String::from_utf8(signed.body.clone()).unwrap();
     let body = body.replace("SegmentTable", "segmenttable").into_bytes();
     assert_ne!(body, signed.body);

@@ -1,6 +1,6 @@
-//! What others' checkers find in the template, for every option that changes it: nothing, but for
-//! what carries its reason beside the resource. Ignored by default, since they are installed from a
-//! package index; `.ci/run` runs it.
+//! Findings of third-party linters in the template, for every option that changes it: none, except
+//! findings whose reason is stated in the resource's metadata. Ignored by default, because the
+//! linters are installed from a package index; `.ci/run` runs these tests.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,19 +16,19 @@ const CFN_LINT: &str = "cfn-lint==1.58.0";
 const CHECKOV: &str = "checkov==3.3.30";
 const VALIDATE: &str = "cloudformation-validate==1.14.0";
 
-/// The template that has faults on purpose: a checker that does not find them checks nothing.
+/// A template with deliberate faults, which prove that each linter works.
 const FAULTY: &str = "faulty.json";
 
-/// Rules that tell something without calling it wrong, and why they are not followed.
+/// Informational rules that are not followed, each with the reason.
 const INFORMATION: [(&str, &str); 3] = [
     ("I1022", "a reference in Fn::Join is made by a typed handle; one in a text of Fn::Sub is not"),
     ("I4010", "what the stack is made of and why is in ARCHITECTURE.md and in the runbook"),
     ("I9001", "what a later change would replace is shown, and asked for, by the deployment"),
 ];
-/// Tags are the customer's to choose; where there are any, nothing may be without.
+/// Tags are optional, but if a template has tags, every resource must have them.
 const NO_TAGS: &str = "I9040";
 
-/// Something that a checker found.
+/// A finding of a linter.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     file: String,
@@ -69,13 +69,13 @@ impl Templates {
         self.all.iter().map(|(name, _)| name.as_str()).collect()
     }
 
-    /// The metadata of a resource for a checker.
+    /// Returns the metadata of a resource for a linter.
     fn metadata(&self, file: &str, resource: &str, checker: &str) -> &Value {
         let (_, template) = self.all.iter().find(|(name, _)| name == file).unwrap();
         &template["Resources"][resource]["Metadata"][checker]
     }
 
-    /// All that is not to be found by a checker, as (file, resource, rule).
+    /// Returns all suppressed findings of a linter as (file, resource, rule).
     fn skipped(&self, checker: &str) -> BTreeSet<(String, String, String)> {
         let mut skipped = BTreeSet::new();
         for (file, template) in &self.all {
@@ -90,7 +90,7 @@ impl Templates {
         skipped
     }
 
-    /// Runs a checker among the templates; gives what it prints.
+    /// Runs a linter on the templates. Returns its output.
     fn run(&self, package: &str, arguments: &[&str]) -> Value {
         let python = python::with_package(Path::new(env!("CARGO_TARGET_TMPDIR")), package);
         let output = Command::new(python)
@@ -107,7 +107,7 @@ impl Templates {
         serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{error}: {printed}{errors}"))
     }
 
-    /// Fails unless everything that was found is of the faulty template, and something of it was.
+    /// Checks that all findings are in the faulty template, and that there is at least one.
     fn judge(found: Vec<Finding>, fault: &str) {
         let (faults, found): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|finding| finding.file == FAULTY);
@@ -116,7 +116,7 @@ impl Templates {
     }
 }
 
-/// Every option that changes resources, alone and together.
+/// Returns every option that changes resources, alone and combined.
 fn variants() -> Vec<(&'static str, Config, Architecture)> {
     let with = |change: fn(&mut Config)| {
         let mut config = Config::default();
@@ -220,7 +220,7 @@ fn cfn_lint_finds_nothing() {
 #[ignore = "installs checkov"]
 fn checkov_finds_nothing() {
     let templates = Templates::write();
-    // Without its flags it would ask its maker for news, and send results.
+    // Without these flags, the linter would check for updates and send results.
     let arguments = [
         "-m",
         "checkov.main",
@@ -250,14 +250,14 @@ fn checkov_finds_nothing() {
     let names: BTreeSet<_> = templates.names().into_iter().map(str::to_owned).collect();
     let seen: BTreeSet<_> = of("passed_checks").into_iter().map(|one| one.file).collect();
     assert_eq!(seen, names, "each template was read");
-    // What is not to be found would be found: no reason outlives its finding.
+    // Every suppressed finding must still exist, so that no obsolete suppression remains.
     let skipped = of("skipped_checks").into_iter();
     let skipped: BTreeSet<_> = skipped.map(|one| (one.file, one.resource, one.rule)).collect();
     assert_eq!(templates.skipped("checkov"), skipped);
     Templates::judge(of("failed_checks"), "CKV_AWS_53");
 }
 
-/// Prints what was found as JSON.
+/// Prints the findings as JSON.
 const VALIDATE_SCRIPT: &str = r#"
 import json, sys
 from cloudformation_validate import CompositeEngine
@@ -287,7 +287,7 @@ fn cloudformation_validate_finds_nothing() {
     let findings = findings.filter(|found| !is_information(&found.file, &found.rule));
     let mut skipped = templates.skipped("cloudformation-validate");
     let own_rules = |found: &Finding| {
-        // It knows the rules of cfn-lint by the same names.
+        // This linter uses the rule names of cfn-lint.
         let ignored = templates.metadata(&found.file, &found.resource, "cfn-lint");
         let ignored = ignored["config"]["ignore_checks"].as_array();
         ignored.is_some_and(|ignored| ignored.contains(&json!(found.rule)))

@@ -1,4 +1,4 @@
-//! Tenants do not see each other (I17): whatever token, whatever route, whatever id.
+//! Tenants have no access to each other (I17), for any token, route and id.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,12 +16,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::routes::{Route, Subject, routes, seen};
 
-/// Each gives other tokens.
+/// Each seed gives other tokens.
 const SEEDS: [u64; 4] = [1, 2, 3, 4];
-/// Tokens that each route is asked with about each id, for each seed.
+/// Number of tokens per route, id and seed.
 const TOKENS: usize = 3;
 
-/// Alice's spreadsheet; Bob's, a fork of it, and an upload to it.
+/// Alice's spreadsheet; Bob's spreadsheet, a fork of it, and an upload to it.
 struct World {
     cloud: TestCloud,
     http: reqwest::Client,
@@ -31,12 +31,12 @@ struct World {
     subject: Subject,
 }
 
-/// Somebody, and what they may.
+/// A caller and their access.
 #[derive(Debug)]
 struct Somebody {
     token: String,
     logs: Vec<LogId>,
-    /// Whether the token is good at all.
+    /// Whether the token is valid.
     is_accepted: bool,
 }
 
@@ -62,7 +62,7 @@ impl World {
         route.send((&self.cloud, &self.http), token, id, &self.subject).await
     }
 
-    /// Everything that is stored, in an order.
+    /// Returns all stored items in a fixed order.
     async fn stored(&self) -> Vec<String> {
         let (blobs, _) = self.cloud.blobs();
         let page = cellar_engine::ports::Blobs::list(&blobs, "", None, 1_000).await.unwrap();
@@ -79,7 +79,7 @@ impl World {
         all
     }
 
-    /// Somebody with a token that covers any of these, and perhaps none.
+    /// Returns a caller whose token covers some or none of these spreadsheets.
     fn somebody(&self, random: &mut fastrand::Rng, any_of: &[LogId]) -> Somebody {
         let role = [Role::Viewer, Role::Editor, Role::Owner][random.usize(..3)];
         let mut logs: Vec<LogId> = any_of.to_vec();
@@ -101,7 +101,7 @@ fn in_order(item: &HashMap<String, AttributeValue>) -> String {
     format!("{attributes:?}")
 }
 
-/// Maps in maps, too.
+/// Formats an attribute value, with nested maps in a fixed order.
 fn ordered(value: &AttributeValue) -> String {
     match value {
         AttributeValue::M(map) => in_order(map),
@@ -110,7 +110,7 @@ fn ordered(value: &AttributeValue) -> String {
     }
 }
 
-/// An object of Bob's that only has to be completed.
+/// Uploads an object of Bob that only needs to be completed.
 async fn upload(cloud: &TestCloud, http: &reqwest::Client, created: CreateReply) -> Subject {
     let object = encode_external_body(&[set_numbers(&[3.0])]).unwrap();
     let sha256 = hexadecimal(&Sha256::digest(&object));
@@ -150,8 +150,8 @@ async fn nobody_learns_of_or_changes_what_their_token_does_not_cover() {
     let nothing = seen(world.ask(load, &everything, &absent.to_string()).await).await;
     assert_eq!(nothing.0, 404, "{load:?}");
     for route in &routes {
-        // What does not exist, to somebody who may see everything: the very same on every route, but
-        // that a completion looks for the object first.
+        // A missing spreadsheet, with access to all spreadsheets: every route gives the same
+        // response, except that a completion looks for the object first.
         let there = seen(world.ask(route, &everything, &absent.to_string()).await).await;
         let completes = route.path.ends_with("/complete");
         assert!(there == nothing || (completes && there.0 == 422), "{route:?}: {there:?}");
@@ -161,7 +161,7 @@ async fn nobody_learns_of_or_changes_what_their_token_does_not_cover() {
         for seed in SEEDS {
             let mut random = fastrand::Rng::with_seed(seed);
             for id in hidden.iter().flat_map(|id| [id; TOKENS]) {
-                // Even who may edit a fork learns nothing of its source.
+                // An editor of a fork also learns nothing about its source.
                 let mut covers = vec![world.alices, world.bobs_fork];
                 covers.retain(|log| log.to_string() != *id);
                 let somebody = world.somebody(&mut random, &covers);
@@ -185,13 +185,13 @@ impl World {
     }
 }
 
-/// Without this, requests could be refused because they are no good.
+/// Checks that all requests are valid: otherwise they could be refused for another reason.
 async fn every_request_is_good_for_who_may(world: &World, routes: &[Route]) {
     let bob = world.cloud.token("bob", Role::Owner);
     let before = world.stored().await;
     for route in routes {
         let status = world.ask(route, &bob, &world.bobs.to_string()).await.status();
-        // An import whose chunks nobody has uploaded, and pokes where the local cloud gives them.
+        // The chunks of the import were not uploaded, and only the local cloud has pokes.
         let is_good = status.is_success() || (route.path.ends_with("/checks") && status == 422);
         assert!(is_good, "{route:?}: {status}");
     }

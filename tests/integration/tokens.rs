@@ -1,4 +1,4 @@
-//! Tokens over real HTTP (I19): whatever is wrong with one, every route says the same.
+//! Tokens over HTTP (I19): every route gives the same response to any invalid token.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -15,7 +15,7 @@ fn part(json: &serde_json::Value) -> String {
     URL_SAFE_NO_PAD.encode(json.to_string())
 }
 
-/// Tokens that nobody signed with a key of the stack for this stack, by what is wrong.
+/// Returns tokens that are invalid for this stack, each with its fault.
 fn refused(cloud: &TestCloud) -> Vec<(&'static str, String)> {
     let claims = cloud.claims("alice", Role::Owner);
     let good = cloud.sign(&claims);
@@ -78,7 +78,7 @@ async fn each_refused_token_gets_the_same_bytes_on_every_route() {
             assert!(answer.1.contains(&"www-authenticate: \"Bearer\"".to_owned()), "{what}");
             assert_eq!(&answer, refusal.get_or_insert(answer.clone()), "{what} {route:?}");
         }
-        // Only who holds a token of the stack's own key is told of its times.
+        // Only a token signed with the stack's own key gets a response about its times.
         let times = [(&late, "expired"), (&early, "not valid yet"), (&lasting, "366 days")];
         for (claims, why) in times {
             let (status, _, body) = ask(&cloud.sign(claims)).await;

@@ -1,4 +1,5 @@
-//! `cellar watch` as a process: what it shows while others edit, while the cloud is gone, and how it ends.
+//! `cellar watch` as a process: its output during edits and while the cloud is stopped, and its
+//! exit.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -9,8 +10,8 @@ use serde_json::Value;
 
 use crate::journey::{Project, free_port};
 
-/// How long a line may take: a watch that could not connect looks again within a minute at most, and
-/// within seconds at first.
+/// Maximum time until a line is printed. A disconnected watch first retries within seconds, later
+/// at least once per minute.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running `cellar watch`.
@@ -42,7 +43,7 @@ impl Watching {
         serde_json::from_str(&self.line()).unwrap()
     }
 
-    /// As Ctrl-C does; the exit code.
+    /// Sends Ctrl-C. Returns the exit code.
     fn interrupt(mut self) -> Option<i32> {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
@@ -66,7 +67,7 @@ fn a_watch_shows_what_is_done_says_when_it_is_offline_and_ends_on_an_interrupt()
     cellar(&["create"]);
     cellar(&["set", "A1", "before"]);
 
-    // What is there already, for scripts: it ends by itself.
+    // Past entries only, for scripts: the command exits by itself.
     let past = project.cellar(&["watch", "--after", "0.0", "--until", "0.1"]);
     assert_eq!((past.code, past.stdout.lines().count()), (0, 1), "{past:?}");
     assert!(past.stdout.starts_with("0.1 ") && past.stdout.contains("A1 = \"before\""), "{past:?}");

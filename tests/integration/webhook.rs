@@ -1,4 +1,4 @@
-//! The webhook: a real receiver, real tables, real HTTP.
+//! The webhook with a real receiver, real tables and HTTP.
 
 use std::fs;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use tokio::task::block_in_place;
 use crate::catalog_commands::Person;
 use crate::journey::Project;
 
-/// How long a delivery may take on a busy machine.
+/// Maximum time of a delivery on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -34,7 +34,7 @@ fn ports() -> Ports {
     Ports { snapshot_builder: None, ..Ports::default() }
 }
 
-/// A cloud that tells the receiver.
+/// Starts a cloud that delivers to the receiver.
 async fn cloud(receiver: &TestReceiver, events: bool) -> TestCloud {
     let webhook = Some(Webhook { url: receiver.url().to_owned(), payloads: events });
     TestCloud::start_configured(ports(), |config| {
@@ -106,7 +106,7 @@ async fn every_change_is_delivered_signed_and_in_order() {
         let spans = delivery.data.items.into_iter().flat_map(|item| item.spans);
         told.extend(spans.flat_map(|span| span.events.unwrap()));
     }
-    // What it says, as it was asked for.
+    // With payloads, a delivery contains the contents of the events.
     let told = serde_json::to_value(&told).unwrap();
     assert!(told.to_string().contains("Budget 2027") && told.to_string().contains("bob"), "{told}");
 }
@@ -127,7 +127,7 @@ async fn what_is_not_accepted_comes_again_and_nothing_is_left_out() {
         until("it is not tried", || receiver.arrived().len() > before + 1).await;
         receiver.answers(Answer::Accepted);
         let arrived = receiver.arrived();
-        // The same under the same id, until it is accepted.
+        // The delivery is repeated with the same id until it is accepted.
         let tries: Vec<&str> = arrived[before..].iter().map(|it| it.id.as_str()).collect();
         assert_eq!(tries[0], tries[1]);
         let sent = arrived.last().unwrap().id.clone();
@@ -172,7 +172,7 @@ async fn a_cloud_that_is_killed_goes_on_where_it_was() {
             share(&alice, id, "bob").await;
             ids.push(id);
         }
-        // Every other time while the receiver is away.
+        // In every other round, the receiver is unavailable.
         let answer = if round % 2 == 0 { Answer::Status(503) } else { Answer::AcceptedUnheard };
         receiver.answers(answer);
         rename(&alice, ids[0], &format!("Round {round}")).await;
@@ -189,7 +189,7 @@ async fn a_cloud_that_is_killed_goes_on_where_it_was() {
     until("something was lost", all).await;
 }
 
-/// Somebody who delivers by hand, and what that costs.
+/// A delivery that the test runs itself, to measure its cost.
 struct ByHand {
     cloud: TestCloud,
     receiver: TestReceiver,
@@ -224,7 +224,7 @@ impl ByHand {
         parts.build().deliver((place, place), u64::MAX).await
     }
 
-    /// Read units, write units and requests for objects of a delivery.
+    /// Returns read units, write units, and requests for objects of a delivery.
     async fn cost(&self, place: u64, items: usize) -> (f64, f64, u64) {
         let _ = self.meter.take();
         assert_eq!(self.deliver(place).await, Ok(items));
@@ -250,7 +250,8 @@ async fn a_delivery_costs_one_write_and_a_look_before_and_after() {
     by_hand.deliver(0).await.unwrap();
     create(&alice, "second").await;
     count(2).await;
-    // How far it has come, consistently; the list of incarnations and the items, before and after; the secret.
+    // The progress, with a strongly consistent read; the list of incarnations and the items, before
+    // and after; the secret.
     assert_eq!(by_hand.cost(1, 1).await, (3.0, 1.0, 1));
     assert_eq!(by_hand.cost(1, 0).await, (2.0, 0.0, 0), "delivered already");
 }
@@ -263,7 +264,7 @@ async fn whoever_sets_it_up_sees_how_far_it_is_gets_the_secret_and_delivers_what
     fs::write(project.path("cellar.yaml"), json!({"webhook": webhook}).to_string()).unwrap();
     let run = |arguments: &[&str]| block_in_place(|| project.synth(arguments));
     block_in_place(|| project.deploy());
-    // The smoke test has made a spreadsheet.
+    // The smoke test has created a spreadsheet.
     until("it does not get there", || run(&["webhook", "status", "--local"]).code == 0).await;
     let there = run(&["webhook", "status", "--local"]);
     assert!(there.stdout.contains("Everything was delivered, up to checkpoint"), "{there:?}");

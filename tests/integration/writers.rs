@@ -1,4 +1,4 @@
-//! Many writers at once, over real HTTP.
+//! Many concurrent writers over HTTP.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ async fn every_acknowledged_batch_is_in_the_log_exactly_once() {
     let cloud = TestCloud::start().await;
     let client = cloud.client("alice");
     let created = client.create(&nonce("writers")).await.unwrap();
-    // Two processes of the API, so that neither knows what the other has just written.
+    // Two API processes, each of which has not cached the other's newest entries.
     let urls = [cloud.url.clone(), cloud.another_api(&cloud.database_url).await];
     let token = cloud.token("alice", cellar_catalog::access::Role::Editor);
     let writers: Vec<_> = (0..WRITERS)
@@ -70,7 +70,7 @@ fn nonce(nonce: &str) -> cellar_api::wire::CreateRequest {
     cellar_api::wire::CreateRequest::new(nonce.to_owned())
 }
 
-/// All entries but the first, those that ask for a snapshot among them.
+/// Returns all entries except the first, including Snapshot entries.
 async fn all_entries(client: &cellar::Client, id: cellar_base::identity::LogId) -> Vec<EntryView> {
     let (mut entries, mut next) = (Vec::new(), Some(Position::FIRST));
     while let Some(after) = next {

@@ -1,4 +1,4 @@
-// The unmodified client, and a network that loses what it is told to lose.
+// The unmodified Replicache client over a network with simulated failures.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Replicache } from 'replicache';
 
@@ -6,14 +6,14 @@ const PATIENCE_MS = 60_000;
 const config = JSON.parse(process.argv[3]);
 const realFetch = globalThis.fetch;
 
-// What becomes of the requests: `lost` is an answer that never comes, `down` a request that never goes.
+// State of the network: `down` fails every request, `loseAnswers` drops that many responses.
 export const network = { down: false, loseAnswers: 0, answers: 0, pushes: [] };
 
 globalThis.fetch = async (request, options) => {
   if (network.down) throw new TypeError('the network is down');
   const url = new URL(request.url);
   for (const name of request.headers.keys()) {
-    // A browser would not send it to another origin.
+    // A browser would not send this header to another origin.
     if (!config.headers.includes(name)) throw new Error(`the header ${name} is not allowed`);
   }
   if (url.pathname.endsWith('/push')) network.pushes.push(await request.clone().json());
@@ -39,7 +39,7 @@ export function open(options = {}) {
     logLevel: 'error',
     requestOptions: { minDelayMs: 5, maxDelayMs: 50 },
     mutators: {
-      // What it shows until the server has it: gone as soon as its acknowledgement is pulled.
+      // The optimistic value, which is removed when the acknowledgement is pulled.
       edit: (tx, args) => tx.set(`pending/${tx.mutationID}`, args.op),
       poison: (tx) => tx.set(`pending/${tx.mutationID}`, null),
     },
@@ -55,7 +55,7 @@ export const count = async (replicache, prefix) =>
 
 export const head = async (replicache) => replicache.query((tx) => tx.get('head'));
 
-// A cell of the first column of the first sheet.
+// Returns an operation that sets a cell in the first column of the first sheet.
 export function setCell(row, value) {
   return { setCells: { cells: [{ row, column: 0, value }] } };
 }
@@ -68,21 +68,21 @@ export async function edit(replicache, row, value) {
 export async function until(what, isDone) {
   const end = Date.now() + PATIENCE_MS;
   while (!(await isDone())) {
-    if (Date.now() > end) throw new Error(`it never came to this: ${what}`);
+    if (Date.now() > end) throw new Error(`timed out waiting until ${what}`);
     await sleep(10);
   }
 }
 
-// Pulls until everything that was done here is acknowledged and the view has `edits` mutations.
+// Pulls until all pending mutations are acknowledged and the view has `edits` mutations.
 export async function settled(replicache, edits) {
-  await until(`${edits} edits are there and none is pending`, async () => {
+  await until(`the view has ${edits} edits and none is pending`, async () => {
     await replicache.pull({ now: true }).catch(() => {});
     const pending = await replicache.experimentalPendingMutations();
     return pending.length === 0 && (await mutations(replicache)).length === edits;
   });
 }
 
-// The mutations of the view, in the log's order.
+// Returns the mutations of the view in log order.
 export async function mutations(replicache) {
   const entries = await replicache.query((tx) =>
     tx.scan({ prefix: 'entry/' }).values().toArray());

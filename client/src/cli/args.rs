@@ -1,4 +1,4 @@
-//! The arguments of `cellar`, as parsed and as shown by `--help`.
+//! Defines the arguments and the help texts of `cellar`.
 
 mod catalog;
 mod feed;
@@ -57,7 +57,8 @@ Example:
 #[command(next_help_heading = "Global options")]
 pub(super) struct Global {
     /// Spreadsheet [env: CELLAR_SPREADSHEET] [default: the current one, see `cellar use`]
-    // Not clap's `env`, because an import must not overwrite a spreadsheet from the environment.
+    // Does not use clap's `env`, because an import must not overwrite a spreadsheet that only the
+    // environment selects.
     #[arg(short, long, global = true, value_name = "ID")]
     pub(super) spreadsheet: Option<LogId>,
     /// URL of the API

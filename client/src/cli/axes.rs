@@ -12,7 +12,7 @@ use super::output::Output;
 use super::warnings;
 use crate::describe::{describe_operation, inserted_count};
 
-/// An insertion or deletion of rows or columns, from the command line.
+/// An insertion or deletion of rows or columns, parsed from the command line.
 pub(super) struct AxisEdit {
     axis: Axis,
     change: AxisChange,
@@ -101,7 +101,7 @@ fn axis_name(axis: Axis) -> &'static str {
     }
 }
 
-/// Parses the row or column before which to insert.
+/// Parses the row or column before which new ones are inserted.
 fn parse_single_index(axis: Axis, text: &str) -> Result<u32, CliError> {
     let span = parse_span(axis, text)?;
     if span.count != 1 {
@@ -130,7 +130,7 @@ fn parse_span(axis: Axis, text: &str) -> Result<Span, CliError> {
         Axis::Rows => (rows, columns.is_all(Axis::Columns)),
         Axis::Columns => (columns, rows.is_all(Axis::Rows)),
     };
-    // Excludes cells such as A1, and absolute references such as $A.
+    // Rejects cells such as A1 and absolute references such as $A.
     let has_valid_characters = text.chars().all(|character| match axis {
         Axis::Rows => character.is_ascii_digit() || character == ':',
         Axis::Columns => character.is_ascii_alphabetic() || character == ':',
@@ -141,7 +141,7 @@ fn parse_span(axis: Axis, text: &str) -> Result<Span, CliError> {
     spans.iter().next().ok_or_else(invalid)
 }
 
-/// Lists rows or columns: `3:5, 9` or `C:E, I`.
+/// Formats a list of rows or columns, for example `3:5, 9` or `C:E, I`.
 pub(super) fn list_spans(axis: Axis, spans: &Spans) -> String {
     let name = |index: u32| match axis {
         Axis::Rows => (u64::from(index) + 1).to_string(),

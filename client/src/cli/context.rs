@@ -1,5 +1,5 @@
-//! The API, token and spreadsheet of a command: from the options, the environment and the profile, in this
-//! order.
+//! Determines the API, token and spreadsheet of a command. Options take precedence over the
+//! environment, and the environment over the profile.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -19,17 +19,17 @@ use crate::profile::{Profile, is_same_url};
 use crate::table::escape;
 use crate::{Client, RequestCosts, author_of_token, subject_of_token};
 
-/// Environment variable with the id of the spreadsheet.
+/// Environment variable that contains the id of the spreadsheet.
 const SPREADSHEET_VARIABLE: &str = "CELLAR_SPREADSHEET";
 
-/// The API, token, spreadsheet and local state of a command.
+/// The API, token, spreadsheet and local state that a command uses.
 #[derive(Debug)]
 pub(super) struct Context {
     overrides: Overrides,
     /// The directory whose `.cellar/` contains the local state.
     pub(super) directory: PathBuf,
     profile: Option<Profile>,
-    /// The client that all requests of the command use, which sums their cost.
+    /// The client for all requests of the command. It adds up their cost.
     client: OnceLock<Client>,
 }
 
@@ -42,7 +42,7 @@ struct Overrides {
     token: Option<Token>,
 }
 
-/// A token that is not part of debug output.
+/// A token. `Debug` does not print it.
 struct Token(String);
 
 impl std::fmt::Debug for Token {
@@ -62,7 +62,7 @@ impl Context {
         spreadsheet_variable: Option<&str>,
         working_directory: &Path,
     ) -> Result<Self, CliError> {
-        // An empty environment variable counts as unset.
+        // An empty environment variable is treated as unset.
         let url = global.url.filter(|url| !url.is_empty());
         let token = global.token.filter(|token| !token.is_empty());
         let found = Profile::for_command(working_directory, url.as_deref(), token.as_deref())?;
@@ -83,7 +83,7 @@ impl Context {
         Ok(Self { overrides, directory, profile, client: OnceLock::new() })
     }
 
-    /// Returns the profile if its URL is the URL of the API.
+    /// Returns the profile if it belongs to the URL of the API.
     fn matching_profile(&self) -> Option<&Profile> {
         let profile = self.profile.as_ref()?;
         match &self.overrides.url {
@@ -116,7 +116,7 @@ impl Context {
         Ok(self.client.get_or_init(|| client).clone())
     }
 
-    /// Returns the cost of the command's requests so far.
+    /// Returns the total cost of the command's requests so far.
     pub(super) fn cost(&self) -> RequestCosts {
         self.client.get().map(Client::cost).unwrap_or_default()
     }
@@ -127,24 +127,26 @@ impl Context {
         Ok(LiveSheet::open(client, token, spreadsheet, &self.directory).await?)
     }
 
-    /// Returns the id of the token's subject, for local state that is separate for each subject.
+    /// Returns the id of the token's subject. Local state is separate for each subject.
     pub(super) fn subject(&self) -> String {
         subject_of_token(self.token())
     }
 
-    /// Returns the author of entries appended with the token; `None` if the token has no readable subject.
+    /// Returns the author that the server assigns to entries appended with the token. Returns
+    /// `None` if the token has no readable subject.
     pub(super) fn author(&self) -> Option<String> {
         author_of_token(self.token())
     }
 
-    /// Returns the spreadsheet of the option `-s`.
+    /// Returns the spreadsheet that the option `-s` selects.
     pub(super) fn spreadsheet_option(&self) -> Option<LogId> {
         self.overrides.spreadsheet
     }
 
-    /// Returns the spreadsheet from the option, the environment, a share link or the profile.
+    /// Returns the spreadsheet that the option, the environment, a share link or the profile
+    /// selects.
     pub(super) fn spreadsheet(&self) -> Result<LogId, CliError> {
-        // Without a URL, report that first.
+        // If the URL is missing too, report that first.
         self.url()?;
         let link = self.share_link()?;
         let overridden = self.overrides.spreadsheet.or(self.overrides.spreadsheet_variable);
@@ -155,7 +157,8 @@ impl Context {
         current.ok_or(CliError::NoSpreadsheet)
     }
 
-    /// Returns the token as a share link, which grants access to one spreadsheet; `None` for other tokens.
+    /// Returns the token if it is a share link, which grants access to one spreadsheet. Returns
+    /// `None` for other tokens.
     fn share_link(&self) -> Result<Option<LinkToken>, CliError> {
         match self.token() {
             Some(token) if LinkToken::has_prefix(token) => match token.parse::<LinkToken>() {
@@ -173,8 +176,8 @@ impl Context {
         Editor::new(client.clone(), spreadsheet, &self.subject(), &self.directory)
     }
 
-    /// Returns the highest position at which a spreadsheet was read, the minimum position of later reads.
-    /// `None` if unknown or not readable.
+    /// Returns the highest position at which a spreadsheet was read. Later reads must be at or
+    /// after this position. Returns `None` if the position is unknown or cannot be read.
     pub(super) fn seen_position(&self, client: &Client, spreadsheet: LogId) -> Option<Position> {
         self.editor(client, spreadsheet).seen_position().ok().flatten()
     }
@@ -184,8 +187,8 @@ impl Context {
         self.directory.join(STATE_FOLDER).is_dir()
     }
 
-    /// Records the position at which a spreadsheet was read, if the state folder exists. Errors are ignored,
-    /// because the next edit reports them.
+    /// Records the position at which a spreadsheet was read. Does nothing if the state folder does
+    /// not exist. Ignores errors, because the next edit reports them.
     pub(super) fn record_seen(
         &self,
         client: &Client,
@@ -199,8 +202,8 @@ impl Context {
         }
     }
 
-    /// Prints a note if unsent edits, of single commands or of `cellar edit`, are missing in the output. Errors
-    /// of reading the local state are ignored.
+    /// Prints a note if the output does not include all edits, because edits of single commands or
+    /// of `cellar edit` have not been sent. Errors when reading the local state are ignored.
     pub(super) fn note_unsent(&self, client: &Client, spreadsheet: LogId, output: &Output) {
         let single = self.editor(client, spreadsheet).count_unsent_edits().unwrap_or(0);
         if single > 0 {
@@ -220,7 +223,8 @@ impl Context {
         }
     }
 
-    /// Stores the current spreadsheet in the profile. Does not change a profile for another URL.
+    /// Stores the current spreadsheet in the profile. Does not change a profile that belongs to
+    /// another URL.
     pub(super) fn select(&mut self, spreadsheet: LogId, output: &Output) -> Result<(), CliError> {
         let url = self.url()?.to_owned();
         let profile = match (self.matching_profile(), &self.profile) {

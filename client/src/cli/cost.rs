@@ -11,7 +11,7 @@ use crate::table::to_json;
 /// Prints the cost to stderr.
 pub(super) fn print(costs: &RequestCosts, json: bool) {
     let line = if json { to_json(&format_json(costs)) } else { format_text(costs) };
-    // If stderr is closed, the failure cannot be reported anywhere.
+    // Ignore the failure: if stderr is closed, it cannot be reported anywhere.
     let _ = writeln!(io::stderr(), "{line}");
 }
 
@@ -26,7 +26,8 @@ fn format_text(costs: &RequestCosts) -> String {
     format!("cost: {}: {dollars}{unknown}", costs.cost)
 }
 
-/// Returns an object with the key `cost`. The dollars are a string, because they are an exact decimal number.
+/// Returns an object with the key `cost`. The dollars are an exact decimal number, so they are
+/// encoded as a string.
 fn format_json(costs: &RequestCosts) -> serde_json::Value {
     let RequestCosts { cost, unknown_requests } = costs;
     serde_json::json!({

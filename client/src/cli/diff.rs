@@ -15,7 +15,7 @@ use super::output::Output;
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
 use crate::table::escape;
 
-/// Maximum number of characters of a displayed text.
+/// Maximum number of characters of a text in the output.
 const MAX_TEXT_CHARACTERS: usize = 60;
 
 pub(super) async fn run(
@@ -86,7 +86,8 @@ fn sheet_lines(sheet: &SheetDiff) -> Vec<String> {
     lines
 }
 
-/// Describes a cell before and after a change. Adds the number formats if the values are equal.
+/// Describes a cell before and after a change. If the values are equal, includes the number
+/// formats.
 fn describe_change(before: &Cell, after: &Cell) -> (String, String) {
     let (before_text, after_text) = (describe_cell(before), describe_cell(after));
     if before_text != after_text {

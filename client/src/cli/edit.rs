@@ -1,4 +1,4 @@
-//! Common functions of the commands that edit.
+//! Functions that all editing commands share.
 
 use cellar_api::wire::SheetView;
 use cellar_base::identity::LogId;
@@ -15,7 +15,7 @@ use crate::editor::{AppliedEdit, Editor};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::table::escape;
 
-/// Printed if the sheet of an edit may have been deleted before the edit.
+/// Printed if another client may have deleted the sheet before the edit.
 const SHEET_IN_DOUBT: &str = "Others have deleted sheets, and it could not be checked whether this sheet still \
                               exists: list the sheets with `cellar sheets`.";
 
@@ -34,12 +34,13 @@ impl Edit {
         Ok(Self { client, spreadsheet, editor })
     }
 
-    /// Returns the number of the sheet named `name`, or of the first sheet if `None`.
+    /// Returns the number of the sheet named `name`. If `name` is `None`, returns the number of the
+    /// first sheet.
     pub(super) async fn sheet(&self, name: Option<&str>) -> Result<SheetId, CliError> {
         Ok(self.editor.sheet(name).await?)
     }
 
-    /// Makes an edit, and prints its description and position.
+    /// Makes an edit and prints its description and position.
     pub(super) async fn apply(
         &self,
         output: &Output,
@@ -49,7 +50,7 @@ impl Edit {
         self.apply_with_fields(output, operation, description, serde_json::Value::Null).await
     }
 
-    /// Like [`Edit::apply`], but adds `fields` to the JSON result.
+    /// Like [`Edit::apply`], but also includes `fields` in the JSON result.
     pub(super) async fn apply_with_fields(
         &self,
         output: &Output,
@@ -70,7 +71,7 @@ impl Edit {
         Ok(())
     }
 
-    /// Describes the committed operations of an edit, with the sheet names before the edit.
+    /// Describes the committed operations of an edit. Uses the sheet names before the edit.
     pub(super) async fn describe_committed(
         &self,
         output: &Output,
@@ -87,7 +88,7 @@ impl Edit {
         describe_operations(committed.iter(), &names)
     }
 
-    /// Makes an edit, and prints a note if edits of an interrupted run were sent first.
+    /// Makes an edit. If edits of an interrupted run were sent first, prints a note.
     pub(super) async fn send(
         &self,
         output: &Output,
@@ -101,7 +102,7 @@ impl Edit {
         Ok(applied)
     }
 
-    /// Prints the result of an edit as JSON, with additional `fields`.
+    /// Prints the result of an edit as JSON, including `fields`.
     pub(super) fn print_json(
         &self,
         output: &Output,
@@ -122,18 +123,18 @@ impl Edit {
     }
 }
 
-/// Returns the names of the sheets at a position; none if they cannot be read.
+/// Returns the names of the sheets at a position. Returns no names if they cannot be read.
 pub(super) async fn sheet_names(client: &Client, spreadsheet: LogId, at: Position) -> SheetNames {
     let sheets = client.sheets(spreadsheet, Some(at), None).await;
     sheets.as_ref().map(SheetNames::from).unwrap_or_default()
 }
 
-/// Returns the previous position in the same log segment.
+/// Returns the preceding position in the same log segment.
 pub(super) fn previous_position(position: Position) -> Option<Position> {
     Position::new(position.segment(), position.num().checked_sub(1)?).ok()
 }
 
-/// Returns the note for an edit that was committed as other operations.
+/// Returns the note for an edit that was committed with other operations than requested.
 fn transformed_note(description: &str, committed: &[Operation]) -> String {
     if committed.is_empty() {
         return "The edit had no effect: others have deleted its target.".to_owned();
@@ -141,7 +142,8 @@ fn transformed_note(description: &str, committed: &[Operation]) -> String {
     format!("Others have changed the sheet since you read it; the edit became: {description}")
 }
 
-/// Returns the sheet of the option --sheet or of a range. Fails if they differ.
+/// Returns the sheet that the option --sheet or a range selects. Fails if they select different
+/// sheets.
 pub(super) fn sheet_of_range(
     option: Option<String>,
     range: Option<&Range>,
@@ -158,7 +160,8 @@ pub(super) fn sheet_of_range(
     Ok(option.or(range_sheet))
 }
 
-/// Returns the number of the sheet named `name`, or of the first sheet if `None`.
+/// Returns the number of the sheet named `name`. If `name` is `None`, returns the number of the
+/// first sheet.
 pub(super) fn find_sheet_number(
     sheets: &[SheetView],
     name: Option<&str>,
@@ -177,7 +180,7 @@ pub(super) fn find_sheet_number(
     })
 }
 
-/// Returns the rows and the columns of a rectangle.
+/// Returns the row span and the column span of a rectangle.
 pub(super) fn rectangle_spans(rectangle: Rectangle) -> (Spans, Spans) {
     let Rectangle { first, last } = rectangle;
     let span =

@@ -38,7 +38,7 @@ pub(super) async fn run(
             "export to a file: cellar export FILE.xlsx",
         ));
     }
-    // Check before the cells are read; the check is repeated when the file is written.
+    // Check before the cells are read. The check is repeated when the file is written.
     if !to_stdout && !args.force && replaces_data(&args.file) {
         return Err(ExportError::Exists { path: args.file }.into());
     }
@@ -112,7 +112,7 @@ async fn export(
         if !to_stdout {
             return Ok(fetched.write_file(&args.file, args.force)?);
         }
-        // An xlsx file is not written sequentially, which a pipe would require.
+        // Writing an xlsx file requires seeking, which a pipe does not support.
         let mut buffer = tempfile::tempfile()?;
         let exported = fetched.write_to(&mut buffer)?;
         buffer.rewind()?;
@@ -131,13 +131,13 @@ async fn export(
     }
 }
 
-/// Returns the number of sheets besides the first one; 0 if they cannot be read.
+/// Returns the number of sheets after the first one. Returns 0 if the sheets cannot be read.
 async fn count_other_sheets(client: &Client, spreadsheet: LogId, at: Position) -> usize {
     let sheets = client.sheets(spreadsheet, Some(at), None).await;
     sheets.map_or(0, |reply| reply.sheets.len().saturating_sub(1))
 }
 
-/// Returns the passed format, or the format of the file's extension.
+/// Returns the format from the options or, if not given, the format for the extension of the file.
 fn choose_format(args: &args::Export) -> Result<ExportFormat, CliError> {
     let extension = args.file.extension().unwrap_or_default().to_ascii_lowercase();
     let format = match (args.format, extension.to_str().unwrap_or_default()) {
@@ -188,7 +188,7 @@ fn summary(file: &Path, exported: &Exported) -> String {
     }
 }
 
-/// Shows the number of cells read so far; only on a terminal.
+/// Shows the number of cells read so far. Only used on a terminal.
 struct Spinner(indicatif::ProgressBar);
 
 impl Spinner {

@@ -61,7 +61,7 @@ impl Subscriber for Printer {
     }
 }
 
-/// Prints the feed from the stored checkpoint on.
+/// Prints the feed after the stored checkpoint.
 async fn print_feed(
     client: &Client,
     subscription: Subscription,
@@ -84,7 +84,8 @@ async fn print_feed(
     Ok(())
 }
 
-/// Returns one line for each event stream of an item, followed by one line for each payload.
+/// Returns one line for each event stream of an item. Each is followed by one line for each
+/// payload.
 fn item_lines(item: &FeedItemView) -> Vec<String> {
     let time = utc(item.indexed_ms / 1_000);
     let mut lines = Vec::new();

@@ -46,15 +46,15 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// The newest displayed entries, newest first.
+/// The newest entries that are displayed, newest first.
 struct NewestEntries {
     limit: usize,
     entries: Vec<EntryView>,
-    /// Position of the next older displayed entry, if any.
+    /// Position of the next older entry that can be displayed, if any.
     next: Option<Position>,
 }
 
-/// Fetches the newest `limit` displayed entries up to `until`.
+/// Fetches the newest `limit` entries up to `until` that can be displayed.
 async fn fetch_newest(
     client: &Client,
     spreadsheet: LogId,
@@ -64,7 +64,7 @@ async fn fetch_newest(
     let max_entries = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut newest = NewestEntries { limit: max_entries, entries: Vec::new(), next: None };
     loop {
-        // Request one more entry, to find out whether there are older ones.
+        // Request one additional entry to find out whether older entries exist.
         let page_size = limit.saturating_add(1).min(MAX_PAGE_ENTRIES);
         let page = client.history(spreadsheet, until, Some(page_size)).await?;
         if newest.add_page(page.entries) {
@@ -72,14 +72,14 @@ async fn fetch_newest(
         }
         match page.next {
             Some(next) if until.is_none_or(|until| next < until) => until = Some(next),
-            // Also stop at a faulty `next`, which would cause an endless loop.
+            // A faulty `next` would cause an endless loop, so stop.
             _ => return Ok(newest),
         }
     }
 }
 
 impl NewestEntries {
-    /// Adds older entries. Returns whether there are more than `limit`.
+    /// Adds older entries. Returns whether more than `limit` entries are available.
     fn add_page(&mut self, entries: Vec<EntryView>) -> bool {
         for entry in entries.into_iter().filter(is_displayed) {
             if self.entries.len() >= self.limit {
@@ -92,12 +92,12 @@ impl NewestEntries {
     }
 }
 
-/// Returns whether an entry is displayed: an edit, or the creation of the spreadsheet.
+/// Returns whether an entry is displayed. Only edits and the creation of the spreadsheet are.
 pub(super) fn is_displayed(entry: &EntryView) -> bool {
     entry.kind == EntryKind::Edits || entry.position == Position::FIRST
 }
 
-/// Returns the sheet names before the oldest of the entries, if a description needs them.
+/// Returns the sheet names before the oldest entry, if a description needs them.
 async fn names_before(client: &Client, spreadsheet: LogId, entries: &[EntryView]) -> SheetNames {
     let Some(oldest) = entries.last() else { return SheetNames::default() };
     let mut operations = entries
@@ -114,7 +114,8 @@ async fn names_before(client: &Client, spreadsheet: LogId, entries: &[EntryView]
     sheet_names(client, spreadsheet, position).await
 }
 
-/// Formats the entries, newest first, a line each. `names` are the sheet names before the oldest entry.
+/// Formats the entries with one line each, newest first. `names` contains the sheet names before
+/// the oldest entry.
 fn format_entries(entries: &[EntryView], mut names: SheetNames) -> Vec<String> {
     let author = |entry: &EntryView| escape(entry.author.as_deref().unwrap_or("-"));
     let position_widths = entries.iter().map(|entry| entry.position.to_string().len());
@@ -122,7 +123,7 @@ fn format_entries(entries: &[EntryView], mut names: SheetNames) -> Vec<String> {
     let author_widths = entries.iter().map(|entry| console::measure_text_width(&author(entry)));
     let author_width = author_widths.max().unwrap_or(0);
     let mut lines = Vec::with_capacity(entries.len());
-    // Oldest first, because each entry may change the names of sheets.
+    // Process the oldest entry first, because each entry may change the names of sheets.
     for entry in entries.iter().rev() {
         let position = format!("{:>position_width$}", entry.position.to_string());
         let author = author(entry);
@@ -134,7 +135,8 @@ fn format_entries(entries: &[EntryView], mut names: SheetNames) -> Vec<String> {
     lines
 }
 
-/// Describes an entry. Updates `names` from the sheet names before the entry to those after it.
+/// Describes an entry. `names` must contain the sheet names before the entry, and is updated to the
+/// names after it.
 pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> String {
     if let Some(external) = &entry.external_body {
         let edits = count(external.count, "large edit", "large edits");

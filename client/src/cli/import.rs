@@ -39,7 +39,7 @@ pub(super) async fn run(
     }
 }
 
-/// Returns the error for an option that selects a sheet of an existing spreadsheet.
+/// Builds the error for an option that requires an existing spreadsheet.
 fn missing_spreadsheet(option: &str) -> CliError {
     CliError::usage(
         format!("{option} selects a sheet of an existing spreadsheet"),
@@ -76,7 +76,8 @@ fn read_options(args: &args::Import) -> Result<ReadOptions, CliError> {
     })
 }
 
-/// Returns the passed delimiter, or the usual one for the extension of the file.
+/// Returns the delimiter from the options or, if not given, the usual delimiter for the extension
+/// of the file.
 fn choose_delimiter(passed: Option<Delimiter>, file: &Path) -> u8 {
     let extension = file.extension().unwrap_or_default();
     let is_tsv = ["tsv", "tab"].iter().any(|name| extension.eq_ignore_ascii_case(name));

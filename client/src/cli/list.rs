@@ -58,13 +58,13 @@ async fn read_all_pages(
             Some(next) if query.cursor.is_none_or(|cursor| next > cursor) => {
                 query.cursor = Some(next);
             }
-            // Also stop at a faulty `next`, which would cause an endless loop.
+            // A faulty `next` would cause an endless loop, so stop.
             _ => return Ok(spreadsheets),
         }
     }
 }
 
-/// Formats spreadsheets, a line each.
+/// Formats spreadsheets with one line for each spreadsheet.
 fn format_spreadsheets(spreadsheets: &[SpreadsheetView]) -> Vec<String> {
     let display_name = |view: &SpreadsheetView| match view.name.as_str() {
         "" => "(no name)".to_owned(),

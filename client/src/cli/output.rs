@@ -1,4 +1,4 @@
-//! Prints the results of commands, as text or JSON.
+//! Prints the results of commands as text or JSON.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -8,7 +8,8 @@ pub(super) use cellar_base::count::{count, grouped};
 
 use crate::table::to_json;
 
-/// The output format of a command. Unlike `println!`, its methods do not panic on a closed pipe.
+/// Prints in the output format of a command. Unlike `println!`, its methods do not panic if stdout
+/// is closed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
     /// Whether to print JSON only.
@@ -20,7 +21,7 @@ impl Output {
         Self { json }
     }
 
-    /// Prints a line to stdout, except with `--json`.
+    /// Prints a line to stdout. Does nothing with `--json`.
     pub(super) fn say(self, text: impl AsRef<str>) -> io::Result<()> {
         if self.json {
             return Ok(());
@@ -30,17 +31,17 @@ impl Output {
         stdout.flush()
     }
 
-    /// Prints additional information to stderr, except with `--json`.
+    /// Prints additional information to stderr. Does nothing with `--json`.
     pub(super) fn note(self, text: impl AsRef<str>) {
         if !self.json {
             let dim = console::Style::new().dim().for_stderr();
             let text = dim.apply_to(text.as_ref());
-            // A note is not essential, so a failure to print it is ignored.
+            // Ignore a failure, because a note is not essential.
             let _ = writeln!(io::stderr(), "{text}");
         }
     }
 
-    /// Prints the result as JSON to stdout, only with `--json`.
+    /// Prints the result to stdout as JSON. Does nothing without `--json`.
     pub(super) fn result(self, result: &impl Serialize) -> io::Result<()> {
         if !self.json {
             return Ok(());
@@ -50,7 +51,7 @@ impl Output {
         stdout.flush()
     }
 
-    /// Returns the width of the terminal in characters; `None` if stdout is not a terminal.
+    /// Returns the width of the terminal in characters. Returns `None` if stdout is not a terminal.
     pub(super) fn terminal_width(self) -> Option<usize> {
         let term = console::Term::stdout();
         io::stdout().is_terminal().then(|| usize::from(term.size().1))

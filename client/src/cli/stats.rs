@@ -25,7 +25,7 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Formats storage statistics, a line per fact and level.
+/// Formats storage statistics with one line for each property and level.
 fn format_stats(stats: &StatsReply) -> Vec<String> {
     let Some(snapshot) = &stats.snapshot else {
         return vec![

@@ -16,8 +16,8 @@ use crate::editor::AppliedEdit;
 use crate::table::escape;
 use crate::{Client, ClientError};
 
-/// Maximum number of edits without remaining effect that one command skips. The server reads the whole
-/// spreadsheet and appends an entry for each.
+/// Maximum number of edits without effect that one command skips. For each skipped edit, the server
+/// reads the whole spreadsheet and appends an entry.
 const MAX_SKIPPED: usize = 10;
 
 /// Printed if an undo or revert has recovered a deleted sheet.
@@ -75,11 +75,12 @@ pub(super) fn recovers_a_sheet(applied: &AppliedEdit) -> bool {
 struct UndoneEdit {
     position: Position,
     applied: AppliedEdit,
-    /// Newer edits that have no effect left.
+    /// Newer edits that were skipped, because they have no effect left.
     skipped: Vec<Position>,
 }
 
-/// Fails if the entry at a position cannot be undone. Checking first avoids an entry for a rejected undo.
+/// Fails if the entry at a position cannot be undone. Check this before an undo, so that no entry
+/// is appended for a rejected undo.
 async fn check_undoable(
     client: &Client,
     spreadsheet: LogId,
@@ -95,7 +96,7 @@ async fn check_undoable(
     }
 }
 
-/// Reads the entry at a position. The inner error is the reason why the position does not exist.
+/// Reads the entry at a position. The inner error states why the position does not exist.
 pub(super) async fn entry_at(
     client: &Client,
     spreadsheet: LogId,
@@ -115,7 +116,7 @@ pub(super) async fn entry_at(
     }
 }
 
-/// Returns why an entry cannot be undone; `None` if it can.
+/// Returns the reason why an entry cannot be undone, or `None` if it can be undone.
 fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
     match entry.kind {
         EntryKind::Snapshot if entry.position == Position::FIRST => {
@@ -138,7 +139,7 @@ fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
     is_rejected.then_some("the edit was rejected and had no effect")
 }
 
-/// Undoes the newest edit of an author that has an effect left.
+/// Undoes the newest edit of an author that still has an effect.
 async fn undo_newest(
     client: &Client,
     edit: &Edit,
@@ -162,7 +163,7 @@ async fn undo_newest(
         }
         match page.next {
             Some(next) if until.is_none_or(|until| next < until) => until = Some(next),
-            // Also stop at a faulty `next`, which would cause an endless loop.
+            // A faulty `next` would cause an endless loop, so stop.
             _ if skipped.is_empty() => return Err(CliError::NothingToUndo),
             _ => return Err(CliError::NothingLeftToUndo { tried: list_positions(&skipped) }),
         }
@@ -173,22 +174,23 @@ fn list_positions(positions: &[Position]) -> String {
     positions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Searches the newest edit of an author that is in effect. Visits entries newest first.
+/// Searches for the newest edit of an author that is in effect. Visits entries newest first.
 #[derive(Default)]
 struct UndoSearch {
     author: String,
-    /// Entries undone by an undo that is in effect.
+    /// Entries that were undone. Only includes those whose undo is in effect.
     undone: BTreeSet<Position>,
-    /// Target of the oldest visited revert that is in effect: it has reverted all older entries after this
-    /// position.
+    /// Target of the oldest visited revert that is in effect. All entries between this target and
+    /// the revert are reverted.
     reverted_to: Option<Position>,
-    /// Entries whose undo was rejected because they have no effect left. An entry is not included if a newer
-    /// undo or revert may have restored its effect.
+    /// Entries whose undo was rejected, because they had no effect left. Does not include entries
+    /// whose effect a later undo or revert may have restored.
     without_effect: BTreeSet<Position>,
 }
 
 impl UndoSearch {
-    /// Visits the next older entry. Returns its position if it is an edit of the author that is in effect.
+    /// Visits the next older entry. Returns its position if it is an edit of the author and is in
+    /// effect.
     fn visit(&mut self, entry: &EntryView) -> Option<Position> {
         let position = entry.position;
         let is_reverted = self.reverted_to.is_some_and(|target| position > target);
@@ -226,7 +228,8 @@ fn had_effect(entry: &EntryView) -> bool {
         || operations.any(|operation| !matches!(operation, Operation::Rejected(_)))
 }
 
-/// Returns the undo in an entry, with its target. An undo is always the only mutation of its entry.
+/// Returns the target of the undo in an entry, if any. An undo is always the only mutation of its
+/// entry.
 fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
     entry.mutations.iter().find_map(|mutation| match &mutation.op {
         Operation::Undo(undo) => Some((undo.position, mutation)),
@@ -234,7 +237,7 @@ fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
     })
 }
 
-/// Returns the target of a revert in an entry, unless the revert was rejected.
+/// Returns the target of the revert in an entry. Returns `None` if the revert was rejected.
 fn find_revert_target(entry: &EntryView) -> Option<Position> {
     entry.mutations.iter().find_map(|mutation| match (&mutation.op, mutation.effective()) {
         (_, [Operation::Rejected(_)]) => None,

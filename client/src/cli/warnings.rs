@@ -42,7 +42,7 @@ pub(super) fn formula_like_texts(texts: u64) -> Option<String> {
 }
 
 impl Output {
-    /// Prints warnings, except with `--json`, whose result contains them.
+    /// Prints warnings. Does nothing with `--json`, because the JSON result contains the warnings.
     pub(super) fn warn(self, warnings: &[String]) {
         for warning in warnings {
             self.note(warning);

@@ -41,7 +41,8 @@ enum WatchEvent<'a> {
     Offline { why: String },
     /// The server can be reached again.
     Online,
-    /// The entries up to `to` are not printed: there were too many, or the tables were restored.
+    /// The entries up to `to` are not printed, because there were too many or because the tables
+    /// were restored.
     Skipped { to: Position, restored: bool },
 }
 
@@ -112,12 +113,12 @@ impl Watcher {
         })
     }
 
-    /// Returns whether the position of `--until` is reached.
+    /// Returns whether the position of `--until` was reached.
     fn is_finished(&self) -> bool {
         self.until.is_some_and(|until| self.printed_head.head >= until)
     }
 
-    /// Prints new entries until the position of `--until`, or forever.
+    /// Prints new entries until the position of `--until` is reached, or forever.
     async fn follow(&mut self) -> Result<(), CliError> {
         while !self.is_finished() {
             let poll_event = match self.poll().await {
@@ -145,11 +146,11 @@ impl Watcher {
         Ok(())
     }
 
-    /// Polls once and prints new entries. Returns whether there were any.
+    /// Polls once and prints new entries. Returns whether there were any new entries.
     async fn poll(&mut self) -> Result<bool, CliError> {
         let newest = self.client.head_if_changed(self.spreadsheet, self.printed_head).await?;
         if self.polling.is_failing() {
-            // Print this before the missed entries.
+            // Print this note before the entries that were missed.
             self.print_event("Online again.", &WatchEvent::Online)?;
             self.polling = self.polling.step(PollEvent::Quiet, random()).0;
         }
@@ -178,8 +179,8 @@ impl Watcher {
         Ok(true)
     }
 
-    /// Continues at the newest position without printing the entries before it. `restored` is set if the
-    /// tables were restored.
+    /// Continues at the newest position. The entries before it are not printed. `restored` is set
+    /// if the tables were restored.
     async fn skip_to(&mut self, newest: Head, restored: bool) -> Result<(), CliError> {
         let sheets = self.client.sheets(self.spreadsheet, Some(newest.head), None).await?;
         self.names = SheetNames::from(&sheets);
@@ -195,7 +196,7 @@ impl Watcher {
 
     /// Prints an entry, unless it is filtered out.
     fn print_entry(&mut self, entry: &EntryView) -> Result<(), CliError> {
-        // Called for each entry, because it keeps the sheet names up to date.
+        // Call this for every entry, because it also updates the sheet names.
         let description = describe_entry(entry, &mut self.names);
         let passes_filter =
             self.filter.is_none_or(|(sheet, range)| affects_range(entry, sheet, range));
@@ -208,7 +209,7 @@ impl Watcher {
         Ok(self.output.result(&WatchEvent::Entry { entry, description })?)
     }
 
-    /// Prints an event other than an entry: as a note, or as JSON.
+    /// Prints an event that is not an entry, as a note or as JSON.
     fn print_event(&self, text: impl AsRef<str>, event: &WatchEvent<'_>) -> Result<(), CliError> {
         self.output.note(text);
         Ok(self.output.result(event)?)

@@ -13,10 +13,10 @@ use crate::roles::{AccessRequest, Denied, Roles, objects};
 const MEANINGFUL_PREFIX: &str = "x-amz-";
 const SIGNED_HEADERS: &str = "SignedHeaders";
 const EXPIRES: &str = "X-Amz-Expires";
-/// Maximum validity of a presigned URL, as in S3: one week.
+/// Maximum lifetime of a presigned URL. S3 has the same limit of one week.
 const MAX_VALID_S: u64 = 7 * 24 * 60 * 60;
 
-/// Returns all credentials that requests may be signed with.
+/// Returns all credentials with which requests may be signed.
 pub(super) fn known_credentials(roles: &Roles) -> SimpleAuth {
     let mut auth = SimpleAuth::new();
     for credentials in roles.keys() {
@@ -37,8 +37,8 @@ pub(super) fn check(
     roles.check(caller, request).map_err(|Denied(why)| s3_error!(AccessDenied, "{why}"))
 }
 
-/// Accepts only signed requests that the signer's role permits. The s3s crate verifies the
-/// signature itself.
+/// Accepts only signed requests that the role of the signer permits. The s3s crate verifies the
+/// signature.
 pub(super) struct SignedOnly {
     pub(super) roles: Arc<Roles>,
 }
@@ -48,7 +48,7 @@ impl S3Access for SignedOnly {
     async fn check(&self, context: &mut S3AccessContext<'_>) -> S3Result<()> {
         let signed_headers = context.credentials().and_then(|_| signed_headers(context));
         let Some(signed_headers) = signed_headers else {
-            // The request is unsigned, or signed with an obsolete signature version.
+            // The request is unsigned, or it uses an obsolete signature version.
             return Err(s3_error!(AccessDenied, "A signature of version 4 is required"));
         };
         let is_signed = |name: &str| signed_headers.split(';').any(|signed| signed == name);
@@ -77,8 +77,8 @@ impl S3Access for SignedOnly {
     }
 }
 
-/// Accepts every bucket name. A request for an unknown bucket fails as not found, and long stack
-/// names must not be rejected.
+/// Accepts every bucket name, so that long stack names are not rejected. A request for an unknown
+/// bucket fails with a "not found" error.
 pub(super) struct AnyName;
 
 impl NameValidation for AnyName {

@@ -16,7 +16,7 @@ where
         .map_err(to_s3_error)
 }
 
-/// Logs an error of the file system and converts it into S3's `InternalError`.
+/// Logs a file system error and converts it to S3's `InternalError`.
 pub(super) fn to_s3_error(error: io::Error) -> S3Error {
     tracing::error!(%error, "the local S3 cannot access its files");
     S3Error::internal_error(error)

@@ -1,4 +1,4 @@
-//! Lifecycle rules of buckets: when objects expire.
+//! Lifecycle rules, which define when the objects of a bucket expire.
 
 use serde::Deserialize;
 
@@ -13,7 +13,7 @@ pub(super) struct Lifecycle {
     rules: Vec<ExpirationRule>,
 }
 
-/// Deletes matching objects some days after they were written.
+/// Deletes matching objects a number of days after they were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ExpirationRule {
     prefix: String,
@@ -28,7 +28,8 @@ struct Tag {
     value: String,
 }
 
-/// The property `LifecycleConfiguration`. Unknown fields are errors, because they would be ignored.
+/// The property `LifecycleConfiguration`. Unknown fields are rejected, because they would otherwise
+/// be ignored.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 struct Configuration {
@@ -46,23 +47,24 @@ struct Rule {
     #[serde(default)]
     tag_filters: Vec<Tag>,
     expiration_in_days: Option<u64>,
-    /// Ignored: replaced and deleted objects are removed immediately.
+    /// Ignored, because replaced and deleted objects are removed immediately.
     #[serde(rename = "NoncurrentVersionExpiration")]
     _noncurrent: Option<serde::de::IgnoredAny>,
-    /// Ignored: deletions leave no markers.
+    /// Ignored, because deletions leave no delete markers.
     #[serde(rename = "ExpiredObjectDeleteMarker")]
     _marker: Option<serde::de::IgnoredAny>,
-    /// Ignored: multipart uploads do not exist here, and the files of interrupted uploads are
+    /// Ignored, because multipart uploads are not supported. The files of interrupted uploads are
     /// deleted at the next start.
     #[serde(rename = "AbortIncompleteMultipartUpload")]
     _multipart: Option<serde::de::IgnoredAny>,
 }
 
 impl Lifecycle {
-    /// Parses the property. Without the property, no object expires.
+    /// Parses the property. If the property is missing, no object expires.
     ///
     /// # Errors
-    /// The reason why the property is invalid or not supported.
+    ///
+    /// Returns the reason why the property is invalid or not supported.
     pub(super) fn parse(property: Option<&serde_json::Value>) -> Result<Self, String> {
         let Some(property) = property else { return Ok(Self::default()) };
         let configuration = Configuration::deserialize(property)

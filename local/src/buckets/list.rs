@@ -9,10 +9,11 @@ use s3s::dto::{
 use super::record::Record;
 use super::store::Bucket;
 
-/// Maximum number of objects and common prefixes per page, as in S3.
+/// Maximum number of objects and common prefixes per page. S3 has the same limit.
 pub(super) const MAX_KEYS: i32 = 1_000;
 
-/// Returns a page of a list. Its token is the last key or common prefix of the previous page.
+/// Returns a page of a list. The continuation token is the last key or common prefix of the
+/// previous page.
 pub(super) fn list_page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjectsV2Output {
     let prefix = input.prefix.clone().unwrap_or_default();
     let max_keys = input.max_keys.unwrap_or(MAX_KEYS).clamp(0, MAX_KEYS);
@@ -45,7 +46,7 @@ pub(super) fn list_page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjec
 struct Page {
     delimiter: Option<String>,
     limit: usize,
-    /// Key or common prefix that the page starts after.
+    /// Key or common prefix after which the page starts.
     after: String,
     objects: Vec<Object>,
     prefixes: Vec<CommonPrefix>,
@@ -77,7 +78,7 @@ impl Page {
         true
     }
 
-    /// Returns the key up to the first delimiter after `prefix`, including the delimiter.
+    /// Returns the part of the key up to and including the first delimiter after `prefix`.
     fn common_prefix(&self, prefix: &str, key: &str) -> Option<String> {
         let delimiter = self.delimiter.as_deref()?;
         let (within, _) = key.strip_prefix(prefix)?.split_once(delimiter)?;

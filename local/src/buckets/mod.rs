@@ -41,9 +41,9 @@ use requests::Requests;
 use store::Bucket;
 
 const BUCKET: &str = "AWS::S3::Bucket";
-/// Time between two searches for expired objects.
+/// Interval between two searches for expired objects.
 const SWEEP_PERIOD: Duration = Duration::from_secs(60 * 60);
-/// Maximum length of an XML body, such as a list of tags.
+/// Maximum length of an XML body, such as a list of tags, in bytes.
 const MAX_XML_BYTES: usize = 64 * 1024;
 
 /// The buckets of a template.
@@ -59,7 +59,7 @@ struct TemplateBucket {
 }
 
 impl Buckets {
-    /// Opens the template's buckets, and creates the folders of new ones. Fails if a bucket of
+    /// Opens the buckets of the template and creates folders for new buckets. Fails if a bucket of
     /// `expected` is missing.
     pub(crate) fn open(
         folder: &StateFolder,
@@ -107,7 +107,7 @@ impl Buckets {
     }
 
     /// Serves the buckets on a free port until the returned server is dropped. Deletes expired
-    /// objects at the start and then periodically.
+    /// objects immediately and then periodically.
     pub(crate) async fn serve(
         self,
         roles: &Arc<Roles>,
@@ -178,7 +178,7 @@ fn delete_expired_in(bucket: &Bucket, lifecycle: &Lifecycle, now_s: u64) -> io::
     });
     let mut deleted = 0;
     for key in expired_keys {
-        // Check again under the bucket's lock, because the object's tags may have changed.
+        // Check again while the bucket is locked, because the tags of the object may have changed.
         if bucket.delete(&key, |record| lifecycle.is_expired(record, now_s))? {
             deleted += 1;
         }
@@ -191,7 +191,7 @@ async fn delete_expired_periodically(buckets: Arc<Buckets>, clock: Arc<dyn Clock
     loop {
         interval.tick().await;
         let (buckets, now_s) = (Arc::clone(&buckets), clock.now_ms() / 1_000);
-        // A panic is already logged; the next run tries again.
+        // The panic was already logged, and the next run tries again.
         let _ = tokio::task::spawn_blocking(move || buckets.delete_expired(now_s)).await;
     }
 }

@@ -1,4 +1,5 @@
-//! The record of an object: a JSON file with the object's metadata and the name of its data file.
+//! The record of an object is a JSON file that contains the object's metadata and the name of its
+//! data file.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
@@ -17,13 +18,13 @@ pub(super) struct Record {
     pub(super) data: String,
     /// Length of the object in bytes.
     pub(super) length: u64,
-    /// Time of the write, Unix seconds.
+    /// Time of the write, in Unix seconds.
     pub(super) modified_s: u64,
-    /// Entity tag: the MD5 hash in hexadecimal.
+    /// Entity tag, which is the MD5 hash as hexadecimal digits.
     pub(super) etag: String,
     /// SHA-256 in Base64, if the client sent it.
     pub(super) sha256: Option<String>,
-    /// Headers that are returned as they were sent.
+    /// Headers that are returned exactly as the client sent them.
     pub(super) headers: Headers,
     pub(super) tags: BTreeMap<String, String>,
 }
@@ -52,9 +53,9 @@ impl Record {
         Timestamp::from(UNIX_EPOCH + Duration::from_secs(self.modified_s))
     }
 }
-/// Returns the name of a record's file: a hash of the key. A key can therefore not name a file
-/// outside the folder, be too long for a file name, or collide with a key that differs only in
-/// case.
+/// Returns the file name of a record, which is a hash of the key. A key therefore cannot refer to a
+/// file outside the folder, exceed the maximum length of a file name, or collide with a key that
+/// differs only in case.
 pub(super) fn file_name(key: &str) -> String {
     format!("{}.json", hex(&Sha256::checksum(key.as_bytes())))
 }

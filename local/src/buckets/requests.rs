@@ -1,4 +1,4 @@
-//! The S3 operations that Cellar and its clients use, over files. Other operations return S3's
+//! Implements the S3 operations that Cellar and its clients use. All other operations return the S3
 //! error `NotImplemented`.
 
 use std::collections::BTreeMap;
@@ -28,12 +28,12 @@ use super::upload::Upload;
 use super::{list, tags, versions};
 use crate::roles::{Roles, objects};
 
-/// Read size of response bodies.
+/// Number of bytes that are read at a time for a response body.
 const CHUNK_BYTES: usize = 64 * 1024;
-/// Version id that S3 gives to objects in buckets without versioning.
+/// Version id that S3 assigns to objects in buckets without versioning.
 const NO_VERSION: &str = "null";
 
-/// The object of a request, and the signer of the request.
+/// The object of a request and the signer of the request.
 struct RequestedObject<'a> {
     bucket: &'a str,
     key: &'a str,
@@ -61,8 +61,8 @@ impl Requests {
         found.ok_or_else(|| self.missing_error(object))
     }
 
-    /// Returns the error for a missing object. A signer who may not list the object gets a denial, so
-    /// that the error does not reveal whether the object exists.
+    /// Returns the error for a missing object. If the signer may not list the object, access is
+    /// denied, so that the error does not reveal whether the object exists.
     fn missing_error(&self, object: &RequestedObject<'_>) -> S3Error {
         let list_request = objects::list_request(object.bucket, object.key);
         match access::check(&self.roles, object.signer, &list_request) {
@@ -95,7 +95,7 @@ fn reject_conditions(has_conditions: [bool; 2]) -> S3Result<()> {
     Ok(())
 }
 
-/// Returns the checksum of the whole object, if the request asks for checksums.
+/// Returns the checksum of the whole object if the request asks for checksums.
 fn requested_checksum(record: &Record, mode: Option<&ChecksumMode>) -> Option<String> {
     let is_requested = mode.is_some_and(|mode| mode.as_str() == ChecksumMode::ENABLED);
     if is_requested { record.sha256.clone() } else { None }
@@ -155,8 +155,8 @@ impl S3 for Requests {
             Some(_) => return Err(s3_error!(NotImplemented, "If-None-Match supports only `*`")),
         };
         reject_conditions([input.if_match.is_some(), input.write_offset_bytes.is_some()])?;
-        // Read the whole body even if the request fails later: an early response would break the
-        // connection.
+        // Read the whole body even if the request fails later, because an early response would
+        // break the connection.
         let trailers = request.trailing_headers.as_ref();
         let upload = Upload::receive(&bucket, &mut input, trailers).await?;
         let record = new_record(input, upload)?;

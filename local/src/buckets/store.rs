@@ -1,9 +1,10 @@
-//! A bucket stored as a folder: each object has a data file with its bytes and a record file with
-//! its metadata and the name of the data file.
+//! A bucket is stored as a folder. Each object has a data file with its bytes, and a record file
+//! with its metadata and the name of the data file.
 //!
-//! The record is written last, atomically and durably. A crash therefore leaves the old object or
-//! the new one, and never a part of one. Data files that no record names are deleted at the next
-//! start. Replaced and deleted objects are removed immediately; there are no old versions.
+//! The record is written last, atomically and durably. After a crash, the bucket therefore contains
+//! either the complete old object or the complete new one. Data files that no record refers to are
+//! deleted at the next start. Replaced and deleted objects are removed immediately, and no old
+//! versions are kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -31,14 +32,15 @@ pub(super) struct Bucket {
 pub(super) enum StoreOutcome {
     /// The object is stored durably.
     Stored,
-    /// The object exists, and the request was to store only a new object.
+    /// The object already exists, but the request must only create a new object.
     Exists,
 }
 
 impl Bucket {
-    /// Opens the folder, or creates it. Deletes the unfinished files of earlier processes.
+    /// Opens or creates the folder. Deletes unfinished files of earlier processes.
     ///
     /// # Errors
+    ///
     /// Returns [`LocalError::Damaged`] if a record cannot be read or its data file is missing.
     pub(super) fn open(folder: PathBuf) -> Result<Self, LocalError> {
         let fault = |what, source| LocalError::File { what, path: folder.clone(), source };
@@ -57,8 +59,8 @@ impl Bucket {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Creates an empty data file and returns it with its name. The file is part of no object until
-    /// a record names it.
+    /// Creates an empty data file. Returns the file and its name. The file does not belong to an
+    /// object until a record refers to it.
     pub(super) fn create_data(&self) -> io::Result<(File, String)> {
         let name = uuid::Uuid::new_v4().simple().to_string();
         Ok((File::create_new(self.data_path(&name))?, name))
@@ -68,9 +70,9 @@ impl Bucket {
         self.folder.join(DATA).join(name)
     }
 
-    /// Deletes a data file that no record names.
+    /// Deletes a data file that no record refers to.
     pub(super) fn delete_data(&self, name: &str) {
-        // On an error, the next start deletes the file.
+        // If this fails, the next start deletes the file.
         let _ = fs::remove_file(self.data_path(name));
     }
 
@@ -79,14 +81,15 @@ impl Bucket {
         self.lock().get(key).cloned()
     }
 
-    /// Returns the record of an object and its open data file. Later writes do not affect the file.
+    /// Returns the record of an object and its opened data file. Later writes do not affect that
+    /// file.
     pub(super) fn read(&self, key: &str) -> io::Result<Option<(Arc<Record>, File)>> {
         let index = self.lock();
         let Some(record) = index.get(key) else { return Ok(None) };
         Ok(Some((Arc::clone(record), File::open(self.data_path(&record.data))?)))
     }
 
-    /// Stores the record of an object whose data file is complete and durable.
+    /// Stores the record of an object. The data file must be complete and durable.
     pub(super) fn store(&self, record: Record, only_new: bool) -> io::Result<StoreOutcome> {
         sync_folder(&self.folder.join(DATA))?;
         let mut index = self.lock();
@@ -119,7 +122,7 @@ impl Bucket {
         sync_folder(&records)
     }
 
-    /// Deletes an object if it exists and `condition` holds. Returns whether the object was
+    /// Deletes an object if it exists and meets `condition`. Returns whether the object was
     /// deleted.
     pub(super) fn delete(
         &self,
@@ -138,8 +141,8 @@ impl Bucket {
         Ok(true)
     }
 
-    /// Visits the objects whose keys start with `prefix` and are greater than `after`, in order of
-    /// the keys, until `visit` returns false.
+    /// Visits the objects whose keys start with `prefix` and are greater than `after`. Visits them
+    /// in key order until `visit` returns `false`.
     pub(super) fn scan_prefix(
         &self,
         prefix: &str,
@@ -153,7 +156,7 @@ impl Bucket {
         self.scan(start, |record| record.key.starts_with(prefix) && visit(record));
     }
 
-    /// Visits the objects in order of their keys, starting at `start`, until `visit` returns false.
+    /// Visits the objects in key order, starting at `start`, until `visit` returns `false`.
     pub(super) fn scan(&self, start: Bound<&str>, mut visit: impl FnMut(&Arc<Record>) -> bool) {
         let index = self.lock();
         for (_, record) in index.range::<str, _>((start, Bound::Unbounded)) {
@@ -164,7 +167,7 @@ impl Bucket {
     }
 }
 
-/// Makes created, renamed and deleted files of a folder durable.
+/// Makes the creation, renaming and deletion of files in a folder durable.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

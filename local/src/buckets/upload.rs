@@ -1,4 +1,4 @@
-//! Receives the bytes of a new object, writes them durably to a data file, and verifies their
+//! Receives the bytes of a new object, writes them durably to a data file and verifies their
 //! checksums.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::blocking::{run_blocking, to_s3_error};
 use super::record::hex;
 use super::store::Bucket;
 
-/// The data file of a new object. Dropping the value deletes the file.
+/// The data file of a new object. The file is deleted when this value is dropped.
 pub(super) struct Upload {
     bucket: Arc<Bucket>,
     data_name: Option<String>,
@@ -70,7 +70,8 @@ impl Upload {
         Ok(upload)
     }
 
-    /// Compares the checksums that the client sent in headers or trailers with those of the bytes.
+    /// Compares the checksums of the bytes with the checksums that the client sent in headers or
+    /// trailers.
     fn verify_checksums(
         &self,
         input: &PutObjectInput,
@@ -104,7 +105,8 @@ impl Upload {
         hex(&self.md5)
     }
 
-    /// Returns the name of the data file, which is not deleted any more when the value is dropped.
+    /// Returns the name of the data file. The file is then no longer deleted when this value is
+    /// dropped.
     pub(super) fn into_data(mut self) -> String {
         self.data_name.take().unwrap_or_default()
     }
@@ -118,7 +120,7 @@ impl Drop for Upload {
     }
 }
 
-/// Checks the announced length of an object, which S3 requires.
+/// Checks the length of an object that the client has announced. S3 requires this length.
 fn check_length(length: Option<i64>) -> S3Result<()> {
     match length.map(u64::try_from) {
         Some(Ok(0..=MAX_BLOB_BYTES)) => Ok(()),

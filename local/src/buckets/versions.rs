@@ -1,4 +1,4 @@
-//! Lists object versions. Each object has exactly one version; its id is unique.
+//! Lists object versions. Each object has exactly one version with a unique id.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ pub(super) fn version_id(record: &Record) -> String {
 /// Returns a page of a list.
 ///
 /// # Errors
-/// `NotImplemented` if the request has a delimiter.
+///
+/// Returns `NotImplemented` if the request has a delimiter.
 pub(super) fn list_page(
     bucket: &Bucket,
     input: ListObjectVersionsInput,
@@ -32,7 +33,7 @@ pub(super) fn list_page(
     let max_keys = input.max_keys.unwrap_or(MAX_KEYS).clamp(0, MAX_KEYS);
     let limit = usize::try_from(max_keys).unwrap_or_default();
     let (mut records, mut is_truncated): (Vec<Arc<Record>>, bool) = (Vec::new(), false);
-    // The marker's key has only one version, so that the page starts at the next key.
+    // Start at the key after the marker, because each key has only one version.
     bucket.scan_prefix(&prefix, input.key_marker.as_deref(), |record| {
         if records.len() >= limit {
             is_truncated = limit > 0;

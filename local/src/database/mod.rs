@@ -1,7 +1,8 @@
-//! The embedded DynamoDB: opens and checks its file, and serves it over HTTP.
+//! The embedded DynamoDB. This module opens and checks the database file, and serves the database
+//! over HTTP.
 //!
-//! dynoxide's own HTTP server is not used, because it answers every client, including web pages,
-//! and has no place for an access check.
+//! The HTTP server of dynoxide is not used, because it responds to every client, including web
+//! pages, and does not support access checks.
 
 mod requests;
 #[cfg(test)]
@@ -39,8 +40,8 @@ pub(crate) fn open(path: &Path) -> Result<Database, LocalError> {
     Ok(database)
 }
 
-/// Creates an index of the stream records by sequence number. dynoxide stores the numbers as text
-/// without an index, and would scan all records on each write and each poll.
+/// Creates an index of the stream records by sequence number. dynoxide stores these numbers as text
+/// without an index, so every write and every poll would scan all records.
 fn index_streams(path: &Path) -> rusqlite::Result<()> {
     rusqlite::Connection::open(path)?.execute_batch(
         "CREATE INDEX IF NOT EXISTS cellar_stream_order
@@ -48,7 +49,8 @@ fn index_streams(path: &Path) -> rusqlite::Result<()> {
     )
 }
 
-/// Runs SQLite's integrity check. Without the check, a damaged page is found only when it is read.
+/// Runs the integrity check of SQLite. Otherwise, a damaged page would only be detected when it is
+/// read.
 pub(crate) fn check_integrity(path: &Path) -> rusqlite::Result<Result<(), LocalError>> {
     let connection = rusqlite::Connection::open(path)?;
     let result: String =

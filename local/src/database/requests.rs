@@ -28,8 +28,8 @@ pub(super) fn handle_request(database: &Database, headers: &HeaderMap, body: &By
     }
 }
 
-/// Performs an operation on items, or describes tables. Returns `None` for other operations: only
-/// the template creates, changes or deletes tables.
+/// Performs an operation on items, or describes tables. Returns `None` for all other operations,
+/// because only the template may create, change or delete tables.
 fn perform(database: &Database, operation: &str, body: &[u8]) -> Option<Reply> {
     Some(match operation {
         "BatchGetItem" => perform_parsed(body, |request| database.batch_get_item(request)),
@@ -61,8 +61,8 @@ fn perform_parsed<Q: DeserializeOwned, R: Serialize>(
         .map_err(|error| DynoxideError::InternalServerError(error.to_string()))
 }
 
-/// Converts a parse error. Malformed JSON is a serialization error; valid JSON that is not a
-/// request of the operation is a validation error. dynoxide marks its own messages with the kind of
+/// Converts a parse error. Malformed JSON becomes a serialization error. Valid JSON that does not
+/// fit the operation becomes a validation error. The messages of dynoxide start with the kind of
 /// the error, such as `VALIDATION:`.
 fn from_json_error(error: &serde_json::Error) -> DynoxideError {
     let text = error.to_string();

@@ -1,10 +1,10 @@
-//! Lambda's rules for batches of stream records, without I/O.
+//! Lambda's rules for batches of stream records. This module performs no I/O.
 //!
 //! Records are processed in order. If the function reports the first failed record, processing
 //! continues from that record. If the function fails without a report, the batch is split in two,
-//! down to the single failing record. A batch that keeps failing is given up, so that it does not
-//! block the records after it. After a reported failure, the batch that is given up includes all
-//! records after the failed one.
+//! repeatedly if necessary, until only the failing record remains. A batch that keeps failing is
+//! given up, so that it does not block later records. After a reported failure, the batch that is
+//! given up contains the failed record and all records after it.
 
 use std::collections::VecDeque;
 
@@ -15,11 +15,11 @@ use super::mapping::Rules;
 /// A record of a change stream.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Record {
-    /// Position of the record in its shard.
+    /// Sequence number of the record in its shard.
     pub(super) sequence_number: String,
-    /// Time of the write, Unix milliseconds.
+    /// Time of the write, in Unix milliseconds.
     pub(super) created_ms: u64,
-    /// The record in the form that the function receives.
+    /// The record in the format that the function receives.
     pub(super) event: Value,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Record {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Batch {
     pub(super) records: Vec<Record>,
-    /// Number of invocations with exactly these records.
+    /// Number of invocations with exactly this set of records.
     pub(super) invocations: u32,
 }
 
@@ -38,7 +38,7 @@ pub(super) enum BatchOutcome {
     Done,
     /// The records before this sequence number were processed.
     FailedFrom(String),
-    /// The function failed without a report; no record counts as processed.
+    /// The function failed without a report. None of the records counts as processed.
     Failed,
 }
 
@@ -47,20 +47,20 @@ pub(super) enum BatchOutcome {
 pub(super) enum AfterInvocation {
     /// Continue with the next batch.
     Continue,
-    /// Wait, and then invoke the function again. The number counts the invocations so far.
+    /// Wait, then invoke the function again. Contains the number of invocations so far.
     Retry(u32),
     /// Give up the first batch.
     GiveUp,
 }
 
-/// Lambda's name of the reason for giving up records.
+/// Lambda's name for the reason why records are given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GiveUpReason {
     RetryAttemptsExhausted,
     RecordAgeExceeded,
 }
 
-/// Records that were read from a shard and are not processed yet.
+/// Records that were read from a shard but not yet processed.
 #[derive(Debug)]
 pub(super) struct PendingRecords {
     rules: Rules,
@@ -89,14 +89,14 @@ impl PendingRecords {
         self.batches.front()
     }
 
-    /// Returns the sequence number up to which the shard is processed; `None` if no record has been
-    /// processed yet.
+    /// Returns the sequence number up to which the shard was processed. Returns `None` if no record
+    /// was processed yet.
     pub(super) fn position(&self) -> Option<&str> {
         if self.batches.is_empty() { Some(&self.read_to) } else { self.processed.as_deref() }
     }
 
-    /// Moves the expired records at the front into a batch of their own. Returns true if there are
-    /// any; the first batch must then be given up.
+    /// Moves the expired records at the front into a separate first batch. Returns `true` if there
+    /// are any; the caller must then give up the first batch.
     pub(super) fn split_expired(&mut self, now_ms: u64) -> bool {
         let Some(max_age_ms) = self.rules.record_age_ms else { return false };
         let Some(first) = self.batches.front_mut() else { return false };
@@ -112,7 +112,7 @@ impl PendingRecords {
         true
     }
 
-    /// Removes the first batch, which was processed or given up.
+    /// Removes the first batch after it was processed or given up.
     pub(super) fn finish_first(&mut self) {
         let Some(mut batch) = self.batches.pop_front() else { return };
         if let Some(last) = batch.records.pop() {
@@ -127,7 +127,7 @@ impl PendingRecords {
         let reported = match outcome {
             BatchOutcome::Done => Some(batch.records.len()),
             BatchOutcome::Failed => None,
-            // A sequence number that is not in the batch counts as a failure without a report.
+            // An unknown sequence number is handled like a failure without a report.
             BatchOutcome::FailedFrom(number) => {
                 batch.records.iter().position(|record| record.sequence_number == *number)
             }

@@ -1,5 +1,5 @@
-//! Messages that Lambda sends to the dead letter queue for records that it gives up. They contain
-//! the positions of the records and not their contents.
+//! Builds the messages that Lambda sends to the dead letter queue when it gives up records. A
+//! message contains the positions of the records, but not their contents.
 
 use std::time::{Duration, UNIX_EPOCH};
 

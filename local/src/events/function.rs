@@ -15,7 +15,8 @@ use tokio::task::JoinSet;
 
 use super::batch::BatchOutcome;
 
-/// A function as Lambda invokes it: an event as JSON, and a response as JSON or an error.
+/// A function as Lambda invokes it. It receives a JSON event and returns a JSON response or an
+/// error.
 #[async_trait]
 pub(crate) trait EventFunction: Send + Sync {
     /// Processes one event.
@@ -40,7 +41,7 @@ impl EventFunction for IndexerHandler {
     }
 }
 
-/// The snapshot function. It computes its deadline from its timeout, as Lambda does.
+/// The snapshot function. Like Lambda, computes the deadline of an invocation from the timeout.
 pub(crate) struct SnapshotFunction {
     pub(crate) handler: SnapshotHandler,
     pub(crate) clock: Arc<dyn Clock>,
@@ -58,7 +59,7 @@ impl EventFunction for SnapshotFunction {
     }
 }
 
-/// The webhook function. It computes its deadline from its timeout, as Lambda does.
+/// The webhook function. Like Lambda, computes the deadline of an invocation from the timeout.
 pub(crate) struct WebhookFunction {
     pub(crate) handler: WebhookHandler,
     pub(crate) clock: Arc<dyn Clock>,
@@ -75,20 +76,21 @@ impl EventFunction for WebhookFunction {
     }
 }
 
-/// Returns the end of an invocation that starts now, Unix milliseconds.
+/// Returns the deadline of an invocation that starts now, in Unix milliseconds.
 fn deadline_ms(clock: &Arc<dyn Clock>, timeout: Duration) -> u64 {
     let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     clock.now_ms().saturating_add(timeout_ms)
 }
 
-/// Invokes a function as Lambda does: with a timeout, and a panic becomes an error.
+/// Invokes a function like Lambda: applies the timeout and converts a panic to an error.
 pub(super) async fn invoke_with_timeout(
     function: &Arc<dyn EventFunction>,
     event: Value,
     timeout: Duration,
 ) -> Result<Value, String> {
     let function = Arc::clone(function);
-    // A panic ends only the function's own task. Dropping the set aborts the task.
+    // Run the function in a separate task, so that a panic ends only that task. Dropping the set
+    // aborts the task.
     let mut task = JoinSet::new();
     task.spawn(async move { function.invoke(event).await });
     match tokio::time::timeout(timeout, task.join_next()).await {
@@ -99,8 +101,8 @@ pub(super) async fn invoke_with_timeout(
     }
 }
 
-/// Reads the result of a batch from the function's response. Of several reported sequence numbers,
-/// the lowest counts.
+/// Reads the result of a batch from the response of the function. If the response contains several
+/// sequence numbers, the lowest one is used.
 pub(super) fn read_batch_outcome(
     response: &Result<Value, String>,
     reports_failures: bool,
@@ -119,7 +121,7 @@ pub(super) fn read_batch_outcome(
         .map(|failure| failure.get("itemIdentifier")?.as_str().filter(|number| !number.is_empty()))
         .collect();
     let Some(numbers) = numbers else { return BatchOutcome::Failed };
-    // Compare as numbers: a shorter one is lower.
+    // Compare the sequence numbers as numbers: a shorter string is a lower number.
     match numbers.into_iter().min_by_key(|number| (number.len(), *number)) {
         None => BatchOutcome::Done,
         Some(first) => BatchOutcome::FailedFrom(first.to_owned()),

@@ -15,7 +15,7 @@ const QUEUE: &str = "AWS::SQS::Queue";
 /// Values that Lambda uses for missing properties.
 const DEFAULT_BATCH_SIZE: u64 = 100;
 const DEFAULT_TIMEOUT_S: u64 = 3;
-/// Maximum batch size: the number of records that DynamoDB returns per read.
+/// Maximum batch size, which is the number of records that DynamoDB returns per read.
 const BATCH_SIZE_MAX: u64 = 1_000;
 
 /// A mapping from the change stream of a table to a function.
@@ -25,7 +25,7 @@ pub(crate) struct Mapping {
     pub(crate) id: String,
     /// Physical name of the table.
     pub(crate) table: String,
-    /// ARN of the change stream, as policies name it.
+    /// ARN of the change stream, as used in policies.
     pub(crate) stream_arn: String,
     /// Logical id of the function.
     pub(crate) function: String,
@@ -46,11 +46,11 @@ pub(crate) struct Rules {
     pub(crate) batch_size: usize,
     /// Whether a failed batch is split.
     pub(crate) bisect: bool,
-    /// Whether the function's response reports the failed records.
+    /// Whether the response of the function reports failed records.
     pub(crate) reports_failures: bool,
-    /// Number of retries of a batch; unlimited if `None`.
+    /// Maximum number of retries of a batch. `None` means unlimited.
     pub(crate) retries: Option<u32>,
-    /// Maximum age of a record in milliseconds; unlimited if `None`.
+    /// Maximum age of a record, in milliseconds. `None` means unlimited.
     pub(crate) record_age_ms: Option<u64>,
 }
 
@@ -69,8 +69,7 @@ pub(crate) fn timeout_of(template: &Template, function: &str) -> Duration {
 }
 
 impl Mapping {
-    /// Reads the properties of a mapping. Properties that the local stack does not support are
-    /// errors.
+    /// Reads the properties of a mapping. Fails if the local stack does not support a property.
     pub(crate) fn read(
         template: &Template,
         names: &Names<'_>,
@@ -113,7 +112,8 @@ impl<'a> PropertyReader<'a> {
         LocalError::Template { logical_id: self.id.to_owned(), why: why.into() }
     }
 
-    /// Returns the logical id that a property refers to, if the resource has the given type.
+    /// Returns the logical id that a property refers to. Fails if that resource does not have the
+    /// given type.
     pub(super) fn resource_of_type(
         &self,
         property: &str,

@@ -1,5 +1,6 @@
-//! Event sources: connect change streams and queues to functions as the template's event source
-//! mappings say. Like Lambda, they poll, filter, batch, invoke, retry, split, and finally give up.
+//! Event sources connect change streams and queues to functions, as defined by the event source
+//! mappings of the template. Like Lambda, they poll, filter, batch, invoke, retry, split and
+//! finally give up records.
 
 mod batch;
 mod dead_letter;
@@ -55,8 +56,8 @@ pub(crate) struct SourceContext<'a> {
 }
 
 impl SourceContext<'_> {
-    /// Returns the dead letter queue of a mapping. Like Lambda, it is used with the function's
-    /// role.
+    /// Returns the dead letter queue of a mapping. Like in Lambda, the queue is accessed with the
+    /// role of the function.
     fn dead_letters(
         &self,
         names: &Names<'_>,
@@ -70,9 +71,9 @@ impl SourceContext<'_> {
 }
 
 impl EventSources {
-    /// Creates the event sources of the template. `build_function` builds the function with a
-    /// logical id, or returns `None` if that function does not run here; its sources then stay
-    /// unprocessed.
+    /// Creates the event sources of the template. `build_function` builds the function with a given
+    /// logical id, or returns `None` if that function does not run locally. The records and
+    /// messages for such a function stay unprocessed.
     pub(crate) fn open(
         template: &Template,
         names: &Names<'_>,
@@ -145,7 +146,8 @@ impl EventSources {
     }
 
     /// Runs the sources. After `stop` becomes true, each source ends between two invocations.
-    /// Dropping the set aborts the sources without loss: they resume from their stored positions.
+    /// Dropping the set aborts the sources, but loses nothing, because they resume from their
+    /// stored positions.
     pub(crate) fn run(self, stop: &watch::Receiver<bool>) -> JoinSet<()> {
         let mut running = JoinSet::new();
         for poller in self.pollers {

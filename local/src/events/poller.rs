@@ -13,19 +13,19 @@ use super::mapping::Mapping;
 use super::stream::Shard;
 use crate::store::EventStore;
 
-/// First and longest pause between two polls of a shard without new records; the pause doubles each
-/// time.
+/// Minimum and maximum pause between two polls if a shard has no new records. The pause doubles
+/// each time.
 const IDLE_MS: u64 = 100;
 const IDLE_MAX_MS: u64 = 2_000;
-/// First and longest pause before a failed batch is retried; the pause doubles each time.
+/// Minimum and maximum pause before a failed batch is retried. The pause doubles each time.
 const RETRY_MS: u64 = 100;
 const RETRY_MAX_MS: u64 = 30_000;
 /// Delay between a write and the poll that it causes, so that several writes cause one poll.
 const GATHER_MS: u64 = 25;
-/// Number of filtered records after which the position is stored although no record was processed.
+/// Number of filtered records after which the position is stored even if no record was processed.
 const SKIPPED_MAX: usize = 1_000;
 
-/// A shard, and the event source that processes it.
+/// A shard and the event source that processes it.
 pub(super) struct Poller {
     mapping: Mapping,
     shard: Shard,
@@ -33,27 +33,27 @@ pub(super) struct Poller {
     function: Arc<dyn EventFunction>,
     dead_letters: Option<Arc<dyn Jobs>>,
     clock: Arc<dyn Clock>,
-    /// Position up to which the shard is processed; `None` until it has been loaded.
+    /// Position up to which the shard was processed. `None` until the position is loaded.
     position: Option<Position>,
     pending: Option<PendingRecords>,
     skipped: usize,
 }
 
-/// Sequence numbers up to which a shard is processed; `None` before the first record.
+/// Sequence numbers up to which a shard was processed. `None` if no record was processed yet.
 struct Position {
     current: Option<String>,
-    /// The position that is stored on the disk.
+    /// The position that is stored on disk.
     stored: Option<String>,
 }
 
 /// The result of one poll step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PollStep {
-    /// Records were read or processed; more may follow.
+    /// Records were read or processed, and there may be more.
     Worked,
     /// The shard has no new records.
     Idle,
-    /// An invocation failed; retry after this number of milliseconds.
+    /// An invocation failed and must be retried after this number of milliseconds.
     Wait(u64),
 }
 
@@ -68,7 +68,8 @@ impl std::fmt::Debug for Poller {
     }
 }
 
-/// Returns the pause after `attempts` earlier attempts: `first_ms`, doubled each time up to `max_ms`.
+/// Returns the pause after `attempts` earlier attempts. The pause starts at `first_ms` and doubles
+/// with each attempt, up to `max_ms`.
 fn backoff_ms(first_ms: u64, attempts: u32, max_ms: u64) -> u64 {
     first_ms.saturating_mul(1_u64.checked_shl(attempts).unwrap_or(u64::MAX)).min(max_ms)
 }
@@ -118,24 +119,24 @@ impl Poller {
             let is_idle = idle_polls > 0;
             tokio::select! {
                 stopped = stop.changed() => if stopped.is_err() { return },
-                // A write shortens the pause of an idle source, but not of one that failed.
+                // A write shortens the pause of an idle source, but not the pause after a failure.
                 Ok(()) = written.changed(), if is_idle => self.clock.sleep_ms(GATHER_MS).await,
                 () = self.clock.sleep_ms(wait_ms) => {}
             }
         }
     }
 
-    /// Forgets pending records, so that they are read again from the stored position.
+    /// Discards pending records, so that they are read again from the stored position.
     fn discard_progress(&mut self) {
         self.pending = None;
         self.position = None;
     }
 
-    /// Reads records, or processes one batch of the records that were read.
+    /// Reads new records, or processes one batch of records that were already read.
     ///
-    /// A batch that is given up is sent to the dead letter queue before the position moves past it,
-    /// and the position moves only past processed records. After a crash nothing is lost, but
-    /// records may be processed again.
+    /// The position only moves past records that were processed or given up. A batch that is given
+    /// up is sent to the dead letter queue before the position moves past it. A crash therefore
+    /// loses no records, but records may be processed again.
     pub(super) async fn step(&mut self) -> Result<PollStep, PortError> {
         let now_ms = self.clock.now_ms();
         let Some(mut pending) = self.pending.take() else { return self.read().await };
@@ -206,7 +207,7 @@ impl Poller {
         Ok(())
     }
 
-    /// Reads the next records. Those that pass the filters become pending.
+    /// Reads the next records. Records that pass the filters become pending.
     async fn read(&mut self) -> Result<PollStep, PortError> {
         let after = self.load_position().await?;
         let records = self.shard.read(after.as_deref()).await?;
@@ -224,7 +225,7 @@ impl Poller {
         Ok(PollStep::Worked)
     }
 
-    /// Returns the position up to which the shard is processed.
+    /// Returns the position up to which the shard was processed.
     async fn load_position(&mut self) -> Result<Option<String>, PortError> {
         if let Some(position) = &self.position {
             return Ok(position.current.clone());
@@ -234,8 +235,8 @@ impl Poller {
         Ok(stored)
     }
 
-    /// Moves past filtered records. The position is stored only from time to time, because reading
-    /// these records again does no harm.
+    /// Moves the position past filtered records. The position is stored only occasionally, because
+    /// reading filtered records again does no harm.
     async fn skip(&mut self, count: usize, to: String) -> Result<(), PortError> {
         self.skipped = self.skipped.saturating_add(count);
         if self.skipped >= SKIPPED_MAX {
@@ -247,7 +248,7 @@ impl Poller {
         Ok(())
     }
 
-    /// Moves past processed records, and stores the position.
+    /// Moves the position past processed records and stores it.
     async fn advance(&mut self, to: String) -> Result<(), PortError> {
         let stored = self.position.as_ref().and_then(|position| position.stored.as_ref());
         if stored != Some(&to) {

@@ -37,7 +37,7 @@ pub(crate) struct QueueMapping {
     pub(crate) batch_size: u8,
     /// Visibility timeout of received messages, in seconds.
     pub(crate) visibility_s: u32,
-    /// Whether the function's response reports the failed messages.
+    /// Whether the response of the function reports failed messages.
     pub(crate) reports_failures: bool,
     /// Maximum number of concurrent invocations.
     pub(crate) concurrency: usize,
@@ -50,8 +50,7 @@ impl QueueMapping {
         reader.resource_of_type("EventSourceArn", properties.get("EventSourceArn"), QUEUE).is_ok()
     }
 
-    /// Reads the properties of a mapping. Properties that the local stack does not support are
-    /// errors.
+    /// Reads the properties of a mapping. Fails if the local stack does not support a property.
     pub(crate) fn read(
         template: &Template,
         names: &Names<'_>,

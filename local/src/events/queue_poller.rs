@@ -1,6 +1,6 @@
-//! Polls a queue for an event source: receives messages, invokes the function, and deletes the
-//! processed messages. Other messages become visible again, and finally move to the dead letter
-//! queue.
+//! Polls a queue for an event source. Receives messages, invokes the function and deletes the
+//! processed messages. All other messages become visible again, and are finally moved to the dead
+//! letter queue.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use super::queue_mapping::QueueMapping;
 
 /// Pause between two polls of an empty queue. A hidden message can become visible at any time.
 const IDLE_MS: u64 = 250;
-/// Pause after an error of the queue.
+/// Pause after a queue error.
 const RETRY_MS: u64 = 1_000;
 
-/// A queue, and the event source that processes it.
+/// A queue and the event source that processes it.
 #[derive(Clone)]
 pub(super) struct QueuePoller {
     mapping: Arc<QueueMapping>,
@@ -45,7 +45,7 @@ impl QueuePoller {
         Self { mapping: Arc::new(mapping), queue, function, clock }
     }
 
-    /// Polls until `stop` becomes true, and then waits for the invocations in progress.
+    /// Polls until `stop` becomes true. Then waits for the invocations in flight.
     pub(super) async fn run(self, mut stop: watch::Receiver<bool>) {
         let mut invocations = JoinSet::new();
         while !*stop.borrow() {
@@ -59,7 +59,8 @@ impl QueuePoller {
             };
             tokio::select! {
                 stopped = stop.changed() => if stopped.is_err() { return },
-                // Poll now: another invocation may start, and the function may have sent messages.
+                // Poll immediately, because another invocation may start and the function may have
+                // sent messages.
                 Some(_) = invocations.join_next() => {}
                 () = self.clock.sleep_ms(wait_ms) => {}
             }
@@ -81,13 +82,13 @@ impl QueuePoller {
         Ok(())
     }
 
-    /// Receives the messages of one invocation, which may be none, and hides them for the
-    /// visibility timeout.
+    /// Receives the messages for one invocation, and hides them for the visibility timeout. The
+    /// result may be empty.
     pub(super) async fn receive(&self) -> Result<Vec<Received>, PortError> {
         self.queue.receive(self.mapping.batch_size, self.mapping.visibility_s).await
     }
 
-    /// Invokes the function, and deletes the messages that it does not report as failed.
+    /// Invokes the function and deletes the messages that the function does not report as failed.
     pub(super) async fn process(&self, messages: Vec<Received>) {
         let source = self.mapping.id.as_str();
         let (event, timeout) = (self.build_event(&messages), self.mapping.timeout);
@@ -97,7 +98,7 @@ impl QueuePoller {
         }
         for message in handled_messages(&messages, &response, self.mapping.reports_failures) {
             if let Err(error) = self.queue.delete(&message.receipt).await {
-                // The message is processed again later, which costs almost nothing.
+                // The message will be processed again, which costs almost nothing.
                 tracing::warn!(source, %error, "cannot delete a message");
             }
         }
@@ -124,9 +125,9 @@ impl QueuePoller {
     }
 }
 
-/// Returns the messages that the response reports as processed. As in Lambda, a function without
-/// reports processes all or none. An unreadable report, or one that names an unknown message, means
-/// that none was processed.
+/// Returns the messages that were processed according to the response. Like in Lambda, a function
+/// that does not report failures processes either all messages or none. If the report cannot be
+/// parsed or refers to an unknown message, no message counts as processed.
 fn handled_messages<'a>(
     messages: &'a [Received],
     response: &Result<Value, String>,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::batch::Record;
 
-/// Records per read: the limit of DynamoDB.
+/// Maximum number of records per read. DynamoDB has the same limit.
 const READ_LIMIT: usize = 1_000;
 
 /// The change stream of a table.
@@ -28,7 +28,7 @@ pub(super) struct Shard {
     pub(super) id: String,
 }
 
-/// The database, with a `Debug` implementation.
+/// Wraps the database to add a `Debug` implementation.
 #[derive(Clone)]
 struct SharedDatabase(Database);
 
@@ -70,7 +70,8 @@ impl TableStream {
 }
 
 impl Shard {
-    /// Reads the records after a sequence number; from the oldest record if `after` is `None`.
+    /// Reads the records after a sequence number. If `after` is `None`, starts at the oldest
+    /// record.
     pub(super) async fn read(&self, after: Option<&str>) -> Result<Vec<Record>, PortError> {
         let (shard, after) = (self.clone(), after.map(str::to_owned));
         let read = tokio::task::spawn_blocking(move || shard.read_blocking(after.as_deref()));
@@ -96,7 +97,8 @@ impl Shard {
         reply.records.into_iter().map(|record| self.to_record(&record)).collect()
     }
 
-    /// Converts a record into the form that functions receive, with the ARN of its stream.
+    /// Converts a record to the format that functions receive, which includes the ARN of the
+    /// stream.
     fn to_record(&self, record: &impl serde::Serialize) -> Result<Record, String> {
         let mut event = serde_json::to_value(record).map_err(|error| error.to_string())?;
         if let Some(fields) = event.as_object_mut() {

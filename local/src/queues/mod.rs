@@ -21,14 +21,14 @@ use crate::names::{Names, referenced_id};
 use crate::store::EventStore;
 
 const QUEUE: &str = "AWS::SQS::Queue";
-/// Message retention of SQS if the template sets none.
+/// Message retention period if the template sets none. SQS has the same default.
 const DEFAULT_RETENTION_S: u64 = 4 * 24 * 60 * 60;
 
 /// The queues of a template, by logical id.
 #[derive(Debug, Clone)]
 pub(crate) struct Queues(BTreeMap<String, QueueWithUrl>);
 
-/// A queue, and its URL as the template's functions see it.
+/// A queue and its URL, as the functions of the template use it.
 #[derive(Debug, Clone)]
 struct QueueWithUrl {
     url: String,

@@ -27,7 +27,8 @@ impl std::fmt::Debug for LocalQueue {
 }
 
 impl LocalQueue {
-    /// Creates the queue `name`. `dead_letters` is the name of another queue in the same file.
+    /// Creates the queue `name`. `dead_letters` is the name of the dead letter queue, which must be
+    /// in the same file.
     pub(crate) fn new(
         store: Arc<EventStore>,
         clock: Arc<dyn Clock>,
@@ -63,7 +64,8 @@ impl LocalQueue {
     /// Sends a message durably and returns its id.
     ///
     /// # Errors
-    /// Like [`Jobs::send`].
+    ///
+    /// Returns the same errors as [`Jobs::send`].
     pub(crate) async fn send_with_id(&self, body: &str) -> Result<String, PortError> {
         check_body(body)?;
         let (name, body, now_ms) = (self.name.clone(), body.to_owned(), self.now_ms());
@@ -82,7 +84,7 @@ impl LocalQueue {
 }
 
 /// Converts a number for SQLite, whose integers are signed. Times and durations are far below the
-/// bound.
+/// upper bound.
 fn to_sql_integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -91,8 +93,8 @@ fn hidden_until(now_ms: i64, visibility_s: u32) -> i64 {
     now_ms.saturating_add(i64::from(visibility_s) * 1_000)
 }
 
-/// Parses a receipt, `id.count`. The count distinguishes the receipts of several receives of one
-/// message.
+/// Parses a receipt of the form `id.count`. The count distinguishes the receipts if a message is
+/// received several times.
 fn parse_receipt(receipt: &Receipt) -> Result<(i64, u32), PortError> {
     let parts = receipt.0.split_once('.');
     let numbers = parts.and_then(|(id, count)| Some((id.parse().ok()?, count.parse().ok()?)));
@@ -115,7 +117,7 @@ fn read_message(row: &Row<'_>) -> rusqlite::Result<(i64, Received)> {
     Ok((id, received))
 }
 
-/// Deletes expired messages, and moves messages with too many receives to the dead letter queue.
+/// Deletes expired messages. Moves messages that were received too often to the dead letter queue.
 fn remove_dead_messages(
     transaction: &Transaction<'_>,
     name: &str,
@@ -138,8 +140,8 @@ fn remove_dead_messages(
     Ok(())
 }
 
-/// Receives up to `max` visible messages, in the order in which they became visible. That order
-/// lets new messages through while others keep failing.
+/// Receives up to `max` visible messages, in the order in which they became visible. In this order,
+/// messages that keep failing do not block new messages.
 fn receive_visible(
     transaction: &Transaction<'_>,
     name: &str,

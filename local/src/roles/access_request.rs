@@ -1,21 +1,21 @@
-//! An action on a resource that a caller requests, in the terms of IAM policies.
+//! An action that a caller requests on a resource, in terms of IAM policies.
 
 /// A condition key that the local stack supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConditionKey {
-    /// Top-level attributes in the item, key and expressions of a DynamoDB request.
+    /// Top-level attributes in the item, the key and the expressions of a DynamoDB request.
     Attributes,
-    /// Prefix of an object list. For a missing object, the key of the object.
+    /// Prefix of an object list. For a missing object, this is the key of the object.
     Prefix,
-    /// Service on whose behalf KMS is called. Requests never have this key here, because nothing is
-    /// encrypted, so that statements with this condition permit nothing.
+    /// Service on whose behalf KMS is called. Local requests never contain this key, because
+    /// nothing is encrypted. Statements with this condition therefore never apply.
     ViaService,
 }
 
 impl ConditionKey {
     const ALL: [Self; 3] = [Self::Attributes, Self::Prefix, Self::ViaService];
 
-    /// Returns the key with this name, ignoring case.
+    /// Returns the key with this name. Upper and lower case are not distinguished.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|key| key.name().eq_ignore_ascii_case(name))
     }
@@ -28,7 +28,7 @@ impl ConditionKey {
         }
     }
 
-    /// Returns whether a request has several values of this key.
+    /// Returns whether a request can contain several values of this key.
     pub(super) const fn has_many(self) -> bool {
         matches!(self, Self::Attributes)
     }

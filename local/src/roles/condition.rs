@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::access_request::{AccessRequest, ConditionKey};
 
-/// An operator with one condition key and its permitted values.
+/// An operator with one condition key and the permitted values of the key.
 #[derive(Debug)]
 pub(super) struct Condition {
     quantifier: Quantifier,
@@ -14,12 +14,12 @@ pub(super) struct Condition {
     values: Vec<String>,
 }
 
-/// How many values of the request must match.
+/// Determines which values of the request must match.
 #[derive(Clone, Copy, Debug)]
 enum Quantifier {
-    /// The only value, which must exist.
+    /// The request must contain exactly one value, and that value must match.
     One,
-    /// All values; a request without values matches.
+    /// All values must match. A request without values also matches.
     All,
     /// At least one value.
     Any,
@@ -34,7 +34,7 @@ enum Comparison {
 /// Start of a policy variable.
 const VARIABLE: &str = "${";
 
-/// Reads a string or a non-empty list of strings. Policy variables are not supported.
+/// Reads a string or a non-empty list of strings. Rejects policy variables.
 pub(super) fn read_strings(name: &str, value: &Value) -> Result<Vec<String>, String> {
     let wrong_type = || format!("{name} is neither a string nor a list of strings");
     let values = match value {
@@ -53,7 +53,7 @@ pub(super) fn read_strings(name: &str, value: &Value) -> Result<Vec<String>, Str
 }
 
 impl Condition {
-    /// Reads the conditions of a statement. All of them must be met.
+    /// Reads the conditions of a statement. The statement applies only if all of them are met.
     pub(super) fn read(property: Option<&Value>) -> Result<Vec<Self>, String> {
         let Some(property) = property else { return Ok(vec![]) };
         let operators = property.as_object().ok_or("Condition is not an object")?;

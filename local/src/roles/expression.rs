@@ -1,4 +1,4 @@
-//! Finds the attributes that a DynamoDB expression names.
+//! Finds the attributes in a DynamoDB expression.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(super) fn top_level_attributes(
     found
 }
 
-/// Returns the next word, with the last character before it and the text after it.
+/// Returns the next word, the last character before the word and the text after it.
 fn next_word(text: &str) -> Option<(Option<char>, &str, &str)> {
     let is_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '#' | ':');
     let (gap, from) = text.split_at_checked(text.find(is_word)?)?;

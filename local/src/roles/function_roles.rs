@@ -1,4 +1,4 @@
-//! The roles of a template's functions, and the decisions on their requests.
+//! Stores the roles of a template's functions and decides whether their requests are allowed.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -15,11 +15,11 @@ use crate::error::LocalError;
 use crate::names::Names;
 use crate::state::Credentials;
 
-/// Number of denials that are kept.
+/// Number of recent denials to keep.
 pub(super) const MAX_DENIALS: usize = 100;
 
-/// Extracts the actions and resources of a request from its headers and body. The error says why the
-/// request cannot be parsed.
+/// Extracts the actions and resources of a request from its headers and body. The error states why
+/// the request cannot be parsed.
 pub(crate) type RequestParser = fn(&HeaderMap, &[u8]) -> Result<Vec<AccessRequest>, String>;
 
 /// A denied access request, with the message that AWS would return.
@@ -37,11 +37,11 @@ pub struct Permission {
     pub statement: String,
     /// The action as written in the statement.
     pub action: String,
-    /// Number of requests since the start that this permission decided.
+    /// Number of requests since the start that this permission has allowed or denied.
     pub used: u64,
 }
 
-/// The roles of a template's functions, with counts of their use.
+/// The roles of a template's functions, with usage counts of their permissions.
 #[derive(Debug)]
 pub struct Roles {
     functions: Vec<Function>,
@@ -50,7 +50,7 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// Reads the roles of all functions and creates credentials for each function.
+    /// Reads the roles of all functions, and creates credentials for each function.
     pub(crate) fn open(
         template: &Template,
         names: &Names<'_>,
@@ -61,7 +61,7 @@ impl Roles {
         Ok(Self { functions, keys, denials: Mutex::default() })
     }
 
-    /// Returns all permissions of all roles, sorted, with counts of their use.
+    /// Returns all permissions of all roles in sorted order, with their usage counts.
     #[must_use]
     pub fn permissions(&self) -> Vec<Permission> {
         // Functions may share a role.
@@ -105,7 +105,7 @@ impl Roles {
         index.map(Caller::Function).ok_or_else(|| unknown_function(function))
     }
 
-    /// Returns the owner of an access key, with the owner's credentials.
+    /// Returns the owner of an access key and the credentials of that owner.
     pub(crate) fn signer(&self, access_key: &str) -> Option<(Caller, &Credentials)> {
         self.keys.signer(access_key)
     }

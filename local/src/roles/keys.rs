@@ -1,4 +1,4 @@
-//! The credentials that sign requests: the operator's and each function's.
+//! The credentials of the operator and of each function, which are used to sign requests.
 
 use subtle::ConstantTimeEq as _;
 
@@ -7,13 +7,14 @@ use crate::state::Credentials;
 /// The signer of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// The owner of the state folder, who may do everything.
+    /// The owner of the state folder, who has all permissions.
     Operator,
     /// A function of the template, by its index.
     Function(usize),
 }
 
-/// All credentials. Those of functions are random, created at each start and stored in memory only.
+/// All credentials. The credentials of functions are random. They are created at each start and
+/// only kept in memory.
 #[derive(Debug)]
 pub(super) struct Keys {
     operator: Credentials,
@@ -35,7 +36,7 @@ impl Keys {
         }
     }
 
-    /// Finds the owner of an access key. Keys are compared in constant time, to resist timing
+    /// Finds the owner of an access key. Compares the keys in constant time to prevent timing
     /// attacks.
     pub(super) fn signer(&self, access_key: &str) -> Option<(Caller, &Credentials)> {
         let is_equal = |known: &Credentials| -> bool {
@@ -47,7 +48,7 @@ impl Keys {
         all.find(|(_, known)| is_equal(known))
     }
 
-    /// Returns all credentials, the operator's first.
+    /// Returns all credentials. The credentials of the operator come first.
     pub(super) fn all(&self) -> impl Iterator<Item = &Credentials> {
         [&self.operator].into_iter().chain(&self.functions)
     }

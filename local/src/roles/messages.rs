@@ -1,4 +1,4 @@
-//! Access requests of SQS operations, and queues that check the role of their function.
+//! Access requests for SQS operations, and queues that check the role of the calling function.
 
 use std::sync::Arc;
 
@@ -22,7 +22,8 @@ struct Request {
     queue_url: String,
 }
 
-/// Returns the action and queue of a request. The error says why the request cannot be parsed.
+/// Returns the action and the queue of a request. The error states why the request cannot be
+/// parsed.
 pub(crate) fn access_requests(
     headers: &HeaderMap,
     body: &[u8],

@@ -42,7 +42,7 @@ pub(crate) fn access_requests(
         request = request.with(ConditionKey::Prefix, vec![prefix]);
     }
     let mut requests = vec![request];
-    // Tags of a new object need a permission of their own.
+    // Setting tags on a new object requires an additional permission.
     let has_tags = headers.contains_key(TAGGING) || parameter(TAGGING).is_some();
     if operation == "PutObject" && has_tags {
         requests.push(AccessRequest::new("s3:PutObjectTagging", resource));
@@ -50,8 +50,8 @@ pub(crate) fn access_requests(
     requests
 }
 
-/// Returns the permission that S3 requires before it reports that an object does not exist: to list
-/// the object.
+/// Returns the permission to list the object. S3 requires this permission before it reports that an
+/// object does not exist.
 pub(crate) fn list_request(bucket: &str, key: &str) -> AccessRequest {
     AccessRequest::new("s3:ListBucket", bucket_arn(bucket))
         .with(ConditionKey::Prefix, vec![key.to_owned()])

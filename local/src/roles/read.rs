@@ -1,5 +1,5 @@
-//! Reads the policies of a role. Unsupported parts are errors, because ignoring them could permit
-//! or deny more than AWS does.
+//! Reads the policies of a role. Unsupported parts are errors, because ignoring them could allow or
+//! deny more than AWS does.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,8 @@ const VERSION: &str = "2012-10-17";
 /// Supported fields of a statement.
 const FIELDS: [&str; 5] = ["Sid", "Effect", "Action", "Resource", "Condition"];
 
-/// Reads all statements of a role's inline policies. Intrinsic functions must be resolved already.
+/// Reads all statements in the inline policies of a role. Intrinsic functions must already be
+/// resolved.
 pub(super) fn read_statements(policies: &Value) -> Result<Vec<Statement>, String> {
     let mut all = Vec::new();
     for policy in policies.as_array().ok_or("Policies is not a list")? {

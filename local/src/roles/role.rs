@@ -22,7 +22,8 @@ pub(super) struct Role {
 }
 
 impl Role {
-    /// Decides on a request, and counts a use of the action of the first statement that matters.
+    /// Decides on a request. Counts one use of the action in the statement that determines the
+    /// decision.
     pub(super) fn decide(&self, request: &AccessRequest) -> Decision {
         if let Some(action) = self.first_match(Effect::Deny, request) {
             action.count_use();

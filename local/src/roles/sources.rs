@@ -1,4 +1,4 @@
-//! Permissions that Lambda's event source mappings need from a function's role.
+//! Permissions that a function's role must grant for Lambda's event source mappings.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use super::function_roles::Roles;
 use super::messages::RoleQueue;
 use crate::error::LocalError;
 
-/// Actions that Lambda needs on a stream. [`LIST_STREAMS`] is needed in addition, without a
-/// resource.
+/// Actions that Lambda performs on a stream. In addition, [`LIST_STREAMS`] must be permitted, which
+/// applies to no particular resource.
 const STREAM_ACTIONS: [&str; 3] =
     ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
 const LIST_STREAMS: &str = "dynamodb:ListStreams";
@@ -19,8 +19,8 @@ const QUEUE_ACTIONS: [&str; 3] =
     ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"];
 
 impl Roles {
-    /// Checks that a function's role permits Lambda to read a stream. As in AWS, the event source
-    /// is not created otherwise.
+    /// Checks that a function's role permits Lambda to read a stream. Like in AWS, creating the
+    /// event source fails otherwise.
     pub(crate) fn check_stream(
         &self,
         source: &str,

@@ -28,7 +28,7 @@ pub(super) struct Statement {
     pub(super) conditions: Vec<Condition>,
 }
 
-/// An action of a statement, and how often it decided a request.
+/// An action of a statement, and the number of requests that it has decided.
 #[derive(Debug)]
 pub(super) struct ActionPattern {
     pub(super) pattern: String,
@@ -39,8 +39,7 @@ pub(super) struct ActionPattern {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Resource {
     Any,
-    /// An ARN with wildcards, split into its parts. Wildcards do not match a `:`, except in the
-    /// last part.
+    /// An ARN with wildcards, split into its parts. A wildcard matches a `:` only in the last part.
     Arn([String; ARN_PARTS]),
 }
 
@@ -85,8 +84,8 @@ impl Resource {
 }
 
 impl Statement {
-    /// Returns the action of this statement that matches a request; `None` if the statement does
-    /// not apply.
+    /// Returns the action of this statement that matches a request. Returns `None` if the statement
+    /// does not apply.
     pub(super) fn matching_action(&self, request: &AccessRequest) -> Option<&ActionPattern> {
         let mut actions = self.actions.iter();
         let action =

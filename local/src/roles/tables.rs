@@ -1,8 +1,8 @@
-//! Access requests of DynamoDB operations.
+//! Access requests for DynamoDB operations.
 //!
-//! A transaction consists of one request for each of its actions. The condition key
-//! `dynamodb:Attributes` has the top-level attributes in the item, key and expressions of a
-//! request.
+//! A transaction results in one access request for each of its actions. The condition key
+//! `dynamodb:Attributes` contains the top-level attributes in the item, the key and the expressions
+//! of a request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,10 +18,11 @@ use crate::names::table_arn;
 /// Prefix of the operation header of DynamoDB.
 pub(crate) const VERSION: &str = "DynamoDB_20120810.";
 
-/// Names of attributes; the values are skipped.
+/// A map whose keys are attribute names. The values are skipped when parsing.
 type AttributeNames = BTreeMap<String, IgnoredAny>;
 
-/// The fields that name tables and attributes, of all operations, including legacy fields.
+/// The request fields of all operations that contain the names of tables or attributes. Includes
+/// legacy fields.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 struct Request {
@@ -54,7 +55,8 @@ enum Batch {
     Get(Box<Request>),
 }
 
-/// Returns the actions and resources of a request. The error says why the request cannot be parsed.
+/// Returns the actions and resources of a request. The error states why the request cannot be
+/// parsed.
 pub(crate) fn access_requests(
     headers: &HeaderMap,
     body: &[u8],

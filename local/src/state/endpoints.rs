@@ -8,10 +8,10 @@ use super::StateFolder;
 use crate::error::LocalError;
 
 pub(super) const ENDPOINTS: &str = "endpoints.json";
-/// The file is named after buckets, because existing state folders use this name.
+/// The file is named after buckets for compatibility with existing state folders.
 const CREDENTIALS: &str = "bucket-credentials.json";
 
-/// Endpoints and resource names of a running local stack, for commands that access its services
+/// Endpoints and resource names of a running local stack. Commands use them to access its services
 /// directly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoints {
@@ -21,10 +21,10 @@ pub struct Endpoints {
     pub entry_table: String,
     /// Name of the Segment table.
     pub segment_table: String,
-    /// Name of the EventStream table; `None` if an earlier version of Cellar wrote the file.
+    /// Name of the EventStream table. `None` if an earlier version of Cellar wrote the file.
     #[serde(default)]
     pub event_stream_table: Option<String>,
-    /// Name of the Feed table; `None` if an earlier version of Cellar wrote the file.
+    /// Name of the Feed table. `None` if an earlier version of Cellar wrote the file.
     #[serde(default)]
     pub feed_table: Option<String>,
     /// Incarnation of the tables.
@@ -34,8 +34,8 @@ pub struct Endpoints {
     pub buckets_url: String,
     /// Name of the bucket.
     pub bucket: String,
-    /// Endpoints of the snapshot function; `None` if the template has none, or an earlier version
-    /// of Cellar wrote the file.
+    /// Endpoints of the snapshot function. `None` if the template does not contain this function,
+    /// or if an earlier version of Cellar wrote the file.
     #[serde(default)]
     pub snapshots: Option<SnapshotEndpoints>,
 }
@@ -52,7 +52,8 @@ pub struct SnapshotEndpoints {
 }
 
 /// Credentials for the tables, the queues and the buckets. The operator's credentials are created
-/// once and stored in the state folder. Functions have their own ([`crate::roles::Roles`]).
+/// once and stored in the state folder. Functions have separate credentials
+/// ([`crate::roles::Roles`]).
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Credentials {
@@ -81,11 +82,12 @@ impl StateFolder {
         self.write(ENDPOINTS, endpoints)
     }
 
-    /// Returns the endpoints of the running stack, with the operator's access key and secret key;
-    /// `None` if no stack has been started. Check [`StateFolder::occupancy`] first, because a
-    /// killed process leaves the file behind.
+    /// Returns the endpoints of the running stack with the operator's access key and secret key.
+    /// Returns `None` if no stack was ever started. Check [`StateFolder::occupancy`] first, because
+    /// a killed process does not delete the file.
     ///
     /// # Errors
+    ///
     /// Returns a [`LocalError`] if the state is damaged.
     pub fn endpoints(&self) -> Result<Option<(Endpoints, String, String)>, LocalError> {
         let Some(text) = self.read(ENDPOINTS)? else {
@@ -97,8 +99,8 @@ impl StateFolder {
         Ok(Some((endpoints, access_key, secret_key)))
     }
 
-    /// Returns the operator's credentials, and creates them the first time. The folder is readable
-    /// by its owner only.
+    /// Returns the operator's credentials, which are created on the first call. Only the owner of
+    /// the folder can read it.
     pub(crate) fn credentials(&self) -> Result<Credentials, LocalError> {
         if let Some(text) = self.read(CREDENTIALS)? {
             return serde_json::from_str(&text).map_err(|error| self.damaged(CREDENTIALS, error));

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Returns the first symbolic link at or below `path`. Links are not followed.
+/// Returns the first symbolic link at or below `path`. Does not follow links.
 pub(super) fn find_link(path: &Path) -> io::Result<Option<PathBuf>> {
     let kind = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata.file_type(),

@@ -1,4 +1,4 @@
-//! The manifest of a state folder: its stack and the resources that it must contain.
+//! The manifest of a state folder, which contains the stack name and the resources that must exist.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,25 +17,28 @@ pub(crate) struct Manifest {
     pub(crate) stack: String,
     /// Random id of the local stack, which stays the same when the port changes.
     pub(crate) identity: String,
-    /// Names of the created tables, which must exist from then on.
+    /// Names of the created tables. These tables must exist at every later start.
     pub(crate) tables: Vec<String>,
-    /// Names of the created buckets, which must exist from then on.
+    /// Names of the created buckets. These buckets must exist at every later start.
     #[serde(default)]
     pub(crate) buckets: Vec<String>,
 }
 
 impl StateFolder {
-    /// Returns the name of the stack that the folder belongs to; `None` if the folder has no state.
+    /// Returns the name of the stack that the folder belongs to. Returns `None` if the folder
+    /// contains no state.
     ///
     /// # Errors
+    ///
     /// Returns a [`LocalError`] if the state is damaged.
     pub fn stack(&self) -> Result<Option<String>, LocalError> {
         Ok(self.manifest()?.map(|manifest| manifest.stack))
     }
 
-    /// Returns the random id of the local stack; `None` if the folder has no state.
+    /// Returns the random id of the local stack. Returns `None` if the folder contains no state.
     ///
     /// # Errors
+    ///
     /// Returns a [`LocalError`] if the state is damaged.
     pub fn identity(&self) -> Result<Option<String>, LocalError> {
         Ok(self.manifest()?.map(|manifest| manifest.identity))
@@ -54,8 +57,8 @@ impl StateFolder {
         Ok(Some(manifest))
     }
 
-    /// Checks the state that an earlier process has left, or creates a new manifest. Existing state
-    /// is not changed.
+    /// Checks the state that an earlier process has stored, or creates a new manifest. Existing
+    /// state is not changed.
     pub(crate) fn open(&self, stack: &str) -> Result<Manifest, LocalError> {
         let database_bytes = self.database().metadata().map(|file| file.len()).ok();
         let Some(manifest) = self.manifest()? else {

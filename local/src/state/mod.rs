@@ -1,4 +1,4 @@
-//! The state folder of a local stack: its files, its lock and its integrity.
+//! Manages the files, the lock and the integrity of a local stack's state folder.
 
 mod endpoints;
 mod links;
@@ -34,7 +34,7 @@ pub struct StateFolder {
 }
 
 impl StateFolder {
-    /// Selects the folder at `path`, which need not exist.
+    /// Uses the folder at `path`. The folder does not have to exist.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
@@ -66,13 +66,13 @@ impl StateFolder {
         Some(file_bytes(DATABASE.to_owned()).ok()? + wal_bytes)
     }
 
-    /// Returns the path of the file with queue messages and stream positions.
+    /// Returns the path of the file that stores queue messages and stream positions.
     #[must_use]
     pub fn events(&self) -> PathBuf {
         self.path.join(EVENTS)
     }
 
-    /// Returns the path of the template that the running stack was started with.
+    /// Returns the path of the template with which the running stack was started.
     #[must_use]
     pub fn template(&self) -> PathBuf {
         self.path.join(TEMPLATE)
@@ -84,12 +84,13 @@ impl StateFolder {
         self.path.join(BUCKETS)
     }
 
-    /// Deletes the folder and all data.
+    /// Deletes the folder and all its data.
     ///
     /// # Errors
-    /// Returns [`LocalError::AlreadyRunning`] if a process uses the folder. [`LocalError::Linked`]
-    /// if the folder or a part of it is a symbolic link, so that data is stored elsewhere. Nothing
-    /// is deleted in both cases.
+    ///
+    /// Returns [`LocalError::AlreadyRunning`] if a process uses the folder, or
+    /// [`LocalError::Linked`] if the folder or a part of it is a symbolic link, so that its data is
+    /// stored elsewhere. In both cases nothing is deleted.
     pub fn delete(&self) -> Result<(), LocalError> {
         self.check_links()?;
         let lock = self.lock()?;
@@ -98,7 +99,8 @@ impl StateFolder {
         deleted.map_err(|source| self.fault("delete", "", source))
     }
 
-    /// Checks that neither the folder, nor its parent, nor anything in it is a symbolic link.
+    /// Checks that there is no symbolic link in the folder, and that neither the folder nor its
+    /// parent is one.
     fn check_links(&self) -> Result<(), LocalError> {
         let fault = |source| self.fault("read", "", source);
         let link = match self.path.parent().filter(|above| above.is_symlink()) {

@@ -1,4 +1,4 @@
-//! Locking of a state folder, and the record of the process that uses it.
+//! Locks a state folder, and records which process uses it.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -15,19 +15,19 @@ pub(super) const LOCK: &str = "lock";
 pub(super) const RUNNING: &str = "running.json";
 const STOP: &str = "stop";
 const PRIVATE_MODE: u32 = 0o700;
-/// How often to try the lock, and the pause between tries. A process that only checks the occupancy
-/// holds the lock briefly.
+/// Number of attempts to lock the folder, and the pause between two attempts. Retries are needed
+/// because a process that only checks the occupancy also locks the folder briefly.
 const LOCK_TRIES: u32 = 15;
 pub(super) const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
-/// The use of a state folder by a process.
+/// Describes which process uses a state folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Occupancy {
     /// No process uses the folder.
     Free,
-    /// A local stack that is ready.
+    /// A local stack that is ready to serve requests.
     By(Running),
-    /// A process that has not stored its record: a stack that is starting or stopping.
+    /// A process that has no record. Its stack is starting or stopping.
     Unknown,
 }
 
@@ -38,7 +38,7 @@ pub struct Running {
     pub pid: u32,
     /// URL of the API.
     pub url: String,
-    /// Start time, Unix seconds.
+    /// Start time, in Unix seconds.
     pub started_s: u64,
 }
 
@@ -49,10 +49,11 @@ pub(crate) struct Lock {
 }
 
 impl StateFolder {
-    /// Returns which process uses the folder. Only the lock decides: a killed process leaves its
-    /// record behind, and process ids are reused.
+    /// Returns which process uses the folder. Only the lock is reliable, because a killed process
+    /// does not delete its record and process ids are reused.
     ///
     /// # Errors
+    ///
     /// Returns [`LocalError::File`] if the lock file cannot be opened or locked.
     pub fn occupancy(&self) -> Result<Occupancy, LocalError> {
         let file = match File::open(self.path.join(LOCK)) {
@@ -88,8 +89,8 @@ impl StateFolder {
         self.path.join(STOP).exists()
     }
 
-    /// Locks the folder for this process, and creates it if it does not exist. Deletes the records
-    /// of earlier processes.
+    /// Locks the folder for this process. Creates the folder if it does not exist. Deletes the
+    /// records of earlier processes.
     pub(crate) fn lock(&self) -> Result<Lock, LocalError> {
         // Other users of the machine must not read the data.
         let mut folder = fs::DirBuilder::new();
@@ -115,8 +116,8 @@ impl StateFolder {
         Ok(Lock { _file: file })
     }
 
-    /// Tries the lock several times, because a process that only checks the occupancy holds it
-    /// briefly.
+    /// Tries several times to lock the folder, because a process that only checks the occupancy
+    /// locks it briefly.
     fn try_lock(&self, file: &File) -> Result<(), LocalError> {
         for _ in 0..LOCK_TRIES {
             match file.try_lock() {

@@ -1,4 +1,4 @@
-//! Limits the memory that the request bodies of a process use.
+//! Limits the memory that request bodies use in one process.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use cellar_base::limits::{MAX_KEPT_BODY_BYTES, MAX_KEPT_LINK_BODY_BYTES};
 use cellar_catalog::access::Scope;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Memory budgets for request bodies: one for callers with a token, one for callers with a share
-/// link.
+/// Memory budgets for request bodies. Callers with a token and callers with a share link have
+/// separate budgets.
 #[derive(Debug)]
 pub struct BodyBudget {
     tokens: Arc<Semaphore>,
@@ -24,14 +24,14 @@ impl Default for BodyBudget {
 }
 
 impl BodyBudget {
-    /// Returns the number of bytes that bodies use now.
+    /// Returns the number of bytes that request bodies currently use.
     #[must_use]
     pub fn used_bytes(&self) -> usize {
         let free = self.tokens.available_permits().saturating_add(self.links.available_permits());
         (MAX_KEPT_BODY_BYTES + MAX_KEPT_LINK_BODY_BYTES).saturating_sub(free)
     }
 
-    /// Returns the budget for callers with this scope. One permit is one byte.
+    /// Returns the budget for callers with this scope. Each permit stands for one byte.
     pub(super) fn budget_for(&self, scope: &Scope) -> &Arc<Semaphore> {
         match scope {
             Scope::Link { .. } => &self.links,
@@ -40,19 +40,19 @@ impl BodyBudget {
     }
 }
 
-/// A body that is being received, with the permits for its memory.
+/// A body that is being received, and the permits for its memory.
 #[derive(Debug, Default)]
 pub(super) struct BodyBuffer {
     bytes: Vec<u8>,
     permits: Option<OwnedSemaphorePermit>,
 }
 
-/// The budget has too little memory left for a body.
+/// The budget does not have enough memory left for a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BudgetExceeded;
 
 impl BodyBuffer {
-    /// Appends a part of the body. The capacity grows by doubling, up to `max_bytes`.
+    /// Appends a part of the body. Doubles the capacity when necessary, up to `max_bytes`.
     pub(super) fn append(
         &mut self,
         part: &[u8],
@@ -68,7 +68,7 @@ impl BodyBuffer {
         Ok(())
     }
 
-    /// Grows the buffer to `capacity`. Acquires the permits before it allocates memory.
+    /// Grows the buffer to `capacity`. Acquires the permits before allocating the memory.
     fn grow(&mut self, capacity: usize, budget: &Arc<Semaphore>) -> Result<(), BudgetExceeded> {
         let held = self.permits.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let missing = u32::try_from(capacity.saturating_sub(held)).map_err(|_| BudgetExceeded)?;
@@ -82,7 +82,8 @@ impl BodyBuffer {
         Ok(())
     }
 
-    /// Returns the bytes and their permits. Dropping the permits returns the memory to the budget.
+    /// Returns the bytes and their permits. When the permits are dropped, the memory is returned to
+    /// the budget.
     pub(super) fn into_parts(self) -> (Vec<u8>, Option<OwnedSemaphorePermit>) {
         (self.bytes, self.permits)
     }

@@ -9,12 +9,12 @@ use cellar_engine::meter;
 
 const NAME: HeaderName = HeaderName::from_static(HEADER);
 
-/// Measures a request and adds its cost to the response. Bodies are complete at this point, so that
+/// Measures a request and adds its cost to the response. Response bodies are already complete, so
 /// the cost is final.
 ///
-/// Responses with status 404 or 401 have no such header, because the cost would reveal whether a
-/// spreadsheet exists: looking up a missing spreadsheet costs a read, and a spreadsheet that the
-/// token does not cover is not looked up at all.
+/// Responses with status 404 or 401 do not have this header, because the cost would reveal whether
+/// a spreadsheet exists: looking up a missing spreadsheet costs one read, whereas a spreadsheet
+/// that the token does not cover is not looked up.
 pub(super) async fn report_cost(request: Request, next: Next) -> Response {
     let (mut response, cost) = meter::measure(next.run(request)).await;
     if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED) {

@@ -8,8 +8,8 @@ use cellar_api::wire::ProblemKind;
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Ends a request with status 503 after the configured timeout. A repeated request finds the writes
-/// that were in progress.
+/// Ends a request with status 503 after the configured timeout. If the client retries the request,
+/// writes that were in progress are detected.
 pub(super) async fn enforce_deadline(
     State(state): State<ApiState>,
     request: Request,

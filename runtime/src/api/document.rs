@@ -1,4 +1,4 @@
-//! Generates the OpenAPI document, and tests that the committed copy is up to date.
+//! Generates the OpenAPI document and tests that the committed copy is up to date.
 
 use std::path::Path;
 use std::{env, fs};
@@ -66,10 +66,10 @@ const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it 
 )]
 struct Document;
 
-/// Operations that require no token.
+/// Operations that do not require a token.
 const PUBLIC: [&str; 2] = ["getHealth", "getOpenApiDocument"];
 
-/// Adds to each operation the id of the spreadsheet, the error responses and the bearer token.
+/// Adds the spreadsheet id, the error responses and the bearer token to each operation.
 struct CommonParts;
 
 impl Modify for CommonParts {

@@ -10,7 +10,7 @@ use serde_json::error::Category;
 
 use super::reply::Failure;
 
-/// A request body with a JSON content type that is not parsed yet.
+/// A request body with a JSON content type. The body is not parsed yet.
 pub(super) struct JsonBody(Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for JsonBody {
@@ -40,7 +40,8 @@ fn is_json(content_type: Option<&str>) -> bool {
 }
 
 impl JsonBody {
-    /// Parses the body. A syntax error and an unexpected value have different problem types.
+    /// Parses the body. A syntax error and an unexpected value are reported as different problem
+    /// types.
     pub(super) fn parse<'a, T: serde::Deserialize<'a>>(&'a self) -> Result<T, Failure> {
         serde_json::from_slice(&self.0).map_err(|error| {
             let kind = match error.classify() {
@@ -52,8 +53,7 @@ impl JsonBody {
     }
 }
 
-/// The id of a spreadsheet in the path. A malformed id gives the same error as a spreadsheet that
-/// does not exist.
+/// The spreadsheet id in the path. A malformed id causes the same error as a missing spreadsheet.
 pub(super) struct PathId(pub(super) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for PathId {
@@ -67,7 +67,8 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
     }
 }
 
-/// Defines an extractor for the id of a spreadsheet and the id of one of its parts.
+/// Defines an extractor for two ids in the path: that of a spreadsheet and that of one of its
+/// parts.
 macro_rules! path_of_two {
     ($(#[$doc:meta])* $name:ident, $of:ident) => {
         $(#[$doc])*

@@ -21,9 +21,9 @@ use super::state::ApiState;
 
 /// Number of entries in a response if the request has no `limit`.
 const DEFAULT_ENTRIES: u32 = 100;
-/// Estimated JSON size of a cell without its texts.
+/// Estimated size of a cell as JSON without its texts, in bytes.
 const CELL_FRAME_BYTES: usize = 160;
-/// Estimated JSON size of a sheet without its name, spans and cells.
+/// Estimated size of a sheet as JSON without its name, spans and cells, in bytes.
 const SHEET_FRAME_BYTES: usize = 200;
 
 /// Query parameters of `listHistory`.
@@ -95,21 +95,22 @@ pub(super) async fn compare_positions(
     Ok(Json(DiffReply { from, to, sheets, spans_truncated, next }))
 }
 
-/// Selects the cells of one page of a comparison and keeps the response within its size limit.
+/// Selects the cells for one page of a comparison, so that the response stays within its size
+/// limit.
 struct DiffPage {
-    /// Number of cells on earlier pages.
+    /// Number of cells on all earlier pages.
     cells_before: u64,
-    /// Number of cells counted so far, including those of earlier pages.
+    /// Number of cells counted so far. Includes the cells of earlier pages.
     cells_counted: u64,
-    /// Estimated size of the response so far.
+    /// Estimated size of the response so far, in bytes.
     bytes: usize,
     is_full: bool,
 }
 
-/// The parts of a comparison that are missing on a page.
+/// The parts of a comparison that a page does not contain.
 #[derive(Debug, PartialEq)]
 struct Truncation {
-    /// Whether spans were omitted; no page contains them.
+    /// Whether spans were omitted. Later pages do not contain them either.
     spans_truncated: bool,
     /// Cursor of the next page.
     next: Option<u64>,
@@ -120,8 +121,8 @@ impl DiffPage {
         Self { cells_before, cells_counted: 0, bytes: 0, is_full: false }
     }
 
-    /// Removes everything from `sheets` that is not on this page. Every page lists every sheet and
-    /// at least one cell that earlier pages do not have.
+    /// Removes everything from `sheets` that does not belong to this page. Every page contains all
+    /// sheets, and at least one cell that is not on an earlier page.
     fn truncate(mut self, sheets: &mut [SheetDiff]) -> Truncation {
         self.bytes = sheets.iter().map(sheet_frame_bytes).fold(0, usize::saturating_add);
         let spans_truncated = self.truncate_spans(sheets);
@@ -133,8 +134,8 @@ impl DiffPage {
         Truncation { spans_truncated, next }
     }
 
-    /// Keeps as many spans as fit on the first page, and none on later pages, which would repeat
-    /// them. Returns whether some did not fit.
+    /// Keeps as many spans as fit on the first page. Removes all spans on later pages, where they
+    /// would be repeated. Returns whether some spans did not fit on the first page.
     fn truncate_spans(&mut self, sheets: &mut [SheetDiff]) -> bool {
         let mut spans_truncated = false;
         for spans in sheets.iter_mut().flat_map(spans_of) {
@@ -153,7 +154,7 @@ impl DiffPage {
         spans_truncated
     }
 
-    /// Returns whether the next cell, of `bytes` bytes, is on this page.
+    /// Returns whether the next cell belongs to this page. `bytes` is the size of the cell.
     fn try_add_cell(&mut self, bytes: usize) -> bool {
         if self.is_full {
             return false;
@@ -162,7 +163,8 @@ impl DiffPage {
             self.cells_counted += 1;
             return false;
         }
-        // The first cell is always on the page, however large it is, so that every page makes progress.
+        // The first cell always belongs to the page, regardless of its size, so that every page
+        // makes progress.
         let is_first = self.cells_counted == self.cells_before;
         if !is_first && self.bytes.saturating_add(bytes) > MAX_REPLY_BYTES {
             self.is_full = true;
@@ -259,7 +261,7 @@ mod tests {
     #[test]
     fn every_page_fits_a_reply_and_only_the_first_has_spans() {
         let text = "\u{1}".repeat(64 * 1024);
-        // More sheets, spans and cells than fit into one response.
+        // More sheets, spans and cells than fit in one response.
         let few = |number| sheet(number, 20, 0, "");
         let mut all: Vec<SheetDiff> = (0..2_000).map(few).collect();
         all.push(sheet(2_000, 40_000, 20, &text));

@@ -1,4 +1,4 @@
-//! The HTTP API: an axum router that serves Lambda and the local stack alike.
+//! The HTTP API. One axum router is used both in Lambda and in the local stack.
 
 mod append;
 mod auth;
@@ -90,12 +90,13 @@ pub fn router(state: ApiState) -> Router {
         .fallback(path_not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(state.clone(), deadline::enforce_deadline))
-        // `whole_body` has already limited the body's length.
+        // The module `whole_body` has already limited the length of the body.
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(state.clone(), whole_body::buffer_body))
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, no_store))
         .layer(CatchPanicLayer::custom(handle_panic))
-        // Outermost, so that rejections, timeouts and panics also report their cost.
+        // This layer is the outermost one, so that rejections, timeouts and panics also report
+        // their cost.
         .layer(from_fn(cost::report_cost))
         .with_state(state)
 }
@@ -109,8 +110,8 @@ async fn method_not_allowed(method: Method) -> Failure {
     Failure::new(ProblemKind::MethodNotAllowed, detail)
 }
 
-/// Converts a panic into a response with status 500, so that the process keeps serving. In the
-/// Lambda bundle a panic aborts the process instead, and Lambda starts a new one.
+/// Converts a panic to a response with status 500, so that the process continues to serve requests.
+/// In the Lambda bundle, a panic aborts the process and Lambda starts a new one.
 #[allow(clippy::needless_pass_by_value, reason = "the layer's signature")]
 fn handle_panic(cause: Box<dyn std::any::Any + Send>) -> axum::response::Response {
     let owned = cause.downcast_ref::<String>().map(String::as_str);

@@ -1,8 +1,8 @@
-//! `GET /v1/openapi.json`: the OpenAPI document, a committed file.
+//! `GET /v1/openapi.json` returns the OpenAPI document, which is a committed file.
 //!
-//! The test module `document` generates the file from the handlers and the wire types, so that the
-//! bundle needs no generator. The test fails if the file is out of date; `UPDATE_SNAPSHOTS=1 cargo
-//! test -p cellar-runtime document` updates it.
+//! The test module `document` generates the file from the handlers and the wire types, so the
+//! bundle does not contain the generator. The test fails if the file is out of date. To update the
+//! file, run `UPDATE_SNAPSHOTS=1 cargo test -p cellar-runtime document`.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;

@@ -37,7 +37,7 @@ pub(super) async fn stream_pokes(
     PathId(id): PathId,
 ) -> Result<Response, Failure> {
     let log = caller.authorize(&state, &id, Need::Read).await?;
-    // Subscribe before reading the head, so that no append in between is missed.
+    // Subscribe before the head is read, so that no append in between is missed.
     let followed = state.pokes().follow(log, caller.0.subject).map_err(|why| match why {
         FollowError::NoPokes => Failure::new(ProblemKind::PokesUnsupported, why.to_string()),
         FollowError::TooMany { .. } | FollowError::TooManyOfOne { .. } => {
@@ -49,7 +49,8 @@ pub(super) async fn stream_pokes(
     Ok(Sse::new(poke_events(log, head, followed)).keep_alive(keep_alive).into_response())
 }
 
-/// Returns a poke with `head`, then one for each newer position, until the stream's time limit.
+/// Returns a poke with `head`, then a poke for each newer position. The stream ends after its time
+/// limit.
 fn poke_events(
     log: LogId,
     head: Position,

@@ -41,7 +41,7 @@ pub(super) async fn pull_changes(
         return Ok(Json(PullResponse::Error(error)));
     }
     let group = &request.client_group_id;
-    // Only the group's id is validated here; any client id completes the name.
+    // Validate only the id of the group. The name is completed with an arbitrary client id.
     ClientName::new(group, group)?;
     let pulled = match parse_cookie(request.cookie) {
         Ok(cookie) => state.logs().pull(log, caller.0.subject, group, cookie).await?,
@@ -69,7 +69,7 @@ pub(super) async fn pull_changes(
     }))
 }
 
-/// The cookie has a format that no server of this version writes.
+/// No server of this version writes cookies in this format.
 struct UnknownCookie;
 
 fn parse_cookie(value: serde_json::Value) -> Result<Option<Cookie>, UnknownCookie> {

@@ -77,10 +77,10 @@ pub(super) async fn push_mutations(
     Ok(Json(PushResponse::Reply(reply.build(&state).await?)))
 }
 
-/// The clients of a push, without duplicates.
+/// The distinct clients of a push.
 struct PushClients {
     clients: Vec<PushClient>,
-    /// Index into `clients` for each mutation of the request.
+    /// The index into `clients` for each mutation of the request.
     client_of_mutation: Vec<usize>,
 }
 
@@ -91,7 +91,7 @@ impl PushClients {
     ) -> Result<Self, Failure> {
         let mut clients = Vec::<PushClient>::new();
         let mut client_of_mutation = Vec::new();
-        // A map, because a hostile request can name a different client in each mutation.
+        // Use a map, because each mutation of a hostile request can have a different client.
         let mut index_by_id = HashMap::<&str, usize>::new();
         for mutation in &request.mutations {
             check_mutation_id(mutation.id)?;
@@ -127,7 +127,7 @@ fn check_mutation_id(id: u64) -> Result<(), Failure> {
     Err(Failure::new(ProblemKind::InvalidRequest, detail))
 }
 
-/// A run of consecutive mutations of one client.
+/// A run of consecutive mutations from one client.
 struct SentRun<'a> {
     client: &'a PushClient,
     client_index: usize,
@@ -139,10 +139,12 @@ struct SentRun<'a> {
 struct ReplyBuilder {
     results: Vec<PushedResult>,
     head: Option<Position>,
-    /// Entries that the client does not have yet, up to half of the response's size limit.
+    /// Entries that the client does not have yet. They use at most half of the response's size
+    /// limit.
     missing: Vec<std::sync::Arc<cellar_log::entry::Entry>>,
     missing_bytes: usize,
-    /// Indices of clients whose mutation ids have a gap. Their later mutations are not appended.
+    /// Indices of clients with a gap in their mutation ids. Mutations after the gap are not
+    /// appended.
     clients_with_gap: BTreeSet<usize>,
     has_appended: bool,
 }
@@ -173,7 +175,7 @@ impl ReplyBuilder {
         }
     }
 
-    /// Adds entries that are newer than those added before, until the response is full.
+    /// Adds entries that are newer than those added before. Stops when the response is full.
     fn add_missing(&mut self, entries: Vec<std::sync::Arc<cellar_log::entry::Entry>>) {
         let newest = self.missing.last().map(|entry| entry.position);
         for entry in entries.into_iter().filter(|entry| Some(entry.position) > newest) {
@@ -185,7 +187,7 @@ impl ReplyBuilder {
         }
     }
 
-    /// Reports the mutations with these ids as not appended because of a gap before them.
+    /// Reports that the mutations with these ids were not appended, because of a gap before them.
     fn add_gap_results(&mut self, sent: &SentRun<'_>, ids: RangeInclusive<u64>) {
         self.results.extend(ids.map(|id| PushedResult {
             client_id: sent.client.name.client().to_owned(),

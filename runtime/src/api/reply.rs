@@ -1,4 +1,4 @@
-//! Conversion of errors into problem details (RFC 9457).
+//! Converts errors to problem details (RFC 9457).
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -28,8 +28,8 @@ impl Failure {
         Self { problem: Problem::new(kind, detail) }
     }
 
-    /// Returns the error for a resource that does not exist or must not be revealed. The response
-    /// is the same in both cases, byte by byte.
+    /// Builds the error for a resource that does not exist or whose existence must not be revealed.
+    /// The two cases have identical response bytes.
     pub(super) fn not_found() -> Self {
         let detail = "the resource does not exist, or the token does not grant access to it";
         Self::new(ProblemKind::NotFound, detail)
@@ -161,8 +161,8 @@ impl From<BadLink> for Failure {
     }
 }
 
-/// Returns the problem type of a fault, which determines whether the client should send less, upload and
-/// check again, or to give up.
+/// Returns the problem type for a fault. The type tells the client whether to send less, to upload
+/// and check again, or to give up.
 fn problem_kind_of_import(fault: &ImportFault) -> ProblemKind {
     match fault {
         ImportFault::Nothing | ImportFault::ChunkLength { .. } => ProblemKind::InvalidRequest,
@@ -192,7 +192,7 @@ fn from_refusal(refusal: &Refusal, text: String) -> Failure {
     }
 }
 
-/// Logs a temporary error and returns status 503. The store's own message is not sent to the
+/// Logs a temporary error and returns status 503. The error message of the store is not sent to the
 /// client.
 fn report_unavailable(text: &str) -> Failure {
     tracing::warn!(error = text, "a request failed temporarily");
@@ -200,7 +200,8 @@ fn report_unavailable(text: &str) -> Failure {
     Failure::new(ProblemKind::Unavailable, detail)
 }
 
-/// Logs a permanent error and returns status 500. The error's own message is not sent to the client.
+/// Logs a permanent error and returns status 500. The message of the error is not sent to the
+/// client.
 fn report_internal(text: &str) -> Failure {
     tracing::error!(error = text, "a request failed");
     Failure::new(ProblemKind::Internal, "the request failed permanently; the error was logged")

@@ -29,11 +29,11 @@ use super::bodies::BodyBudget;
 use crate::settings::{ApiSettings, SettingsError};
 use crate::token::{Issuers, KeySource, TokenError};
 
-/// How long a result of `health` is cached. The endpoint needs no token, and must not let strangers
-/// cause costs.
+/// Lifetime of a cached result of `health`. The endpoint requires no token, so the cache prevents
+/// strangers from causing costs.
 const HEALTH_AGE: Duration = Duration::from_secs(10);
 
-/// The state of the API in one process. Clones share it.
+/// State of the API in one process. All clones share the same state.
 #[derive(Clone)]
 pub struct ApiState {
     shared: Arc<Shared>,
@@ -57,10 +57,10 @@ struct Shared {
     body_budget: Arc<BodyBudget>,
 }
 
-/// The name of each table, and whether it responds.
+/// The name of each table, and whether the table responds.
 pub(super) type TableHealth = [(&'static str, bool); 3];
 
-/// The ports of an [`ApiState`].
+/// The ports from which an [`ApiState`] is built.
 pub struct ApiPorts {
     /// The Entry table.
     pub entries: Arc<dyn Entries>,
@@ -77,19 +77,20 @@ pub struct ApiPorts {
     pub clock: Arc<dyn Clock>,
     /// Source of jitter.
     pub random: Arc<dyn Random>,
-    /// Notifies subscribers of appends.
+    /// Notifies subscribers when entries are appended.
     pub pokes: Arc<dyn Pokes>,
-    /// Source of the public keys of OIDC issuers.
+    /// Provides the public keys of OIDC issuers.
     pub keys: Arc<dyn KeySource>,
-    /// Counts what the ports consume.
+    /// Counts the resources that the ports consume.
     pub meter: Arc<Meter>,
 }
 
 #[cfg(feature = "aws")]
 impl ApiState {
-    /// Creates the state over DynamoDB and S3, with the system clock and without pokes.
+    /// Creates the state with DynamoDB, S3 and the system clock. It sends no pokes.
     ///
     /// # Errors
+    ///
     /// Returns a [`SettingsError`] if a public key or an issuer is invalid.
     pub fn new(
         settings: &ApiSettings,
@@ -99,10 +100,11 @@ impl ApiState {
         Self::with_pokes(settings, dynamodb, s3, Arc::new(NoPokes), Arc::new(SystemClock))
     }
 
-    /// Like [`ApiState::new`], with the given clock and pokes.
+    /// Like [`ApiState::new`], but with the given clock and pokes.
     ///
     /// # Errors
-    /// Like [`ApiState::new`].
+    ///
+    /// Returns the same errors as [`ApiState::new`].
     pub fn with_pokes(
         settings: &ApiSettings,
         dynamodb: aws_sdk_dynamodb::Client,
@@ -136,10 +138,11 @@ impl ApiState {
 }
 
 impl ApiState {
-    /// Creates the state over the given ports.
+    /// Creates the state with the given ports.
     ///
     /// # Errors
-    /// Like [`ApiState::new`].
+    ///
+    /// Returns the same errors as [`ApiState::new`].
     pub fn from_ports(settings: &ApiSettings, ports: ApiPorts) -> Result<Self, SettingsError> {
         let ApiPorts {
             entries,
@@ -203,9 +206,9 @@ impl ApiState {
         self.shared.pokes.as_ref()
     }
 
-    /// Applies the log policy after an append: writes a Snapshot entry or rolls the log if one is
-    /// due. Errors are only logged, because the append has succeeded and the next append tries
-    /// again.
+    /// Applies the log policy after an append. Writes a Snapshot entry or rolls the log if the
+    /// policy requires it. Errors are only logged, because the append itself has succeeded and the
+    /// next append tries again.
     pub(super) async fn apply_log_policy(&self, log: LogId) {
         let Some(policy) = &self.shared.upkeep else { return };
         let upkeep = self.shared.logs.upkeep(log, policy);
@@ -229,7 +232,7 @@ impl ApiState {
         &self.shared.streams
     }
 
-    /// Verifies a token at the current time and returns its holder.
+    /// Verifies a token at the current time and returns the holder of the token.
     pub(super) async fn verify(&self, token: &str) -> Result<Principal, TokenError> {
         self.shared.issuers.verify(token, self.now_s()).await
     }
@@ -242,13 +245,13 @@ impl ApiState {
         &self.shared.stack
     }
 
-    /// Returns the meter that counts what the requests of this process consume.
+    /// Returns the meter for the resources that requests to this process consume.
     #[must_use]
     pub fn meter(&self) -> &Arc<Meter> {
         &self.shared.meter
     }
 
-    /// Returns the memory budgets of this process for request bodies.
+    /// Returns the memory budgets for request bodies in this process.
     #[must_use]
     pub fn body_budget(&self) -> &Arc<BodyBudget> {
         &self.shared.body_budget
@@ -263,7 +266,7 @@ impl ApiState {
         }
     }
 
-    /// Checks whether the tables respond. The result is cached for `HEALTH_AGE`.
+    /// Checks whether the tables respond. Results are cached for `HEALTH_AGE`.
     pub(super) async fn check_tables(&self) -> TableHealth {
         let mut cached = self.shared.table_health.lock().await;
         if let Some((checked_at, tables)) = *cached
@@ -282,7 +285,7 @@ impl ApiState {
     }
 }
 
-/// Reads a stream that never exists, to check whether the EventStream table responds.
+/// Reads a stream that never exists. This shows whether the EventStream table responds.
 async fn is_event_stream_table_reachable(streams: &dyn Streams) -> bool {
     let Ok(unused) = StreamName::new("Health", "nobody") else { return false };
     streams.tip(&unused, false).await.is_ok()

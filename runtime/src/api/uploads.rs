@@ -83,7 +83,8 @@ pub(super) async fn complete_upload(
     Ok(Json(append_reply(&state, &appended).await?))
 }
 
-/// Rejects an upload of 0 bytes: even an entry without operations is longer when it is encoded.
+/// Rejects an upload of 0 bytes, because even the encoding of an entry without operations is
+/// longer.
 fn check_not_empty(bytes: u64) -> Result<(), Failure> {
     if bytes > 0 {
         return Ok(());

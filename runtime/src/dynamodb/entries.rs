@@ -36,7 +36,7 @@ impl DynamoTables {
             .expression_attribute_values(":s", to_value(record::Attribute::Bytes(partition)))
     }
 
-    /// Queries a segment with a condition on the entry number `:n` of `from`.
+    /// Queries a segment. `from` provides the entry number `:n` for the condition.
     async fn query_page(
         &self,
         query: QueryFluentBuilder,
@@ -60,12 +60,12 @@ impl DynamoTables {
         Ok(Arc::new(entry.raise_incarnation(self.incarnation)))
     }
 
-    /// Returns the outcome of a put that found another entry at its position. DynamoDB bills the
-    /// larger of the two items.
+    /// Returns the outcome of a put whose position already contains another entry. DynamoDB bills
+    /// the larger of the two items.
     fn rejected_put(&self, put_bytes: usize, winner: Option<&Attributes>) -> PutOutcome {
         let Some(winner) = winner else {
             self.capacity.count_rejected(write_units(put_bytes));
-            // A repeated put returns the winner.
+            // A retry of the put will return the winner.
             return PutOutcome::Unknown(PortError::temporary("the winner was not returned"));
         };
         let winner = from_attributes(winner);
@@ -79,7 +79,7 @@ impl DynamoTables {
         }
     }
 
-    /// Builds an update of a Snapshot entry's root. The caller adds the condition.
+    /// Builds an update that sets the root of a Snapshot entry. The caller adds the condition.
     fn update_root(&self, log: LogId, at: Position, root: &str) -> UpdateItemFluentBuilder {
         self.client
             .update_item()
@@ -93,14 +93,14 @@ impl DynamoTables {
             .expression_attribute_values(":e", AttributeValue::S(root.to_owned()))
     }
 
-    /// Returns the current root after an update of the root was rejected, and counts the update.
+    /// Handles a rejected root update: counts the update and returns the current root.
     async fn current_root(
         &self,
         log: LogId,
         position: Position,
     ) -> Result<Option<String>, PortError> {
         let entry = self.get(log, position).await?;
-        // DynamoDB bills the rejected update by the size of the existing item.
+        // DynamoDB bills a rejected update by the size of the existing item.
         let item = entry.as_deref().map(records::entry::encode).transpose()?;
         self.capacity.count_rejected(write_units(item.as_ref().map_or(1, item_bytes)));
         Ok(match entry.as_deref().map(|entry| &entry.content) {

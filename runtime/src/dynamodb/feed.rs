@@ -33,14 +33,14 @@ pub struct DynamoFeed {
 }
 
 impl DynamoFeed {
-    /// Selects the table `table`. `meter` counts the requests.
+    /// Uses the table named `table`. `meter` counts the requests.
     #[must_use]
     pub fn named(table: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
         Self { client, table: table.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Puts a record under a condition on the attribute `name`. In the condition, `#a` is the name and
-    /// `:a` is `value`.
+    /// Puts a record if a condition on the attribute `name` is met. In the condition, `#a` stands
+    /// for the name and `:a` for `value`.
     async fn put(
         &self,
         record: Item,
@@ -75,7 +75,7 @@ impl DynamoFeed {
         }
     }
 
-    /// Reads the record with a key; strongly consistent.
+    /// Reads the record with a key. The read is strongly consistent.
     pub(super) async fn get(&self, key: Item) -> Result<Option<Item>, PortError> {
         let get = self
             .client
@@ -181,7 +181,7 @@ impl FeedTable for DynamoFeed {
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         match self.capacity.count(update.send().await) {
             Ok(_) => Ok(()),
-            // The mark is already as high.
+            // The stored mark is already at least as high.
             Err(error) if is_condition_failed(&error) => {
                 self.capacity.count_rejected(1);
                 Ok(())

@@ -1,4 +1,4 @@
-//! Conversion between records and the SDK's attribute values.
+//! Converts between records and the attribute values of the AWS SDK.
 
 use std::collections::HashMap;
 
@@ -29,7 +29,8 @@ pub(super) fn to_value(attribute: Attribute) -> AttributeValue {
 /// Converts an item of the SDK.
 ///
 /// # Errors
-/// A permanent [`PortError`] for an attribute type that Cellar does not write.
+///
+/// Returns a permanent [`PortError`] if an attribute has a type that Cellar does not write.
 pub(super) fn from_attributes(attributes: &Attributes) -> Result<Item, PortError> {
     attributes.iter().map(|(name, value)| Ok((name.clone(), from_value(name, value)?))).collect()
 }

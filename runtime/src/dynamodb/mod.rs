@@ -1,4 +1,4 @@
-//! Adapters of the engine's ports for DynamoDB.
+//! DynamoDB adapters for the ports of the engine.
 
 mod cancellation;
 mod capacity;
@@ -29,11 +29,11 @@ use capacity::CapacityMeter;
 use crate::sdk;
 use crate::settings::ApiSettings;
 
-/// Timeout of a request. After the timeout, the outcome of the request is unknown, and the state
-/// machines retry it.
+/// Timeout of a request. After a timeout, the outcome of the request is unknown, and the state
+/// machines send the request again.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Region of endpoints outside AWS that have none.
+/// Region for endpoints outside AWS, which have no region.
 const REGION: &str = "local";
 
 /// The Entry table and the Segment table.
@@ -47,7 +47,7 @@ pub struct DynamoTables {
 }
 
 impl DynamoTables {
-    /// Selects the tables of `settings`. Entries of an earlier incarnation are returned with the
+    /// Uses the tables of `settings`. Entries of an earlier incarnation are returned with the
     /// incarnation of the settings. `meter` counts the requests.
     #[must_use]
     pub fn new(settings: &ApiSettings, client: Client, meter: Arc<Meter>) -> Self {
@@ -55,7 +55,8 @@ impl DynamoTables {
         Self { incarnation: settings.incarnation, ..tables }
     }
 
-    /// Selects the tables by name. Entries are returned with the incarnation that was written.
+    /// Uses the tables with the given names. Entries are returned with the incarnation that is
+    /// stored in them.
     #[must_use]
     pub fn named(
         entry_table: &str,
@@ -69,14 +70,14 @@ impl DynamoTables {
     }
 }
 
-/// Creates a client for an endpoint outside AWS: the local stack's or a test's.
+/// Creates a client for an endpoint outside AWS, such as a local stack or a test.
 #[must_use]
 pub fn client_for_endpoint(url: &str, access_key: &str, secret_key: &str) -> Client {
     client(&sdk::for_endpoint(url, REGION, access_key, secret_key))
 }
 
-/// Creates a client without automatic retries, because only the state machines know which requests
-/// may be retried.
+/// Creates a client that does not retry requests. Only the state machines know which requests may
+/// be retried.
 #[must_use]
 pub fn client(config: &SdkConfig) -> Client {
     let timeouts = TimeoutConfig::builder()

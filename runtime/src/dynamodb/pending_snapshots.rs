@@ -27,14 +27,14 @@ pub struct DynamoPendingSnapshots {
 }
 
 impl DynamoPendingSnapshots {
-    /// Selects the table `table`. `meter` counts the requests.
+    /// Uses the table named `table`. `meter` counts the requests.
     #[must_use]
     pub fn named(table: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
         Self { client, table: table.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Returns the first record of the job's log whose position meets the condition on `:n`, the
-    /// position of the job.
+    /// Returns the first record of the job's log that meets the condition. In the condition, `:n`
+    /// stands for the position of the job.
     async fn first(
         &self,
         job: SnapshotJob,
@@ -132,8 +132,8 @@ impl PendingSnapshots for DynamoPendingSnapshots {
         };
         match self.capacity.count(request.send().await) {
             Ok(_) => Ok(()),
-            // The record is already deleted or belongs to another run. The error does not report its
-            // size, so that the smallest one is counted.
+            // The record was already deleted, or it belongs to another run. The error does not
+            // report the size of the record, so the smallest size is counted.
             Err(error) if is_condition_failed(&error) => {
                 self.capacity.count_rejected(1);
                 Ok(())

@@ -1,4 +1,5 @@
-//! The [`Retention`] port: offloads and trims segments. Only operator commands use it.
+//! Implements the [`Retention`] port, which offloads and trims segments. Only operator commands use
+//! it.
 
 use std::collections::HashMap;
 
@@ -16,9 +17,10 @@ use cellar_log::records;
 use super::DynamoTables;
 use super::items::{from_attributes, to_attributes, to_value};
 
-/// Maximum number of deletes per request, as in DynamoDB.
+/// Maximum number of deletes per request. DynamoDB has the same limit.
 const BATCH_DELETES: usize = 25;
-/// Maximum number of requests for the deletes of one batch; DynamoDB may leave some unprocessed.
+/// Maximum number of requests to delete one batch. DynamoDB may leave some deletes of a request
+/// unprocessed.
 const MAX_BATCH_ATTEMPTS: u32 = 10;
 
 #[async_trait]
@@ -104,7 +106,7 @@ impl Retention for DynamoTables {
     }
 }
 
-/// Converts the last key of a page into the start of the next page.
+/// Converts the last key of a page to the start key of the next page.
 fn to_scan_key(key: &HashMap<String, AttributeValue>) -> Result<ScanKey, PortError> {
     let mut key = from_attributes(key)?;
     match (key.remove(PARTITION_KEY), key.remove(SORT_KEY)) {
@@ -136,7 +138,7 @@ impl DynamoTables {
         Ok(())
     }
 
-    /// Deletes entries, and repeats the deletes that DynamoDB leaves unprocessed.
+    /// Deletes entries. Sends deletes again that DynamoDB left unprocessed.
     async fn delete_batch(&self, mut requests: Vec<WriteRequest>) -> Result<(), PortError> {
         for _ in 0..MAX_BATCH_ATTEMPTS {
             let request = self

@@ -1,4 +1,4 @@
-//! The Segment table, and the transactions that create a log, roll a log or create a fork.
+//! The Segment table, including the transactions that create a log, roll a log or create a fork.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -18,7 +18,8 @@ use super::items::{from_attributes, to_attributes, to_value};
 use super::{DynamoTables, cancellation};
 use crate::outcome::port_error;
 
-/// A transaction prepares and commits each item, and each phase consumes the units of the write.
+/// A transaction prepares and commits each item. Each of the two phases consumes the units of the
+/// write.
 const TRANSACTION_PHASES: usize = 2;
 
 fn put_if_absent(table: &str, item: Item) -> Result<TransactWriteItem, PortError> {
@@ -32,7 +33,7 @@ fn put_if_absent(table: &str, item: Item) -> Result<TransactWriteItem, PortError
     Ok(TransactWriteItem::builder().put(put).build())
 }
 
-/// The puts of a transaction, and the write units that they consume.
+/// The puts of a transaction and the write units that they consume.
 struct TransactionPuts {
     items: Vec<TransactWriteItem>,
     write_units: usize,
@@ -57,7 +58,7 @@ impl DynamoTables {
         Ok(puts)
     }
 
-    /// Puts records of segments and entries in one transaction, if none of them exists.
+    /// Puts records of segments and entries in one transaction. Fails if any of the records exists.
     async fn put_in_transaction(&self, segments: Vec<Item>, entries: &[&Entry]) -> CreateOutcome {
         let puts = match self.build_puts(segments, entries) {
             Ok(puts) => puts,
@@ -75,8 +76,9 @@ impl DynamoTables {
             error.as_service_error()
         {
             let reasons = cancelled.cancellation_reasons();
-            // Check temporary reasons first: a conflicting transaction may itself fail. A cancelled
-            // transaction is counted as if it had succeeded, which is the most that it costs.
+            // Check for temporary reasons first, because a conflicting transaction may itself fail.
+            // A cancelled transaction is counted like a successful one, which is an upper bound on
+            // its cost.
             if reasons.iter().any(cancellation::is_temporary) {
                 self.capacity.count_rejected(puts.write_units);
                 let error = PortError::temporary("the transaction conflicts with another one");
@@ -196,7 +198,7 @@ impl Segments for DynamoTables {
         match self.capacity.count(update.send().await) {
             Ok(_) => Ok(()),
             Err(error) if is_condition_failed(&error) => {
-                // The condition also fails if a later snapshot is recorded already.
+                // The condition is also not met if a later snapshot is already recorded.
                 match self.segment(log, at.segment(), true).await? {
                     Some(_) => Ok(()),
                     None => Err(PortError::permanent(format!(

@@ -34,7 +34,7 @@ use super::capacity::{CapacityMeter, write_units};
 use super::items::{Attributes, from_attributes, to_attributes, to_value};
 use crate::outcome::port_error;
 
-/// Error codes of requests that DynamoDB has not executed.
+/// Error codes of requests that DynamoDB certainly did not execute.
 const THROTTLING_CODES: [&str; 4] = [
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
@@ -42,7 +42,8 @@ const THROTTLING_CODES: [&str; 4] = [
     "ThrottlingException",
 ];
 
-/// A transaction prepares and commits each item, and each phase consumes the units of the write.
+/// A transaction prepares and commits each item. Each of the two phases consumes the units of the
+/// write.
 const TRANSACTION_PHASES: usize = 2;
 
 /// The EventStream table.
@@ -53,25 +54,25 @@ pub struct DynamoStreams {
     capacity: CapacityMeter,
 }
 
-/// Estimate of the units of a write that the tip's condition rejected.
+/// Estimated cost of a write that was rejected because the condition on the tip was not met.
 struct RejectedWrite {
-    /// Length of the tip that was to be written.
+    /// Length of the tip that the write would have stored.
     tip_bytes: usize,
-    /// Number of times that the tip's units are billed.
+    /// Number of times that the units of the tip are billed.
     phases: usize,
-    /// Units of the other item of the transaction.
+    /// Units of the other item in the transaction.
     other_units: usize,
 }
 
 impl DynamoStreams {
-    /// Selects the table `table`. `meter` counts the requests.
+    /// Uses the table named `table`. `meter` counts the requests.
     #[must_use]
     pub fn named(table: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
         Self { client, table: table.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Counts a write that the tip's condition rejected, and returns the current tip. DynamoDB bills
-    /// the larger of the written and the current tip.
+    /// Handles a write whose condition on the tip was not met: counts the write and returns the
+    /// current tip. DynamoDB bills the larger of the new and the current tip.
     fn rejected_by_tip(
         &self,
         write: &RejectedWrite,
@@ -87,9 +88,9 @@ impl DynamoStreams {
         }
     }
 
-    /// Returns the outcome of a cancelled transaction. `reasons` are those of the event batch and of
-    /// the tip, in this order. A cancelled transaction is counted as if it had succeeded, which is the
-    /// most that it costs.
+    /// Returns the outcome of a cancelled transaction. `reasons` contains the reason for the event
+    /// batch, followed by the reason for the tip. A cancelled transaction is counted like a
+    /// successful one, which is an upper bound on its cost.
     fn cancelled_split(
         &self,
         reasons: &[CancellationReason],
@@ -122,19 +123,19 @@ impl DynamoStreams {
     }
 }
 
-/// An update of a tip: an expression with its names and values.
+/// An update of a tip. Contains an expression with its names and values.
 struct TipUpdate {
     expression: String,
     names: HashMap<String, String>,
     values: Attributes,
 }
 
-/// Condition that the tip has the expected etag.
+/// Requires that the tip has the expected etag.
 const ETAG_CONDITION: &str = "#etag = :expected";
 
 impl TipUpdate {
-    /// Builds an update that appends events; if `splits_off` is set, the new events replace the old
-    /// ones, which the transaction moves into an event batch.
+    /// Builds an update that appends events. If `splits_off` is set, the new events replace the old
+    /// events, and the same transaction moves the old events to an event batch.
     fn build(update: &Update, splits_off: bool) -> Self {
         let Update { expected, tip, appended } = update;
         let set = |name: &str| format!("#{name} = :{name}");
@@ -172,12 +173,12 @@ fn etag_attribute(etag: Etag) -> Attribute {
     Attribute::Bytes(etag.0.to_vec())
 }
 
-/// Returns the idempotency token of a write, derived from the new etag: 32 hexadecimal digits.
+/// Derives the idempotency token of a write from its new etag. The token has 32 hexadecimal digits.
 fn request_token(update: &Update) -> String {
     update.tip.etag.0.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Builds the transaction that moves events from the tip into an event batch.
+/// Builds the transaction that moves events from the tip to an event batch.
 fn split_off_items(
     table: &str,
     batch: &EventBatch,
@@ -207,7 +208,7 @@ fn split_off_items(
     Ok(vec![put, TransactWriteItem::builder().update(update).build()])
 }
 
-/// Returns the outcome of a write that failed for another reason than its condition.
+/// Returns the outcome of a write that failed for a reason other than its condition.
 fn failed_write<E>(error: &SdkError<E>) -> StreamOutcome
 where
     E: ProvideErrorMetadata + std::error::Error + RequestId + 'static,
@@ -307,7 +308,8 @@ impl Streams for DynamoStreams {
         };
         match error.as_service_error() {
             Some(UpdateItemError::ConditionalCheckFailedException(failed)) => {
-                // Only the current tip counts; the length of the new one is unknown.
+                // Only the length of the current tip is counted, because the length of the new tip
+                // is unknown.
                 let write = RejectedWrite { tip_bytes: 1, phases: 1, other_units: 0 };
                 self.rejected_by_tip(&write, failed.item())
             }

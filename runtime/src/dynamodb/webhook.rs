@@ -1,4 +1,4 @@
-//! The record in the Feed table of how much of the feed the webhook has delivered.
+//! The record in the Feed table that stores how far the webhook has delivered the feed.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;

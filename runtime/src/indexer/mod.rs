@@ -1,5 +1,6 @@
-//! The indexer's Lambda handler: receives batches of the EventStream table's change stream, and of
-//! the Entry table's if the feed includes appends to logs, and writes the feed.
+//! Lambda handler of the indexer. It receives change stream batches of the EventStream table and
+//! writes the feed. If the feed includes appends to logs, it also receives batches of the Entry
+//! table.
 
 #[cfg(test)]
 mod tests;
@@ -25,18 +26,18 @@ use crate::dynamodb::{DynamoFeed, DynamoStreams, DynamoTables};
 use crate::settings::IndexerSettings;
 use crate::table_stream::{self, FirstRecordFailed, take_new_image, take_sequence_number};
 
-/// The attributes that the indexer reads. Of a tip: which events the write appended. Of an entry:
-/// its position and type. Payloads are not read.
+/// The attributes that the indexer reads. For a tip, they show which events the write appended. For
+/// an entry, they are its position and type. Payloads are not read.
 const ATTRIBUTES: [&str; 8] =
     [STREAM, STREAM_INDEX, NEXT_INDEX, APPENDED, KINDS, PARTITION_KEY, SORT_KEY, TYPE];
 
-/// The batch must be delivered again or split.
+/// The batch must be delivered again, either whole or split.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexerFailure {
-    /// The first of several records cannot be read.
+    /// The first record of a batch with several records cannot be read.
     #[error(transparent)]
     Record(#[from] FirstRecordFailed),
-    /// The batch was not indexed completely.
+    /// Some records of the batch were not indexed.
     #[error(transparent)]
     Index(#[from] IndexError),
 }
@@ -56,7 +57,7 @@ pub struct IndexerPorts {
     /// The EventStream table.
     pub streams: Arc<dyn Streams>,
     pub clock: Arc<dyn Clock>,
-    /// Source of jitter and of the feed's id.
+    /// Source of jitter and of the feed id.
     pub random: Arc<dyn Random>,
 }
 
@@ -78,7 +79,7 @@ pub fn build_indexer(settings: &IndexerSettings, client: Client, meter: Arc<Mete
     let streams =
         DynamoStreams::named(&settings.event_stream_table, client.clone(), Arc::clone(&meter));
     let entries = settings.entry_table.as_ref().map(|entries| {
-        // The indexer reads entries only, so the Segment table has no name.
+        // The Segment table has no name here, because the indexer only reads entries.
         DynamoTables::named(entries, "", client.clone(), Arc::clone(&meter))
     });
     let index = Arc::new(DynamoFeed::named(&settings.feed_table, client, meter));
@@ -102,11 +103,13 @@ impl IndexerHandler {
         Self { indexer }
     }
 
-    /// Handles one batch. A record that cannot be read is reported, and the others are indexed. Its
-    /// events are found with the next event of the stream, or by `synth feed repair`.
+    /// Handles one batch. A record that cannot be read is reported, and the other records are
+    /// indexed. The events of an unreadable record are found when the next event of the stream
+    /// arrives, or by `synth feed repair`.
     ///
     /// # Errors
-    /// [`IndexerFailure`] if Lambda must deliver the batch again, whole or split.
+    ///
+    /// Returns an [`IndexerFailure`] if Lambda must deliver the batch again, either whole or split.
     pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, IndexerFailure> {
         let records = event.records.len();
         let (mut first_number, mut failed_number, mut spans) = (None, None, Vec::new());
@@ -129,8 +132,8 @@ impl IndexerHandler {
     }
 }
 
-/// Reads the events that a change appended. Returns `None` for an event batch, whose events were in
-/// the tip before, and for a change of an existing entry.
+/// Reads the events that a change appended. Returns `None` for an event batch, because its events
+/// were previously in the tip, and for a change of an existing entry.
 fn read_appended(record: &mut EventRecord) -> Result<Option<Span>, RecordError> {
     let image = take_new_image(record, &ATTRIBUTES);
     let is_entry = image.contains_key(PARTITION_KEY);

@@ -1,5 +1,5 @@
-//! The relay's Lambda handler: receives batches of the Entry table's change stream and reports the
-//! first failure.
+//! Lambda handler of the relay. It receives change stream batches of the Entry table and reports
+//! the first failed record.
 
 mod change;
 
@@ -20,18 +20,19 @@ pub struct RelayHandler {
 }
 
 impl RelayHandler {
-    /// Creates a handler that sends snapshot jobs to `jobs` and removes expiry tags with
-    /// `pending_tags`.
+    /// Creates a handler that sends snapshot jobs to `jobs`, and removes the tags that let uploaded
+    /// objects expire with `pending_tags`.
     #[must_use]
     pub fn new(jobs: Arc<dyn Jobs>, pending_tags: Arc<dyn PendingTags>) -> Self {
         Self { relay: Relay::new(jobs, pending_tags) }
     }
 
-    /// Handles one batch. The response names the first record that failed, if any; Lambda continues
-    /// the stream from that record.
+    /// Handles one batch. If a record failed, the response identifies the first failed record, and
+    /// Lambda continues the stream from that record.
     ///
     /// # Errors
-    /// [`FirstRecordFailed`] if Lambda must split the batch.
+    ///
+    /// Returns [`FirstRecordFailed`] if Lambda must split the batch.
     pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, FirstRecordFailed> {
         let changes: Vec<_> = event.records.into_iter().map(change::read_change).collect();
         let failed = self.relay.relay_batch(&changes).await;

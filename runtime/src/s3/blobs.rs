@@ -1,4 +1,4 @@
-//! The [`Blobs`] port over S3.
+//! Implements the [`Blobs`] port with S3.
 
 use async_trait::async_trait;
 use aws_sdk_s3::operation::get_object::GetObjectOutput;
@@ -30,7 +30,7 @@ impl S3Blobs {
             .body(ByteStream::new(SdkBody::from(blob.bytes)))
     }
 
-    /// Reads the body of a GET response, unless it is longer than `max_bytes`.
+    /// Reads the body of a GET response. Fails if the body is longer than `max_bytes`.
     async fn read_body(
         &self,
         reply: GetObjectOutput,
@@ -135,7 +135,7 @@ impl Blobs for S3Blobs {
 
     async fn keep(&self, key: &BlobKey) -> Result<KeepOutcome, PortError> {
         self.meter.count_object(ObjectRequest::Tag, 0);
-        // Deleting all tags is enough: Cellar's objects have no other tag.
+        // All tags can be deleted, because objects of Cellar have no other tag.
         let tags = self.client.delete_object_tagging().bucket(&self.bucket).key(key.as_str());
         match tags.send().await {
             Ok(_) => Ok(KeepOutcome::Kept),

@@ -1,4 +1,4 @@
-//! Conversion of S3's object metadata into the types of the port.
+//! Converts object metadata of S3 to the types of the port.
 
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::primitives::DateTime;
@@ -22,7 +22,9 @@ impl Fields<'_> {
     /// Converts the metadata.
     ///
     /// # Errors
-    /// A permanent [`PortError`] if a field is missing or invalid, which S3 never returns.
+    ///
+    /// Returns a permanent [`PortError`] if a field is missing or invalid. S3 never returns such
+    /// metadata.
     pub(super) fn read(self) -> Result<BlobHead, PortError> {
         let length = self.length.and_then(|length| u64::try_from(length).ok());
         let modified_s = self.modified.and_then(unix_seconds);
@@ -42,12 +44,12 @@ impl Fields<'_> {
     }
 }
 
-/// Converts a time to Unix seconds; `None` before 1970.
+/// Converts a time to Unix seconds. Returns `None` for times before 1970.
 pub(super) fn unix_seconds(time: &DateTime) -> Option<u64> {
     u64::try_from(time.secs()).ok()
 }
 
-/// Encodes a checksum as S3's headers expect it.
+/// Encodes a checksum for the headers of S3.
 pub(super) fn encode_sha256(sha256: &Sha256) -> String {
     STANDARD.encode(sha256)
 }
@@ -59,8 +61,8 @@ fn decode_sha256(text: &str) -> Result<Sha256, PortError> {
     })
 }
 
-/// Returns whether the object does not exist. A missing bucket is a failure instead, but HEAD
-/// responses have no body, so that for HEAD the two cases look equal.
+/// Returns whether the object does not exist. A missing bucket is reported as a failure. For HEAD,
+/// the two cases cannot be distinguished, because HEAD responses have no body.
 pub(super) fn is_absent<E: ProvideErrorMetadata>(error: &SdkError<E>) -> bool {
     let status = error.raw_response().map(|response| response.status().as_u16());
     let code = error.as_service_error().and_then(ProvideErrorMetadata::code);

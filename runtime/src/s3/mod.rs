@@ -16,13 +16,13 @@ use cellar_engine::meter::Meter;
 
 use crate::sdk;
 
-/// Timeout until the headers of a response arrive; sending a large object takes a while.
+/// Timeout until the response headers arrive. Long enough to send a large object.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(25);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Region of endpoints outside AWS that have none.
+/// Region for endpoints outside AWS, which have no region.
 const REGION: &str = "us-east-1";
 
-/// An S3 bucket. Counts every request that is sent, whether or not it succeeds.
+/// An S3 bucket. Counts all requests that are sent, including failed ones.
 #[derive(Debug, Clone)]
 pub struct S3Blobs {
     client: Client,
@@ -37,15 +37,15 @@ impl S3Blobs {
     }
 }
 
-/// Creates a client for an endpoint outside AWS: the local stack's or an emulator's.
+/// Creates a client for an endpoint outside AWS, such as a local stack or an emulator.
 #[must_use]
 pub fn client_for_endpoint(url: &str, access_key: &str, secret_key: &str) -> Client {
     client(&sdk::for_endpoint(url, REGION, access_key, secret_key))
 }
 
-/// Creates a client without automatic retries, so that every request is counted; the callers of the
-/// port retry. With a custom endpoint the bucket is part of the path, because only AWS has a host
-/// name per bucket.
+/// Creates a client without automatic retries, so that every request is counted. The callers of the
+/// port retry instead. For a custom endpoint, the bucket is part of the path, because only AWS
+/// provides a host name for each bucket.
 #[must_use]
 pub fn client(config: &SdkConfig) -> Client {
     let timeouts = TimeoutConfig::builder()
@@ -56,7 +56,7 @@ pub fn client(config: &SdkConfig) -> Client {
         .retry_config(RetryConfig::disabled())
         .timeout_config(timeouts)
         .force_path_style(config.endpoint_url().is_some())
-        // Every object is sent with its SHA-256, so that the SDK's own CRC is unnecessary.
+        // Every object is sent with its SHA-256, so the CRC of the SDK is not needed.
         .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
         .response_checksum_validation(ResponseChecksumValidation::WhenSupported)
         .build();

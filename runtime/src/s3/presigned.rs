@@ -1,4 +1,4 @@
-//! Presigned URLs. Signing is local and sends no request.
+//! Creates presigned URLs. Signing is done locally and sends no request.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -57,8 +57,8 @@ fn presigning_config(valid_s: u64, now_s: u64) -> Result<PresigningConfig, PortE
         .map_err(|error| PortError::permanent(error.to_string()))
 }
 
-/// Converts the SDK's result. A signing error is temporary, because only missing credentials cause
-/// one here, and they may be available later.
+/// Converts the result of the SDK. A signing error is temporary: it is only caused by missing
+/// credentials, which may become available later.
 fn to_presigned_request<E>(
     signed: Result<Signed, SdkError<E>>,
     expires_s: u64,

@@ -1,5 +1,5 @@
-//! The [`BlobVersions`] port over S3. Only operator commands use it; it is separate from
-//! [`super::blobs`] so that the functions' bundle does not contain it.
+//! Implements the [`BlobVersions`] port with S3. Only operator commands use it. It is separate from
+//! [`super::blobs`], so that it is not included in the bundle of the functions.
 
 use async_trait::async_trait;
 use aws_sdk_s3::operation::list_object_versions::ListObjectVersionsOutput;
@@ -47,7 +47,7 @@ impl BlobVersions for S3Blobs {
     }
 }
 
-/// Converts S3's list, which has versions and delete markers in separate lists, into one sorted list.
+/// Merges the separate lists of versions and delete markers that S3 returns into one sorted list.
 /// Returns `None` if a required field is missing.
 fn to_page(reply: &ListObjectVersionsOutput) -> Option<VersionPage> {
     let mut versions = Vec::new();
@@ -62,7 +62,7 @@ fn to_page(reply: &ListObjectVersionsOutput) -> Option<VersionPage> {
         let is_latest = marker.is_latest() == Some(true);
         versions.push((is_latest, to_listed_version(key, id, modified, 0)?));
     }
-    // By key, newest version first.
+    // Sort by key, then newest version first.
     versions.sort_by_key(|(is_latest, listed)| {
         (listed.key.clone(), std::cmp::Reverse((*is_latest, listed.modified_s)))
     });

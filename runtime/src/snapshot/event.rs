@@ -1,7 +1,7 @@
 //! The fields of Lambda's SQS event and response that Cellar uses.
 //!
-//! The crate `aws_lambda_events` has complete types, but its SQS feature adds a date library and
-//! two schema generators to the bundle.
+//! The crate `aws_lambda_events` provides complete types, but its SQS feature would add a date
+//! library and two schema generators to the bundle.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,12 +18,12 @@ pub struct QueueEvent {
 pub struct QueueMessage {
     /// Id of the message, which [`ItemFailure`] refers to.
     pub message_id: String,
-    /// Receipt that permits changing the message's visibility.
+    /// Receipt that is required to change the visibility timeout of the message.
     pub receipt_handle: String,
     pub body: String,
 }
 
-/// The messages that return to the queue; Lambda deletes the other messages of the batch.
+/// The messages that return to the queue. Lambda deletes all other messages of the batch.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueResponse {

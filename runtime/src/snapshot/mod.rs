@@ -1,5 +1,5 @@
-//! The snapshot worker's Lambda handler: processes queue messages and reports those that return to
-//! the queue.
+//! Lambda handler of the snapshot worker. It processes queue messages and reports those that must
+//! return to the queue.
 
 mod event;
 mod ports;
@@ -13,7 +13,8 @@ use cellar_engine::snapshots::Snapshots;
 use cellar_snapshot::pending_snapshot::SnapshotOutcome;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-/// A snapshot job failed in a way that an operator should see. Its message returns to the queue.
+/// Failure of a snapshot job that an operator should see. The message of the job returns to the
+/// queue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotFailure {
     /// The message is not a snapshot job.
@@ -23,7 +24,7 @@ pub enum SnapshotFailure {
         id: String,
         why: String,
     },
-    /// Building the snapshot failed; the log has the reason.
+    /// Building the snapshot failed. The reason was logged.
     #[error("the snapshot of {log} at {at} failed; it is retried in {wait_s} s")]
     Failed {
         /// The log.
@@ -54,14 +55,15 @@ impl SnapshotHandler {
         }
     }
 
-    /// Handles one batch (one message, as the template configures it) in an invocation that ends at
-    /// `deadline_ms` (Unix milliseconds). The response names the messages that return to the queue;
-    /// their visibility timeouts are already set. Lambda deletes the other messages.
+    /// Handles one batch in an invocation that ends at `deadline_ms` (Unix milliseconds). The
+    /// template configures batches of one message. The response identifies the messages that return
+    /// to the queue, whose visibility timeouts are already set. Lambda deletes the other messages.
     ///
     /// # Errors
-    /// [`SnapshotFailure`] of the last message that failed. The whole batch then returns to the
-    /// queue, and the function's error alarm counts the failure. Repeating a finished job costs
-    /// almost nothing.
+    ///
+    /// Returns the [`SnapshotFailure`] of the last message that failed. The whole batch then
+    /// returns to the queue, and the error alarm of the function counts the failure. Repeating a
+    /// finished job costs almost nothing.
     pub async fn handle(
         &self,
         event: QueueEvent,
@@ -73,8 +75,8 @@ impl SnapshotHandler {
             let item_identifier = message.message_id.clone();
             match self.handle_message(message, deadline_ms).await {
                 Ok(SnapshotOutcome::Done | SnapshotOutcome::Drop) => {}
-                // Waiting and handed-over jobs are not failures, but Lambda keeps a message only if
-                // it is reported.
+                // A waiting or handed-over job is not a failure, but its message must be reported,
+                // because Lambda otherwise deletes it.
                 Ok(_) => response.batch_item_failures.push(ItemFailure { item_identifier }),
                 Err(error) => {
                     tracing::error!(%error, "a snapshot job failed");
@@ -94,7 +96,7 @@ impl SnapshotHandler {
         let job = match SnapshotJob::decode(&message.body) {
             Ok(job) => job,
             Err(error) => {
-                // Keep the message: a later build may be able to read it.
+                // Keep the message, because a later version may be able to read it.
                 self.snapshots.hide(&receipt, BROKEN_WAIT_S).await;
                 let id = message.message_id;
                 return Err(SnapshotFailure::Message { id, why: error.to_string() });

@@ -1,5 +1,5 @@
-//! An SDK interceptor that counts every transmitted request, including the SDK's own retries,
-//! because each is billed.
+//! An SDK interceptor that counts every request sent. Includes the retries of the SDK, because each
+//! of them is billed.
 
 use std::sync::Arc;
 

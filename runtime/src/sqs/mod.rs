@@ -15,13 +15,13 @@ use cellar_engine::meter::Meter;
 
 use crate::sdk;
 
-/// Longer than a receive request waits for messages.
+/// Must be longer than the time for which a receive request waits for messages.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Retries are safe because the consumers tolerate duplicate messages.
+/// Retries are safe, because the consumers tolerate duplicate messages.
 const ATTEMPTS: u32 = 3;
 
-/// Creates a client for an endpoint outside AWS: the local stack's, an emulator's or a test's.
+/// Creates a client for an endpoint outside AWS, such as a local stack, an emulator or a test.
 #[must_use]
 pub fn client_for_endpoint(
     url: &str,

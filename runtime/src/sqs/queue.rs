@@ -1,4 +1,4 @@
-//! The [`Jobs`] port over SQS.
+//! Implements the [`Jobs`] port with SQS.
 
 use async_trait::async_trait;
 use aws_sdk_sqs::Client;
@@ -11,8 +11,8 @@ use cellar_engine::ports::{
 
 use crate::outcome::port_error;
 
-/// Wait time of a receive request in seconds. Without a wait, SQS queries only a subset of its
-/// servers.
+/// Wait time of a receive request, in seconds. If the wait time is zero, SQS queries only a subset
+/// of its servers.
 const WAIT_S: i32 = 1;
 
 /// A queue in SQS.
@@ -23,7 +23,7 @@ pub struct SqsQueue {
 }
 
 impl SqsQueue {
-    /// Selects the queue at `url`. `client` counts the requests.
+    /// Uses the queue at `url`. `client` counts the requests.
     #[must_use]
     pub fn new(client: Client, url: impl Into<String>) -> Self {
         Self { client, url: url.into() }
@@ -79,8 +79,8 @@ impl Jobs for SqsQueue {
         let request = self.client.delete_message().queue_url(&self.url).receipt_handle(&receipt.0);
         match request.send().await {
             Ok(_) => Ok(()),
-            // Receipts come from this queue, so an unknown receipt means that the message is
-            // deleted already. SQS then reports success, but some emulators report an error.
+            // All receipts come from this queue, so an unknown receipt means that the message was
+            // already deleted. SQS then reports success, but some emulators report an error.
             Err(error)
                 if error
                     .as_service_error()
@@ -98,9 +98,9 @@ fn checked_visibility(visibility_s: u32) -> Result<i32, PortError> {
     i32::try_from(visibility_s).map_err(|error| PortError::permanent(error.to_string()))
 }
 
-/// Returns whether the message of a receipt was deleted or is visible again.
+/// Returns whether the message of a receipt was deleted or has become visible again.
 fn is_no_longer_hidden(error: &ChangeMessageVisibilityError) -> bool {
-    // SQS reports the receipt of a deleted message as an invalid parameter value.
+    // SQS reports the receipt of a deleted message as an invalid parameter.
     let is_deleted = error.meta().code() == Some("InvalidParameterValue")
         && error.meta().message().is_some_and(|why| why.contains("does not exist"));
     is_deleted

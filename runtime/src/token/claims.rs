@@ -12,14 +12,14 @@ pub struct Claims {
     pub iss: String,
     /// Audience: the stack.
     pub aud: String,
-    /// Subject: the holder of the token.
+    /// Subject, which identifies the holder of the token.
     pub sub: String,
-    /// Expiry time, Unix seconds.
+    /// Expiry time, in Unix seconds.
     pub exp: u64,
-    /// Start of validity, Unix seconds.
+    /// Time from which the token is valid, in Unix seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nbf: Option<u64>,
-    /// Issue time, Unix seconds.
+    /// Time of issue, in Unix seconds.
     pub iat: u64,
     /// Id of the token.
     pub jti: String,
@@ -30,13 +30,13 @@ pub struct Claims {
     pub spreadsheets: Spreadsheets,
 }
 
-/// The spreadsheets that a token covers: `"*"`, `"shared"` or a list of ids.
+/// The spreadsheets that a token covers. The claim is `"*"`, `"shared"` or a list of ids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Spreadsheets {
     /// A list of spreadsheets.
     Only(Vec<LogId>),
-    /// A set of spreadsheets that a keyword selects.
+    /// A keyword that selects a set of spreadsheets.
     Named(Named),
 }
 
@@ -46,12 +46,12 @@ pub enum Named {
     /// All spreadsheets of the stack.
     #[serde(rename = "*")]
     All,
-    /// Spreadsheets that the catalog shares with the token's holder.
+    /// Spreadsheets that were shared with the token's holder in the catalog.
     #[serde(rename = "shared")]
     Shared,
 }
 
-/// Accepts a JSON string only. The derived implementation would also accept `{"owner": null}`.
+/// Accepts only a JSON string. The derived implementation would also accept `{"owner": null}`.
 fn deserialize_role<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
     Role::deserialize(String::deserialize(deserializer)?.into_deserializer())
 }
@@ -73,7 +73,7 @@ impl Spreadsheets {
         Self::Named(Named::All)
     }
 
-    /// Selects the spreadsheets that the catalog shares with the token's holder.
+    /// Selects the spreadsheets that were shared with the token's holder in the catalog.
     #[must_use]
     pub fn shared() -> Self {
         Self::Named(Named::Shared)

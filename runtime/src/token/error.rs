@@ -8,8 +8,7 @@ pub enum TokenError {
     /// The token is longer than the limit.
     #[error("the token is longer than {MAX_TOKEN_BYTES} bytes")]
     TooLong,
-    /// The token is past its `exp`, or was issued before the time from which the stack accepts
-    /// tokens.
+    /// The token has expired, or it was issued before the time from which the stack accepts tokens.
     #[error("the token has expired; create a new one with `synth token create`, or sign in again")]
     Expired,
     /// The `nbf` or `iat` of the token is in the future.
@@ -21,21 +20,22 @@ pub enum TokenError {
         MAX_TOKEN_S / 86_400
     )]
     ValidTooLong,
-    /// The stack does not list the signing key.
+    /// The key that signed the token is not in the stack's list of keys.
     #[error("the token's signing key is unknown to this stack")]
     UnknownKey,
-    /// The issuer's keys are unavailable, so that the token cannot be verified.
+    /// The token cannot be verified, because the public keys of its issuer are unavailable.
     #[error("the issuer of the token does not respond; retry later")]
     KeysUnavailable,
-    /// Any other reason: not a token, or a wrong algorithm, signature, issuer or audience.
+    /// The token is invalid for any other reason, such as a wrong format, algorithm, signature,
+    /// issuer or audience.
     #[error("the token is not valid for this stack; create a new one with `synth token create`")]
     Invalid,
 }
 
 impl TokenError {
-    /// Returns the error that may be shown to the caller. Details are shown only if the token's
-    /// signature is valid. All other reasons become [`TokenError::Invalid`], so that an attacker
-    /// cannot approach a valid token step by step.
+    /// Returns the error that may be shown to the caller. Details are shown only if the signature
+    /// of the token is valid. All other errors become [`TokenError::Invalid`], so that an attacker
+    /// learns nothing that helps to forge a token.
     #[must_use]
     pub fn public(self) -> Self {
         match self {

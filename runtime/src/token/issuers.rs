@@ -1,4 +1,4 @@
-//! All token issuers that the API accepts.
+//! All issuers whose tokens the API accepts.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct Issuers {
     oidc: Vec<OidcVerifier>,
 }
 
-/// The unverified `iss` claim, which only selects the verifier.
+/// The unverified `iss` claim. It is only used to select the verifier.
 #[derive(Deserialize)]
 struct UnverifiedClaims {
     iss: String,
@@ -29,8 +29,9 @@ impl Issuers {
     /// `keys`.
     ///
     /// # Errors
-    /// Returns [`SettingsError::Keys`] if a public key is invalid, [`SettingsError::Issuers`] if an
-    /// issuer is configured twice.
+    ///
+    /// Returns [`SettingsError::Keys`] if a public key is invalid, or [`SettingsError::Issuers`] if
+    /// an issuer is configured twice.
     pub fn new(settings: &TokenSettings, keys: &Arc<dyn KeySource>) -> Result<Self, SettingsError> {
         let mut names = HashSet::from([settings.issuer.as_str()]);
         for issuer in &settings.oidc {
@@ -48,7 +49,9 @@ impl Issuers {
     /// Verifies a token at the time `now_s` (Unix seconds) and returns its holder.
     ///
     /// # Errors
-    /// [`TokenError`]. Responses must contain [`TokenError::public`] only.
+    ///
+    /// Returns a [`TokenError`] if the token is not accepted. Responses must only contain
+    /// [`TokenError::public`].
     pub async fn verify(&self, token: &str, now_s: u64) -> Result<Principal, TokenError> {
         if token.len() > MAX_TOKEN_BYTES {
             return Err(TokenError::TooLong);

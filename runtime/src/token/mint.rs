@@ -1,5 +1,5 @@
-//! Creates key pairs and signs tokens. Operators do this on their own machines; the stack never
-//! stores a private key.
+//! Creates key pairs and signs tokens. Operators do this on their own machines, because the stack
+//! never stores a private key.
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
@@ -11,7 +11,7 @@ use super::Claims;
 use crate::settings::PublicKey;
 
 const PEM_TAG: &str = "PRIVATE KEY";
-/// Length of a key id; enough characters to distinguish a stack's keys.
+/// Length of a key id in characters. Sufficient to distinguish the keys of a stack.
 const KEY_ID_CHARS: usize = 12;
 
 /// An Ed25519 key pair that signs tokens.
@@ -21,7 +21,7 @@ pub struct KeyPair {
     public_key: Vec<u8>,
 }
 
-/// A key pair cannot be generated or read, or a token cannot be signed.
+/// Error when a key pair is generated or read, or when a token is signed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MintError {
     /// The system's random number generator failed.
@@ -68,13 +68,13 @@ impl KeyPair {
         Ok(Self { id, pkcs8, public_key })
     }
 
-    /// Returns the private key as PEM text. Its owner can create any token.
+    /// Returns the private key as PEM text. Anyone who has the private key can create any token.
     #[must_use]
     pub fn to_pem(&self) -> String {
         pem::encode(&pem::Pem::new(PEM_TAG, self.pkcs8.as_slice()))
     }
 
-    /// Returns the public key as `cellar.yaml` lists it.
+    /// Returns the public key in the form in which `cellar.yaml` lists it.
     #[must_use]
     pub fn public(&self) -> PublicKey {
         PublicKey { id: self.id.clone(), public_key: URL_SAFE_NO_PAD.encode(&self.public_key) }
@@ -92,7 +92,7 @@ impl KeyPair {
     }
 }
 
-/// Derives the id of a key: its first characters in base64url.
+/// Derives the id of a key from the first characters of the public key in base64url.
 fn derive_key_id(public_key: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(public_key).chars().take(KEY_ID_CHARS).collect()
 }

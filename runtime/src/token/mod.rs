@@ -1,5 +1,5 @@
-//! Bearer tokens: creation and verification. The API accepts tokens that operators sign with the
-//! stack's own keys, and tokens of OIDC issuers.
+//! Creates and verifies bearer tokens. The API accepts tokens that operators sign with the stack's
+//! own keys, and tokens of OIDC issuers.
 
 mod claims;
 mod error;

@@ -13,7 +13,7 @@ use super::header::read_key_id;
 use super::{Claims, Spreadsheets};
 use crate::settings::{SettingsError, TokenSettings};
 
-/// Tolerated difference between clocks.
+/// Tolerated difference between clocks, in seconds.
 pub(super) const LEEWAY_S: u64 = 30;
 
 /// Length of an Ed25519 public key.
@@ -30,7 +30,8 @@ impl Verifier {
     /// Creates a verifier for the keys of `settings`.
     ///
     /// # Errors
-    /// Returns [`SettingsError::Keys`] if a key is invalid or listed twice.
+    ///
+    /// Returns [`SettingsError::Keys`] if a key is invalid or occurs twice.
     pub fn new(settings: &TokenSettings) -> Result<Self, SettingsError> {
         let mut keys = HashMap::new();
         for key in &settings.keys {
@@ -54,7 +55,7 @@ impl Verifier {
         validation.set_issuer(&[&settings.issuer]);
         validation.set_audience(&[&settings.audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // `check_times` compares the times with the caller's clock instead.
+        // Disabled, because `check_times` compares the times with the caller's clock instead.
         validation.validate_exp = false;
         validation.validate_nbf = false;
         Ok(Self { keys, validation, not_before_s: settings.not_before_s })
@@ -63,7 +64,9 @@ impl Verifier {
     /// Verifies a token at the time `now_s` (Unix seconds) and returns its holder.
     ///
     /// # Errors
-    /// [`TokenError`]. Responses must contain [`TokenError::public`] only.
+    ///
+    /// Returns a [`TokenError`] if the token is not accepted. Responses must only contain
+    /// [`TokenError::public`].
     pub fn verify(&self, token: &str, now_s: u64) -> Result<Principal, TokenError> {
         if token.len() > MAX_TOKEN_BYTES {
             return Err(TokenError::TooLong);
@@ -89,7 +92,7 @@ fn check_times(claims: &Claims, not_before_s: u64, now_s: u64) -> Result<(), Tok
     check_lifetime(claims.iat, claims.exp)
 }
 
-/// Checks that a token is not valid for longer than the limit.
+/// Checks that the lifetime of a token does not exceed the limit.
 pub(super) fn check_lifetime(begins_s: u64, ends_s: u64) -> Result<(), TokenError> {
     if ends_s.saturating_sub(begins_s) > MAX_TOKEN_S {
         return Err(TokenError::ValidTooLong);

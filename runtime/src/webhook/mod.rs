@@ -1,4 +1,4 @@
-//! The webhook's Lambda handler: receives batches of the Feed table's change stream and delivers
+//! Lambda handler of the webhook. It receives change stream batches of the Feed table and delivers
 //! the feed to a URL.
 
 mod secrets;
@@ -44,9 +44,9 @@ pub struct WebhookParts {
     pub streams: Arc<DynamoStreams>,
     /// The bucket that contains the webhook's secrets.
     pub blobs: Arc<dyn Blobs>,
-    /// URL that the feed is delivered to.
+    /// URL to which the feed is delivered.
     pub url: String,
-    /// The addresses that deliveries may be sent to.
+    /// The addresses to which deliveries may be sent.
     pub receivers: Receivers,
     /// Whether deliveries include event payloads.
     pub events: bool,
@@ -100,13 +100,14 @@ impl WebhookHandler {
         Self { webhook }
     }
 
-    /// Handles one batch and stops shortly before `deadline_ms` (Unix milliseconds). Only the
-    /// records' keys are read: they give the range of the feed to deliver. Records that cannot be
-    /// read are logged and skipped.
+    /// Handles one batch and stops shortly before `deadline_ms` (Unix milliseconds). Only the keys
+    /// of the records are read, because they determine the range of the feed to deliver. Records
+    /// that cannot be read are logged and skipped.
     ///
     /// # Errors
-    /// Returns a [`WebhookError`] if not everything was delivered. Lambda then delivers the batch
-    /// again.
+    ///
+    /// Returns a [`WebhookError`] if a part of the range was not delivered. Lambda then delivers
+    /// the batch again.
     pub async fn handle(&self, event: Event, deadline_ms: u64) -> Result<(), WebhookError> {
         let records = event.records.len();
         let mut range: Option<(Checkpoint, Checkpoint)> = None;

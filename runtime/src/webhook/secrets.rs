@@ -1,5 +1,6 @@
-//! The secrets that sign webhook deliveries. They are stored as an object in the bucket: that keeps
-//! them out of templates, configuration and logs, and a restore of the tables does not change them.
+//! Manages the secrets that sign webhook deliveries. They are stored as an object in the bucket.
+//! They are therefore not contained in templates, configuration or logs, and restoring the tables
+//! does not change them.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::signature::{SECRET_BYTES, Secret};
 
-/// Number of secrets that sign deliveries at the same time: the current one and the previous one.
+/// Number of secrets that sign each delivery: the current secret and the previous one.
 const ACTIVE_SECRETS: usize = 2;
 
 /// Contents of the stored object.
@@ -44,15 +45,16 @@ impl WebhookSecrets {
             return Ok(secrets);
         }
         self.write(&[generate()?]).await?;
-        // A concurrent caller may have written another secret: use the one that is stored now.
+        // A concurrent caller may have written another secret, so use the stored one.
         let stored = self.read().await?;
         stored.ok_or_else(|| PortError::temporary("the new webhook secret is not readable yet"))
     }
 
-    /// Creates a new secret. The previous secret keeps signing until the next rotation.
+    /// Creates a new secret. The previous secret also signs deliveries until the next rotation.
     ///
     /// # Errors
-    /// Like [`WebhookSecrets::get`].
+    ///
+    /// Returns the same errors as [`WebhookSecrets::get`].
     pub async fn rotate(&self) -> Result<Vec<Secret>, PortError> {
         let previous = self.read().await?.unwrap_or_default();
         let secrets = [generate()?].into_iter().chain(previous).take(ACTIVE_SECRETS);

@@ -1,4 +1,4 @@
-//! Signatures of deliveries, as defined by Standard Webhooks version 1.
+//! Signs deliveries as defined by Standard Webhooks version 1.
 
 use std::ops::RangeInclusive;
 
@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cellar_catalog::webhook::SECRET_PREFIX;
 
-/// Length of a generated secret.
+/// Length of a generated secret, in bytes.
 pub(super) const SECRET_BYTES: usize = 32;
 /// Lengths of secrets that the standard permits, in bytes.
 const PERMITTED_BYTES: RangeInclusive<usize> = 24..=64;
@@ -30,10 +30,11 @@ impl Secret {
         Self { text, key: hmac::Key::new(hmac::HMAC_SHA256, bytes) }
     }
 
-    /// Parses a secret from its text.
+    /// Parses a secret from its text form.
     ///
     /// # Errors
-    /// [`BadSecret`] if the prefix, the encoding or the length is wrong.
+    ///
+    /// Returns [`BadSecret`] if the prefix, the encoding or the length is wrong.
     pub fn parse(text: &str) -> Result<Self, BadSecret> {
         let encoded = text.strip_prefix(SECRET_PREFIX).ok_or(BadSecret)?;
         let bytes = STANDARD.decode(encoded).map_err(|_| BadSecret)?;
@@ -43,13 +44,13 @@ impl Secret {
         Ok(Self::from_bytes(&bytes))
     }
 
-    /// Returns the text that the receiver is configured with.
+    /// Returns the text form, with which the receiver is configured.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Signs a delivery: its `id`, its time `sent_s` (Unix seconds) and its body.
+    /// Signs the `id`, the time `sent_s` (Unix seconds) and the body of a delivery.
     #[must_use]
     pub fn sign(&self, id: &str, sent_s: u64, body: &str) -> String {
         let content = format!("{id}.{sent_s}.{body}");
@@ -62,7 +63,7 @@ impl Secret {
 mod tests {
     use super::*;
 
-    /// Example from the reference libraries of Standard Webhooks.
+    /// Example from the reference implementation of Standard Webhooks.
     #[test]
     fn matches_the_example_of_the_standard() {
         let secret = Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();

@@ -1,4 +1,4 @@
-// A stack like Cellar's in aws-cdk, with its own constructs: what `synth` is measured against.
+// A stack equivalent to Cellar's, built with aws-cdk constructs, with which `synth` is compared.
 const cdk = require('aws-cdk-lib');
 const { aws_cloudwatch: cloudwatch, aws_dynamodb: dynamodb, aws_iam: iam } = cdk;
 const { aws_lambda: lambda, aws_lambda_event_sources: sources, aws_logs: logs } = cdk;

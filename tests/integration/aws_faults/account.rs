@@ -1,4 +1,5 @@
-//! A folder and an account that deployments go to: the real command, and what a person sees of it.
+//! A project folder that deploys to a fake AWS account with the real command, and the output that a
+//! user sees.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,17 +11,17 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::fake::Fake;
 use super::transcript::{self, Run};
 
-/// How long a command may take at most: none of them may hang, whatever is wrong.
+/// Timeout of a command. No fault may make a command hang.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A folder to deploy from, with nothing of the machine's own settings.
+/// A folder to deploy from, isolated from the settings of the machine.
 pub(super) struct Account {
     folder: tempfile::TempDir,
     variables: Vec<(&'static str, String)>,
     endpoint: Option<String>,
 }
 
-/// A command that runs.
+/// A running command.
 pub(super) struct Running {
     child: Child,
     arguments: Vec<String>,
@@ -28,7 +29,7 @@ pub(super) struct Running {
 }
 
 impl Account {
-    /// With credentials and a region, and AWS at this endpoint.
+    /// Creates an account with credentials, a region, and an AWS endpoint.
     pub(super) fn at(endpoint: &str) -> Self {
         Self::without_credentials()
             .reached_at(endpoint)
@@ -37,7 +38,7 @@ impl Account {
             .with("AWS_REGION", "eu-west-1")
     }
 
-    /// With AWS itself, and nothing to reach it by.
+    /// Creates an account that uses the real AWS endpoints, without credentials.
     pub(super) fn without_credentials() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let nothing = folder.path().join("nothing").display().to_string();
@@ -45,13 +46,13 @@ impl Account {
             ("AWS_CONFIG_FILE", nothing.clone()),
             ("AWS_SHARED_CREDENTIALS_FILE", nothing),
             ("AWS_EC2_METADATA_DISABLED", "true".to_owned()),
-            // So that no test waits for what does not come.
+            // Without retries, so that tests do not wait for missing services.
             ("AWS_MAX_ATTEMPTS", "1".to_owned()),
         ];
         Self { folder, variables, endpoint: None }
     }
 
-    /// With AWS at this endpoint.
+    /// Sets the AWS endpoint.
     pub(super) fn reached_at(self, endpoint: &str) -> Self {
         Self { endpoint: Some(endpoint.to_owned()), ..self }
     }
@@ -66,12 +67,13 @@ impl Account {
         self.folder.path().join(name)
     }
 
-    /// Runs it to its end.
+    /// Runs a command until it exits.
     pub(super) async fn run(&self, arguments: &[&str]) -> Run {
         self.begin(arguments).ended().await
     }
 
-    /// `synth deploy`, with a yes and without a smoke test: the fake serves no API.
+    /// Runs `synth deploy` with a confirmation and without a smoke test, because the fake serves no
+    /// API.
     pub(super) async fn deploy(&self) -> Run {
         self.run(&DEPLOY).await
     }
@@ -98,17 +100,17 @@ impl Account {
         Running { child, arguments, files }
     }
 
-    /// Compares what a person saw with what is committed.
+    /// Compares the output of runs with a committed transcript.
     pub(super) fn check(&self, name: &str, runs: &[&Run]) {
         transcript::check(name, self.folder.path(), runs);
     }
 }
 
-/// What most of the cases begin with.
+/// The command of most tests.
 pub(super) const DEPLOY: [&str; 3] = ["deploy", "--yes", "--no-smoke"];
 
 impl Running {
-    /// Waits until it says something.
+    /// Waits until the output contains `text`.
     pub(super) async fn says(&self, text: &str) {
         let started = Instant::now();
         while !read(&self.files[1]).contains(text) {
@@ -117,13 +119,13 @@ impl Running {
         }
     }
 
-    /// Ctrl-C.
+    /// Sends Ctrl-C.
     pub(super) fn interrupt(&self) {
         let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).unwrap();
         kill_process(id, Signal::INT).unwrap();
     }
 
-    /// Waits for its end.
+    /// Waits until the command exits.
     pub(super) async fn ended(mut self) -> Run {
         let started = Instant::now();
         let status = loop {
@@ -146,7 +148,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// An account of the fake, with its stack as the case needs it.
+/// Starts a fake, and returns it with an account that uses it.
 pub(super) async fn faked() -> (Fake, Account) {
     let fake = Fake::start().await;
     let account = Account::at(&fake.url);

@@ -1,11 +1,11 @@
-//! The bucket of the bundles: what somebody changed of its settings by hand is put back.
+//! Settings of the artifact bucket: manual changes are reverted.
 
 use serde_json::Value;
 
 use super::account::{Account, DEPLOY, faked};
 use super::fake::{CLOSED, Fake, Fault, LIFECYCLE, POLICY};
 
-/// The settings of whoever has changed them.
+/// Changes the bucket settings, as a user could.
 fn change(fake: &Fake) {
     let mut world = fake.world();
     let open = CLOSED.ours.replacen("true", "false", 1);
@@ -54,7 +54,7 @@ async fn settings_that_differ_are_put_back_beside_those_of_others() {
     }
     let said = deploy(&account, &[]).await;
     assert!(!said.contains("restored") && puts(&fake) == 3, "{said}");
-    // Gone is different, too.
+    // Missing settings also count as different.
     fake.world().settings.clear();
     deploy(&account, &[]).await;
     assert_eq!(puts(&fake), 6);

@@ -1,4 +1,4 @@
-//! Changes that fail, are taken back, are lost sight of, or are made by two at once.
+//! Changes that fail, are rolled back, lose their connection, or run concurrently.
 
 use super::account::faked;
 use super::fake::{Fault, Step};
@@ -29,7 +29,7 @@ async fn a_change_set_that_fails_says_why_and_leaves_nothing() {
 async fn a_change_set_that_nobody_wants_does_not_delete_a_stack_that_others_make() {
     let (fake, account) = faked().await;
     fake.world().change_set_fails = Some("No.");
-    // In the meantime somebody else's change set was executed.
+    // Another user's change set was executed in the meantime.
     fake.when("DeleteChangeSet", |world| world.deployed("CREATE_IN_PROGRESS"));
     let run = account.deploy().await;
     assert_eq!(run.code, 1, "{run:?}");
@@ -115,14 +115,14 @@ async fn a_lost_answer_to_the_execution_is_not_taken_for_a_failure() {
     let (fake, account) = faked().await;
     fake.world().deployed("UPDATE_COMPLETE");
     fake.fail("ExecuteChangeSet", 1, Fault::Lost);
-    // As it is by default: the same token is sent again.
+    // With the default number of attempts, the request is retried with the same token.
     let account = account.with("AWS_MAX_ATTEMPTS", "3");
     let run = account.deploy().await;
     assert_eq!(run.code, 0, "{run:?}");
     let executed = fake.world().asked.iter().filter(|it| *it == "ExecuteChangeSet").count();
     assert_eq!(executed, 2);
 
-    // For good: it may have begun, and the next run sees what became of it.
+    // The reply is lost for good. The change may have started; the next run finds its result.
     fake.fail("ExecuteChangeSet", 1, Fault::Lost);
     let account = account.with("AWS_MAX_ATTEMPTS", "1");
     let run = account.deploy().await;
@@ -135,7 +135,7 @@ async fn a_lost_answer_to_the_execution_is_not_taken_for_a_failure() {
 async fn of_two_deployments_at_once_one_waits_or_says_that_it_is_to_be_run_again() {
     let (fake, account) = faked().await;
     fake.world().deployed("UPDATE_COMPLETE");
-    // Both looked before either began; the other was faster.
+    // Both runs read the stack before either started; the other run started first.
     fake.when("ExecuteChangeSet", |world| world.deployed("UPDATE_IN_PROGRESS"));
     let run = account.deploy().await;
     assert_eq!(run.code, 1, "{run:?}");

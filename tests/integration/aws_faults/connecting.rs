@@ -31,7 +31,7 @@ async fn without_a_region_it_ends_at_once() {
 
 #[tokio::test]
 async fn a_region_that_does_not_exist_is_named() {
-    // The only case that asks a name server, which may be there or not.
+    // The only test that uses DNS, which may be unavailable.
     let account = Account::without_credentials()
         .with("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
         .with("AWS_SECRET_ACCESS_KEY", "none")
@@ -63,7 +63,7 @@ async fn an_emulator_is_called_with_the_credentials_that_were_named_and_else_wit
     let cases: [(&[(&'static str, &str)], _); 6] = [
         (&[], ("test", "us-east-1")),
         (&[("AWS_PROFILE", "own")], ("OWN", "eu-west-3")),
-        // As all tools of AWS have it.
+        // The message is the same as in other AWS tools.
         (
             &[("AWS_PROFILE", "own"), (keys, "ENV"), ("AWS_REGION", "eu-west-2")],
             ("ENV", "eu-west-2"),

@@ -1,4 +1,4 @@
-//! What an emulator that others wrote does fail at. Ignored by default; `.ci/run` runs them.
+//! Faults that an independent emulator can produce. Ignored by default; `.ci/run` runs these tests.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,14 +11,14 @@ use serde_json::{Map, Value, json};
 
 use super::account::{Account, DEPLOY};
 
-/// A template that cannot be made, as one of ours could not.
+/// A template with a resource whose creation fails.
 const UNMADE: &str = r#"{"Resources":{
     "Queue":{"Type":"AWS::SQS::Queue"},
     "Url":{"Type":"AWS::Lambda::Url","DependsOn":"Queue","Properties":{
         "AuthType":"NONE",
         "TargetFunctionArn":"arn:aws:lambda:us-east-1:000000000000:function:none"}}}}"#;
 const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(30);
-/// A template of somebody else's.
+/// A template of another application.
 const FOREIGN: &str = r#"{"Resources":{"Queue":{"Type":"AWS::SQS::Queue"}}}"#;
 
 async fn emulated() -> (Emulator, Account) {
@@ -60,7 +60,8 @@ async fn a_first_deployment_that_failed_is_made_anew_by_the_next() {
     assert!(deployed.stderr.contains("was never created completely"), "{deployed:?}");
 }
 
-/// Has our own template fail, once what holds data is made, and gives what became of that in the end.
+/// Deploys a stack whose creation fails after its data resources are created. Returns the final
+/// status of each data resource.
 async fn failed_first_deployment(configuration: &str) -> BTreeMap<String, String> {
     const DATA: [&str; 7] = [
         "Bucket",
@@ -77,7 +78,7 @@ async fn failed_first_deployment(configuration: &str) -> BTreeMap<String, String
     let mut template: Value = serde_json::from_str(&template.stdout).unwrap();
     let mut fault = serde_json::from_str::<Value>(UNMADE).unwrap()["Resources"]["Url"].take();
     fault["DependsOn"] = json!(DATA);
-    // Nothing else: the functions have no bundle.
+    // Only data resources exist, because the functions have no bundle.
     let of_data = |(id, _): &(&String, &Value)| DATA.contains(&id.as_str());
     let resources = template["Resources"].as_object().unwrap().iter().filter(of_data);
     let mut resources: Map<String, Value> =
@@ -89,7 +90,7 @@ async fn failed_first_deployment(configuration: &str) -> BTreeMap<String, String
     create.template_body(template.to_string()).send().await.unwrap();
     rolled_back(&cloudformation).await;
     let events = cloudformation.describe_stack_events().stack_name("cellar").send().await.unwrap();
-    // The newest comes first.
+    // The newest event is first.
     let mut last = BTreeMap::new();
     for event in events.stack_events() {
         let id = event.logical_resource_id().unwrap();
@@ -142,7 +143,8 @@ async fn a_stack_of_somebody_else_is_neither_changed_nor_deleted() {
 async fn after_an_interruption_and_of_two_at_once_the_stack_becomes_as_it_was_wanted() {
     let (_emulator, account) = emulated().await;
     let first = account.begin(&DEPLOY);
-    // Before the bundle is packed, which takes longest: later, the emulator may be faster than a key.
+    // Interrupt before the bundle is packed, which takes longest. Later, the emulator may finish
+    // before the interrupt.
     first.says("Check the artifact bucket").await;
     first.interrupt();
     let first = first.ended().await;

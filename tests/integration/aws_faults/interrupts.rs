@@ -1,4 +1,4 @@
-//! Ctrl-C: it says what state that leaves, and the next run goes on from there.
+//! Ctrl-C: the command reports the state of the stack, and the next run continues from it.
 
 use super::account::{DEPLOY, faked};
 use super::fake::{Fault, Step};
@@ -39,7 +39,7 @@ async fn during_the_change_aws_goes_on_and_the_next_run_waits_for_it() {
 async fn after_the_change_the_stack_is_deployed_and_not_checked() {
     let (fake, account) = faked().await;
     fake.world().deployed("UPDATE_COMPLETE");
-    // The smoke test waits for an API that never answers.
+    // The smoke test waits for an API that never replies.
     fake.fail("Unknown", usize::MAX, Fault::Silent);
     let running = account.begin(&["deploy", "--yes"]);
     fake.asked("Unknown").await;

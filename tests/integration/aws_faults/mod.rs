@@ -1,6 +1,6 @@
-//! Bad deployments: each says the cause, the object and the next command, and leaves nothing half
-//! forgotten. Against a fake of AWS's protocols, since no emulator fails on demand; what an emulator
-//! does fail at is in `emulated`.
+//! Failing deployments: each reports the cause, the object and the next command, and leaves a state
+//! from which the next run continues. They use a fake of the AWS protocols, because emulators do
+//! not fail on demand; `emulated` has the faults that an emulator can produce.
 
 mod account;
 mod bucket;

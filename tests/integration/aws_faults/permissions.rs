@@ -1,5 +1,5 @@
-//! Permissions that are missing: of each call that a deployment makes, and of what CloudFormation
-//! does with it.
+//! Missing permissions: of each call of a deployment, and of the actions that CloudFormation
+//! performs.
 
 use super::account::faked;
 use super::fake::{Fault, Step};

@@ -1,4 +1,4 @@
-//! Stacks in states that a deployment cannot simply go on from.
+//! Stacks in states from which a deployment cannot simply continue.
 
 use super::account::faked;
 use super::fake::{Fault, Step, World};
@@ -21,7 +21,7 @@ async fn a_stack_of_somebody_else_is_left_as_it_is_whatever_its_status() {
             account.run(&["destroy", "--yes", "--delete-data"]).await,
         ];
         assert!(runs.iter().all(|run| run.code == 1), "{status}: {runs:?}");
-        // The key is made before, and told of once.
+        // The key is created before the deployment and reported once.
         account.check("foreign-stack", &[&runs[0], &runs[2]]);
         let asked = fake.world().asked.clone();
         let harmless = ["GetCallerIdentity", "DescribeStacks"];
@@ -71,7 +71,7 @@ async fn a_stack_that_is_stuck_says_what_stopped_it_and_the_way_out() {
         let (fake, account) = faked().await;
         fake.world().deployed("UPDATE_COMPLETE");
         fake.world().on_change(&events);
-        // Somebody changed it, and this is what came of it.
+        // The first run fails and leaves the stack in this state.
         let first = account.deploy().await;
         assert_eq!(first.code, 1, "{first:?}");
         let run = account.deploy().await;
@@ -99,7 +99,7 @@ async fn what_is_cleaned_up_behind_an_update_is_waited_for() {
     assert!(run.stderr.contains("waiting until this has finished"), "{run:?}");
 }
 
-/// CloudFormation describes a deleted stack by its id alone.
+/// CloudFormation describes a deleted stack only by its id.
 #[tokio::test]
 async fn the_end_of_a_deletion_is_seen_though_the_first_to_tell_of_it_is_not_heard() {
     let (fake, account) = faked().await;

@@ -1,21 +1,21 @@
-//! Transcripts: what a person sees of a bad deployment, committed, so that whoever changes a message
-//! reads it as it is read.
+//! Committed transcripts of failing deployments, so that a change of a message is reviewed in its
+//! context.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Set to write them anew.
+/// Environment variable that rewrites the transcripts.
 const UPDATE: &str = "UPDATE_SNAPSHOTS";
-/// Words of a message that are different each time.
+/// A part of a message that differs in each run.
 struct Variable {
-    /// What comes before them.
+    /// Text before the variable part.
     before: &'static str,
-    /// What they are of.
+    /// Whether a character belongs to the variable part.
     is: fn(char) -> bool,
-    /// How many characters they have at least.
+    /// Minimum number of characters of the variable part.
     least: usize,
-    /// What stands for all of it.
+    /// Placeholder for the variable part.
     name: &'static str,
 }
 
@@ -37,7 +37,7 @@ const VARIABLE: [Variable; 4] = [
     Variable { before: ".rs:", is: |it| it.is_ascii_digit(), least: 1, name: ".rs:LINE" },
 ];
 
-/// What a command did.
+/// Result of a command.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) arguments: Vec<String>,
@@ -50,7 +50,7 @@ pub(super) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts/deploy")
 }
 
-/// Compares runs with the committed transcript of that name, or writes it.
+/// Compares runs with the committed transcript of this name, or rewrites it.
 pub(super) fn check(name: &str, project: &Path, runs: &[&Run]) {
     let mut actual = String::new();
     for run in runs {
@@ -72,12 +72,13 @@ pub(super) fn check(name: &str, project: &Path, runs: &[&Run]) {
     );
 }
 
-/// The same text every time, on every machine.
+/// Replaces the parts of an output that differ between runs and machines.
 fn normal(text: &str, project: &Path) -> String {
     let text = text.replace(&project.display().to_string(), "PROJECT");
     let mut normal = String::new();
     for line in text.lines() {
-        // What a new stack is made of is none of a fault, and a slow machine says that it still waits.
+        // Omits the list of resources of a new stack, and progress lines, which depend on the speed
+        // of the machine.
         if line.starts_with("  + ") || line.starts_with("  … ") {
             continue;
         }
@@ -96,7 +97,7 @@ fn is_of_id(character: char) -> bool {
     character.is_ascii_hexdigit() || character == '-'
 }
 
-/// "(0.1 s)" at its end.
+/// Removes a duration such as "(0.1 s)" from the end of a line.
 fn without_times(line: &str) -> String {
     match line.rsplit_once(" (") {
         Some((before, time)) if time.ends_with(" s)") => format!("{before} (TIME)"),
@@ -104,7 +105,7 @@ fn without_times(line: &str) -> String {
     }
 }
 
-/// "31 KB", "1024 bytes".
+/// Replaces sizes such as "31 KB" and "1024 bytes".
 fn without_sizes(line: &str) -> String {
     let words: Vec<&str> = line.split(' ').collect();
     let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
@@ -117,7 +118,7 @@ fn without_sizes(line: &str) -> String {
     words.collect::<Vec<&str>>().join(" ")
 }
 
-/// The name of a key pair that was just made.
+/// Replaces the name of a new key pair.
 fn without_key(line: &str) -> String {
     match line.split_once("cellar.yaml, as ") {
         Some((before, _)) => format!("{before}cellar.yaml, key id KEY"),
@@ -126,7 +127,7 @@ fn without_key(line: &str) -> String {
 }
 
 impl Variable {
-    /// A line with the name for each of them.
+    /// Replaces each occurrence of the variable part by its placeholder.
     fn replaced(&self, line: &str) -> String {
         let (mut out, mut rest) = (String::new(), line);
         while let Some(first) = rest.chars().next() {
@@ -158,7 +159,7 @@ fn what_is_different_each_time_is_not_compared() {
     );
 }
 
-/// A message that names no cause and no next step is none.
+/// Each message names a cause and a next step.
 #[test]
 fn every_transcript_is_of_a_case_and_says_what_is_wrong_and_what_to_do() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("integration/aws_faults");

@@ -35,7 +35,7 @@ async fn whoever_has_a_link_may_do_what_it_allows_until_it_is_ended() {
     assert!(viewer.reads().await.is_ok());
     assert_eq!(kind(viewer.writes("other").await), ProblemKind::Forbidden);
     assert_eq!(kind(editor.share("mallory", "viewer").await), ProblemKind::Forbidden);
-    // The history says by which link.
+    // The history names the link.
     let history = editor.about(Method::GET, "/history", None).await.text().await.unwrap();
     assert!(history.contains(&format!("\"link {}\"", link.id)), "{history}");
     let told = alice.details().await.unwrap().links.unwrap();
@@ -66,7 +66,7 @@ async fn a_link_ends_by_itself() {
     let holder = world.holder(&link.token);
     let first = holder.reads().await;
     assert!(first.is_ok() || now_s() >= expires_s, "{first:?}");
-    // Until the second in which it ends has come.
+    // Wait until the link expires.
     while now_s() < expires_s {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
@@ -88,7 +88,7 @@ async fn who_makes_up_a_link_learns_nothing() {
             let response = holder.ask(method, &format!("/{id}{end}"), body).await;
             told.push((response.status(), response.text().await.unwrap()));
         }
-        // A link to one spreadsheet shows no other.
+        // A link gives no access to other spreadsheets.
         let other = holder.ask(Method::GET, &format!("/{}/head", uuid::Uuid::new_v4()), None).await;
         assert_eq!(other.status(), 404);
         let created = holder.ask(Method::POST, "", Some(json!({"nonce": "x"}))).await;

@@ -1,4 +1,4 @@
-//! The catalog over HTTP: who may do what, and what is told to whoever may not.
+//! The catalog over HTTP: permissions, and the responses to callers without them.
 
 mod links;
 mod refusals;
@@ -16,7 +16,7 @@ use cellar_tests::edits::{append_one, set_numbers};
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
-/// Alice's spreadsheet, on a cloud of its own.
+/// A cloud with a spreadsheet of Alice.
 struct World {
     cloud: TestCloud,
     http: reqwest::Client,
@@ -37,18 +37,18 @@ impl World {
         self.created.id
     }
 
-    /// Somebody with a token of their own.
+    /// Returns a person with their own token.
     fn person(&self, name: &str) -> Somebody<'_> {
         Somebody { world: self, token: self.cloud.token_of(name) }
     }
 
-    /// Somebody with this token.
+    /// Returns the holder of this token.
     fn holder(&self, token: &str) -> Somebody<'_> {
         Somebody { world: self, token: token.to_owned() }
     }
 }
 
-/// Whoever asks.
+/// A caller of the API.
 struct Somebody<'a> {
     world: &'a World,
     token: String,
@@ -64,7 +64,7 @@ impl Somebody<'_> {
         request.send().await.unwrap()
     }
 
-    /// Asks about alice's spreadsheet.
+    /// Sends a request about Alice's spreadsheet.
     async fn about(&self, method: Method, end: &str, body: Option<Value>) -> Response {
         self.ask(method, &format!("/{}{end}", self.world.id()), body).await
     }
@@ -91,7 +91,7 @@ impl Somebody<'_> {
         answer(self.about(Method::GET, "/head", None).await).await
     }
 
-    /// Appends an edit to alice's spreadsheet, of a client called so.
+    /// Appends an edit of this client to Alice's spreadsheet.
     async fn writes(&self, client: &str) -> Result<Value, Problem> {
         let base = self.world.created.head;
         let edit = append_one(self.world.created, client, 1, base, set_numbers(&[1.0]));
@@ -111,7 +111,7 @@ fn kind<T: std::fmt::Debug>(answer: Result<T, Problem>) -> ProblemKind {
     answer.unwrap_err().kind
 }
 
-/// Half read units and write units of a reply.
+/// Returns the half read units and the write units of a response.
 fn units(response: &Response) -> (u64, u64) {
     let header = response.headers()[HEADER].to_str().unwrap();
     let cost = Cost::from_header(header).unwrap();

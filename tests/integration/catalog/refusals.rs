@@ -1,4 +1,4 @@
-//! What is no good: a clear answer, nothing changed, nothing revealed.
+//! Invalid requests: each returns a clear problem, changes nothing and reveals nothing.
 
 use cellar_base::limits::MAX_SPREADSHEET_NAME_BYTES;
 
@@ -84,7 +84,7 @@ async fn whoever_creates_again_finds_their_own_and_names_it_once() {
     assert_eq!(again.status(), 200);
     let again: CreateReply = answer(again).await.unwrap();
     assert_eq!((again.id, alice.details().await.unwrap().name.as_str()), (world.id(), "Budget"));
-    // Bob's with the same nonce is another.
+    // Bob's request with the same nonce creates another spreadsheet.
     let bobs = world.person("bob").ask(Method::POST, "", Some(body)).await;
     assert_eq!(bobs.status(), 201);
     assert_ne!(answer::<CreateReply>(bobs).await.unwrap().id, world.id());
@@ -106,7 +106,7 @@ async fn who_names_what_they_have_seen_changes_nothing_that_they_have_not() {
     let second = renamed.headers()["etag"].to_str().unwrap().to_owned();
     assert_eq!(update(first, "Plan").await.headers()["etag"], *second, "repeated, it is done");
     assert_eq!(alice.update(json!({"name": "Other"})).await.unwrap().version, 3);
-    // The first request once more, late.
+    // Send the first request again, late.
     let late = answer::<Value>(update(first, "Plan").await).await;
     assert_eq!(kind(late), ProblemKind::PreconditionFailed);
     assert_eq!(alice.details().await.unwrap().name, "Other");

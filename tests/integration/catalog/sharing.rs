@@ -65,20 +65,20 @@ async fn what_is_done_again_changes_nothing_and_what_is_known_costs_nothing() {
     for (expected, again) in [((0, 1), false), ((2, 0), true)] {
         let body = json!({"subject": "eve", "role": "editor"});
         let response = alice.about(Method::POST, "/members", Some(body)).await;
-        // That there is nothing to do is believed after a consistent read alone.
+        // A change without effect is confirmed by a strongly consistent read.
         assert_eq!(units(&response), expected, "again: {again}");
         assert_eq!(answer::<DetailsReply>(response).await.unwrap().members.unwrap().len(), 2);
     }
     let head = |response: Response| units(&response);
     let eve = world.person("eve");
-    // Half a unit is the head of the log.
+    // The half unit is the read of the log's head.
     assert_eq!(head(eve.about(Method::GET, "/head", None).await), (1, 0));
     let elsewhere = world.cloud.another_api(&world.cloud.database_url).await;
     let ask = async || {
         let url = format!("{elsewhere}v1/spreadsheets/{}/head", world.id());
         units(&world.http.get(url).bearer_auth(&eve.token).send().await.unwrap())
     };
-    // There two halves are: half a unit more is the listing, once.
+    // A further half unit is the read of the listing, which is then cached.
     assert_eq!((ask().await, ask().await), ((3, 0), (2, 0)), "cold and warm");
 }
 
@@ -103,7 +103,7 @@ async fn a_fork_belongs_to_whoever_made_it() {
     }
     let listed: Value = answer(vera.about(Method::GET, "/forks", None).await).await.unwrap();
     assert_eq!(listed["forks"][0]["id"], fork["id"]);
-    // Whoever loses the source keeps the fork, and is not told of the source any more.
+    // A person who loses access to the source keeps the fork, which no longer reveals its source.
     alice.unshare("vera").await.unwrap();
     let told: DetailsReply = answer(vera.ask(Method::GET, &path, None).await).await.unwrap();
     assert_eq!((told.role, told.source), (Some(Role::Owner), None));
@@ -132,7 +132,7 @@ async fn operators_see_and_list_what_is_from_before_the_catalog() {
     let shared = operator.ask(Method::POST, &members, Some(body.clone())).await;
     assert_eq!(answer::<DetailsReply>(shared).await.unwrap().members.unwrap().len(), 2);
     assert!(alice.ask(Method::GET, &details, None).await.status().is_success());
-    // What does not exist is not listed, whoever wants it.
+    // A missing spreadsheet cannot be listed by any caller.
     let nothing = format!("/{}/members", uuid::Uuid::new_v4());
     let refused = answer::<Value>(operator.ask(Method::POST, &nothing, Some(body)).await).await;
     assert_eq!(kind(refused), ProblemKind::NotFound);
@@ -181,7 +181,8 @@ async fn who_changed_what_is_told_to_whoever_may_know() {
     assert_eq!(kind(changes(&alice, "").await), ProblemKind::Deleted);
 }
 
-/// Two processes of the API over the same tables: one is told, the other believes the catalog for so long.
+/// Two API processes over the same tables: one makes the change, the other uses its cached listing
+/// until it expires.
 #[tokio::test(flavor = "multi_thread")]
 async fn another_process_serves_whoever_was_taken_out_for_so_long_and_no_longer() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! Archived, deleted and restored.
+//! Archived, deleted and undeleted spreadsheets.
 
 use cellar_api::wire::SpreadsheetStatus;
 

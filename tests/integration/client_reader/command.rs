@@ -1,4 +1,5 @@
-//! `cellar get` reads here, `cellar get --remote` has the server read: they print the same.
+//! `cellar get` reads snapshots in the client, `cellar get --remote` on the server: both print the
+//! same.
 
 use std::fs;
 

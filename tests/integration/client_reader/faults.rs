@@ -1,4 +1,5 @@
-//! What is damaged, gone, ended or replaced: never wrong cells, and never an error because of the cache.
+//! Damaged, missing, expired or replaced objects: never wrong cells, and no errors because of the
+//! cache.
 
 use std::collections::BTreeSet;
 
@@ -19,10 +20,10 @@ use super::*;
 
 const EVERYTHING: &str = "A:AZ";
 
-/// What becomes of a file, by its number, of all.
+/// Returns the damaged contents of a file, given its index and all files.
 type Damage<'a> = &'a dyn Fn(usize, &[Vec<u8>]) -> Vec<u8>;
 
-/// Deletes the chunks of the log for which this holds; gives their keys.
+/// Deletes the chunks of the log that match. Returns their keys.
 async fn delete_chunks(world: &World, gone: impl Fn(&str) -> bool) -> Vec<String> {
     let (blobs, _) = world.cloud.blobs();
     let page = blobs.list(&format!("sheets/{}/chunks/", world.log), None, 1_000).await.unwrap();
@@ -60,7 +61,7 @@ async fn a_damaged_cache_is_loaded_anew() {
         for (number, file) in files.iter().enumerate() {
             std::fs::write(file, damage(number, &all)).unwrap();
         }
-        // Loaded anew, and then it is mended.
+        // The chunk is loaded again, which repairs the cache.
         for gets in [fetched, 0] {
             let again = world.read(None, EVERYTHING).await;
             assert_same(&again.0, &whole);
@@ -94,7 +95,7 @@ async fn what_is_deleted_in_the_store_is_named_and_the_rest_still_reads() {
     let gone = delete_chunks(&world, |_| true).await;
     assert!(!gone.is_empty());
 
-    // What is kept on disk is still there.
+    // Objects in the disk cache are still available.
     let (kept, gets) = world.read(None, EVERYTHING).await;
     assert_same(&kept, &whole);
     assert_eq!(gets, 0);
@@ -142,7 +143,7 @@ async fn a_damaged_object_in_the_store_is_named() {
 async fn urls_that_have_ended_are_asked_for_once_more() {
     let world = World::with_snapshots().await;
     let proxy = Proxy::start(&world.cloud.url).await;
-    // The root's URL, and then those of the chunks.
+    // The first spoiled reply has the URL of the root, the next the URLs of chunks.
     proxy.seen().to_spoil = 1;
     let mut reader = world.open(&through(&proxy, &world)).await;
     assert_eq!(proxy.seen().to_spoil, 0);
@@ -151,7 +152,7 @@ async fn urls_that_have_ended_are_asked_for_once_more() {
     let asked = proxy.seen().asked.clone();
     assert!(asked.len() >= 2 && asked[0] == asked[1], "{asked:?}");
 
-    // Whatever is asked for has ended: that is said, and not tried for ever.
+    // All URLs have expired: the reader reports it and does not retry for ever.
     proxy.seen().to_spoil = usize::MAX;
     let opened = Reader::open(through(&proxy, &world), world.log, None, None).await;
     assert!(matches!(opened, Err(ReaderError::Missing { .. })), "{opened:?}");
@@ -168,11 +169,11 @@ async fn a_root_that_is_replaced_while_it_is_read_is_left_for_the_newest() {
         world.apply(noise(SheetId::FIRST, seed)).await;
     }
     world.settle().await;
-    // It stays where it is, as long as its chunks are there.
+    // The reader stays at its position as long as its chunks exist.
     world.check(&mut another, None, "A1:B9").await;
     assert_eq!(another.position(), before);
 
-    // What the newest needs is kept; everything else is collected.
+    // The objects of the newest snapshot are kept; all others are collected.
     let proxy = Proxy::start(&world.cloud.url).await;
     let newest = Reader::open(through(&proxy, &world), world.log, None, None).await;
     newest.unwrap().cells(None, rectangle(EVERYTHING)).await.unwrap();
@@ -192,7 +193,7 @@ async fn a_reader_is_never_older_than_what_was_seen_and_asks_the_server_who_may_
     let reader = Reader::open(client, world.log, Some(edited), world.cache()).await.unwrap();
     assert!(reader.position() >= edited);
     world.read(None, EVERYTHING).await;
-    // Everything is on disk, and still nobody reads without a token for it.
+    // All objects are in the disk cache, but a read still needs a token for the spreadsheet.
     let other = LogId::from_uuid(uuid::Uuid::from_bytes([5; 16]));
     let token = world.cloud.token_for("eve", Role::Viewer, vec![other]);
     let client = Client::new(&world.cloud.url, Some(&token)).unwrap();
@@ -209,7 +210,7 @@ async fn a_lost_text_is_an_error_in_its_cell_for_the_server_and_the_reader() {
         let value = Some(Value::Text(text.clone()));
         CellEdit { row, column: 0, value, formula: None, format: None }
     };
-    // Below all noise.
+    // Below all cells of `noise`.
     let cells = (1_000..).zip(&texts).map(edit).collect();
     world.apply(Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })).await;
     for seed in 0..20 {
@@ -230,7 +231,7 @@ async fn a_lost_text_is_an_error_in_its_cell_for_the_server_and_the_reader() {
     let (lost, whole) = (Value::Error(ErrorCode::Lost), Value::Text(texts[2].clone()));
     assert_eq!(values, [&lost, &lost, &whole]);
 
-    // It is no more than lost: what comes back is read.
+    // The error is temporary: a text whose object exists again is read.
     let packed = pack(texts[0].as_bytes(), Bounds::TEXT).unwrap();
     let put = s3.put_object().bucket(bucket).key(key(&texts[0])).body(packed.stored.into());
     put.send().await.unwrap();

@@ -1,4 +1,4 @@
-//! Random histories, read at every step as the server reads them.
+//! Random histories: after each step, the client reads the same cells as the server.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use super::*;
 const STEPS: usize = 70;
 const EXTRA: &str = "Extra";
 
-/// Something of everything; also what is too large for an entry.
+/// Returns a random operation of any kind, including operations that are too large for an entry.
 fn operation(random: &mut Rng, sheet: SheetId, step: usize) -> Operation {
     let span = |random: &mut Rng, end: u32| {
         let first = random.u32(0..end);
@@ -45,7 +45,7 @@ fn operation(random: &mut Rng, sheet: SheetId, step: usize) -> Operation {
     }
 }
 
-/// Cells with texts of about so many bytes, which do not compress, and numbers.
+/// Returns numbers and incompressible texts of about `text_bytes` bytes.
 fn set(random: &mut Rng, sheet: SheetId, count: usize, text_bytes: usize) -> Operation {
     let edit = |_| {
         let value = match random.u32(0..5) {
@@ -66,7 +66,7 @@ fn set(random: &mut Rng, sheet: SheetId, count: usize, text_bytes: usize) -> Ope
     Operation::SetCells(SetCells { sheet, cells: (0..count).map(edit).collect() })
 }
 
-/// Imports a sheet over the one that was imported before.
+/// Imports a sheet, which replaces the sheet imported before.
 async fn import(world: &World, random: &mut Rng, replace: Option<&str>) {
     let path = world.folder.path().join("imported.csv");
     let line = |_| format!("{},{:.2},{}\n", random.u32(..), random.f64(), random.u64(..));
@@ -133,7 +133,7 @@ async fn reads_as_the_server_does(seed: u64) {
         world.check(&mut reader, None, whole).await;
         world.check(&mut reader, Some(name.to_uppercase().as_str()), whole).await;
 
-        // The same once more, from the beginning: nothing is fetched, unless there is a newer root.
+        // Read again from the start: nothing is fetched unless there is a newer root.
         let again = world.reader_client();
         let mut reader = world.open(&again).await;
         let reply = reader.cells(Some(name.as_str()), rectangle(&window)).await.unwrap();
@@ -144,7 +144,7 @@ async fn reads_as_the_server_does(seed: u64) {
         }
     }
     assert!(without_fetch > STEPS / 2, "{without_fetch}");
-    // Of every twelve steps at least one root, and in the end chunks of levels and of imports.
+    // At least one root per twelve steps, and finally chunks of levels and of imports.
     assert!(roots.len() >= STEPS / 12, "{} roots", roots.len());
     world.settle().await;
     let client = world.reader_client();
@@ -156,7 +156,7 @@ async fn reads_as_the_server_does(seed: u64) {
     assert!(fetched >= 4, "{fetched} objects");
 }
 
-/// The newest root, once its snapshot is finished.
+/// Returns the newest root of a finished snapshot.
 async fn root(world: &World) -> Option<String> {
     world.client.load(world.log, None).await.unwrap().root
 }
@@ -189,7 +189,7 @@ async fn a_second_read_fetches_nothing_and_another_window_only_its_own() {
     let (_, none) = world.read(None, "A:AZ").await;
     assert_eq!(none, 0, "after {more} more");
 
-    // Without a cache everything is fetched each time.
+    // Without a cache, everything is fetched each time.
     let client = world.reader_client();
     for reads in 1..=2 {
         let opened = Reader::open(client.clone(), world.log, None, None).await;
@@ -201,7 +201,7 @@ async fn a_second_read_fetches_nothing_and_another_window_only_its_own() {
     }
 }
 
-/// The part of a reply that is `A1:C20`.
+/// Returns the part of a reply within `A1:C20`.
 fn first_cells(whole: &CellsReply) -> Vec<cellar_api::wire::CellAt> {
     let inside = rectangle("A1:C20");
     let cells = whole.cells.iter().filter(|placed| inside.contains(placed.row, placed.column));

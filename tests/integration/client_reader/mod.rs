@@ -1,5 +1,5 @@
-//! The client reads snapshots itself, over HTTP from the local cloud and its bucket: what it shows is what
-//! the server shows, and what it has loaded is not loaded again.
+//! The client reads snapshots over HTTP from the local cloud and its bucket: it shows the same
+//! cells as the server, and does not load objects again.
 
 mod command;
 mod faults;
@@ -22,7 +22,7 @@ use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::snapshots::wait_for_root;
 
-/// A cloud with one spreadsheet, somebody who edits it, and a folder for a reader's state.
+/// A cloud with one spreadsheet, an editor, and a folder for the state of a reader.
 struct World {
     cloud: TestCloud,
     client: Client,
@@ -32,7 +32,7 @@ struct World {
 }
 
 impl World {
-    /// Snapshots follow each other closely.
+    /// Starts a cloud with frequent snapshots.
     async fn start() -> Self {
         let configured =
             TestCloud::start_configured(Ports::default(), |config| config.snapshots.entries = 10);
@@ -44,7 +44,7 @@ impl World {
         Self { cloud, client, log, editor, folder }
     }
 
-    /// With several snapshots of cells that do not fit a root.
+    /// Starts a cloud with several snapshots whose cells do not fit into a root.
     async fn with_snapshots() -> Self {
         let world = Self::start().await;
         for seed in 0..45 {
@@ -58,7 +58,7 @@ impl World {
         self.editor.apply(operation.validated().unwrap()).await.unwrap().position
     }
 
-    /// A client of its own, so that its cost is the reader's alone.
+    /// Returns a separate client, so that its cost is only the reader's.
     fn reader_client(&self) -> Client {
         self.cloud.client("bob")
     }
@@ -71,7 +71,7 @@ impl World {
         Reader::open(client.clone(), self.log, None, self.cache()).await.unwrap()
     }
 
-    /// Reads with the cache; gives how many objects that fetched, too.
+    /// Reads with the cache. Also returns the number of fetched objects.
     async fn read(&self, sheet: Option<&str>, range: &str) -> (CellsReply, u64) {
         let client = self.reader_client();
         let mut reader = self.open(&client).await;
@@ -79,7 +79,7 @@ impl World {
         (reply, client.cost().cost.object_gets)
     }
 
-    /// What the server shows, all pages in one.
+    /// Returns the server's cells; all pages in one reply.
     async fn shown(&self, sheet: Option<&str>, range: &str, at: Position) -> CellsReply {
         let (sheet, range) = (sheet.map(str::to_owned), Some(range.to_owned()));
         let mut query = CellsQuery { sheet, range, at: Some(at), ..CellsQuery::default() };
@@ -93,7 +93,7 @@ impl World {
         whole
     }
 
-    /// Whether a reader shows the same as the server, byte by byte.
+    /// Checks that a reader shows exactly the same as the server.
     async fn check(&self, reader: &mut Reader, sheet: Option<&str>, range: &str) {
         let own = reader.cells(sheet, rectangle(range)).await.unwrap();
         let shown = self.shown(sheet, range, own.position).await;
@@ -102,7 +102,7 @@ impl World {
         assert!(json(&own) == json(&shown), "{sheet:?} {range}");
     }
 
-    /// Waits until every snapshot that the log asks for is made: the root stays what it is.
+    /// Waits until all requested snapshots are finished, so that the root no longer changes.
     async fn settle(&self) {
         let loaded = self.client.load(self.log, None).await.unwrap();
         let is_snapshot = |entry: &&EntryView| entry.kind == EntryKind::Snapshot;
@@ -115,7 +115,7 @@ fn rectangle(range: &str) -> cellar_sheet::a1::Rectangle {
     range.parse::<Range>().unwrap().rectangle
 }
 
-/// The first thing that differs is shown, not all of a sheet.
+/// Fails with the first difference instead of all cells.
 fn assert_same(own: &CellsReply, shown: &CellsReply) {
     let mut cells = own.cells.iter().zip(&shown.cells);
     if let Some((own, shown)) = cells.find(|(own, shown)| own != shown) {
@@ -126,13 +126,13 @@ fn assert_same(own: &CellsReply, shown: &CellsReply) {
     assert_eq!(frame(own), frame(shown));
 }
 
-/// The files of the cache in a folder.
+/// Returns the cache files in a folder.
 fn cache_files(folder: &Path) -> Vec<std::path::PathBuf> {
     let files = std::fs::read_dir(folder.join(".cellar/chunks")).unwrap();
     files.map(|file| file.unwrap().path()).collect()
 }
 
-/// Cells that do not compress, all over.
+/// Returns an operation that sets incompressible cells all over the sheet.
 fn noise(sheet: SheetId, seed: u32) -> Operation {
     let edit = |at: u32| {
         let mixed = (seed * 1_000 + at).wrapping_mul(0x9E37_79B9);

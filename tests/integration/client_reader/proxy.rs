@@ -1,4 +1,4 @@
-//! An API before the API: it remembers which chunks were asked for, and gives URLs that have ended.
+//! A proxy in front of the API, which records requested chunks and can return expired URLs.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,16 +9,15 @@ use axum::response::{IntoResponse, Response};
 use cellar_api::{wire::ChunksReply, wire::ChunksRequest, wire::LoadReply};
 use cellar_tests::forwarding::{Target, serve};
 
-/// What it has seen, and what it does.
+/// State of the proxy.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// The hashes of each request for URLs.
+    /// Hashes of each request for URLs.
     pub(super) asked: Vec<Vec<String>>,
-    /// How many more replies have URLs that have ended.
+    /// Number of further replies with expired URLs.
     pub(super) to_spoil: usize,
 }
 
-/// A proxy before a cloud's API.
 pub(super) struct Proxy {
     pub(super) url: String,
     seen: Arc<Mutex<Seen>>,
@@ -73,7 +72,7 @@ async fn pass_on(
     axum::Json(reply).into_response()
 }
 
-/// A URL as it would be if it had been signed long ago.
+/// Returns a URL as if it had been signed long ago.
 fn ended(url: &str) -> String {
     let (before, date) = url.split_once("X-Amz-Date=").unwrap();
     let (_, rest) = date.split_at(4);

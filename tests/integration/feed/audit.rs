@@ -1,4 +1,5 @@
-//! Records of the stream that never come: `verify` finds what is missing, `repair` indexes exactly that.
+//! Lost records of the change stream: `verify` finds the missing events, `repair` indexes exactly
+//! these.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +12,11 @@ use serde_json::{Value, json};
 
 use super::{World, names, rename, streams, until};
 
-/// Spreadsheets, and how many of them lose the record of their last change: one in twenty.
+/// Number of spreadsheets, of which one in twenty loses the record of its last change.
 const SPREADSHEETS: usize = 60;
 const LOSING: usize = SPREADSHEETS / 20;
 
-/// The source does not get records of tips with three events, as if the stream had lost them.
+/// Filters records of tips with three events from the event source, as if the stream had lost them.
 fn loses_third_events(template: &mut Value) {
     let pattern = json!({"dynamodb": {"NewImage": {
         "a": {"N": [{"exists": true}]}, "n": {"N": [{"anything-but": ["3"]}]},
@@ -50,7 +51,7 @@ async fn what_the_stream_lost_is_found_and_exactly_that_is_mended() {
         rename(&alice, id, &format!("Plan {number}")).await;
         if number % 4 == 0 {
             rename(&alice, id, &format!("Report {number}")).await;
-            // With the next event of a stream what was lost before it is found.
+            // The next event of an event stream reveals the lost events before it.
             match lost.len() < LOSING {
                 true => drop(lost.insert((format!("Spreadsheet-{id}"), 2, 3))),
                 false => rename(&alice, id, &format!("Overview {number}")).await,
@@ -69,7 +70,7 @@ async fn what_the_stream_lost_is_found_and_exactly_that_is_mended() {
     assert_eq!(indexed().await, all);
     let audit = auditor.verify().await.unwrap();
     assert_eq!((&audit.findings, audit.events), (&vec![], all as u64));
-    // The lists were behind as the feed was.
+    // The lists lacked the same changes as the feed.
     let renamed = names(&alice, &cellar::SpreadsheetsQuery::default()).await;
     let reports = renamed.iter().filter(|(name, _)| name.starts_with("Report")).count();
     assert_eq!(reports, LOSING);
@@ -85,7 +86,7 @@ async fn what_is_on_its_way_is_not_called_missing() {
         for number in 0..5 {
             world.create(&alice, &format!("Budget {round} {number}")).await;
         }
-        // At once: the indexer is behind, and comes within the time that is waited for it.
+        // The indexer has not finished, but does so before the comparison gives up.
         let audit = auditor.verify().await.unwrap();
         assert_eq!(audit.findings, [], "after at most {FEED_SETTLES} looks");
     }
@@ -119,7 +120,7 @@ async fn a_feed_that_lost_a_place_is_built_anew_and_says_the_same() {
     let rebuilt = auditor.rebuild(|_| {}).await.unwrap();
     assert_eq!(rebuilt.events, 12);
     assert_eq!(streams(&operator).await, before);
-    // What goes on is indexed in the new feed, once.
+    // Later events are indexed once in the new feed.
     world.create(&alice, "Later").await;
     until(7, async || streams(&operator).await.len()).await;
     assert_eq!(auditor.verify().await.unwrap().findings, []);

@@ -1,4 +1,4 @@
-//! What the index and the lists cost, exactly, in DynamoDB's own units.
+//! The exact cost of the feed and the lists in DynamoDB capacity units.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Costs {
         Self { meter: Arc::new(Meter::default()), world: World::new().await }
     }
 
-    /// An indexer of a process that knows nothing.
+    /// Returns the indexer of a process without cached state.
     fn cold(&self) -> Indexer {
         let settings = &self.world.cloud.settings;
         let client = || self.world.cloud.dynamodb_client();
@@ -54,19 +54,19 @@ fn span(stream: &str, first: u64) -> Span {
 async fn indexing_an_event_costs_an_item_and_a_mark() {
     let costs = Costs::new().await;
     let warm = costs.cold();
-    // The list of partitions is empty; its first is begun.
+    // The list of partitions is empty; the first partition is created.
     assert_eq!(costs.of(&warm, vec![span("a", 0)]).await, (2.0, 3.0));
     assert_eq!(costs.of(&warm, vec![span("a", 1)]).await, (0.0, 2.0));
     assert_eq!(costs.of(&warm, vec![span("a", 1)]).await, (0.0, 0.0), "delivered again");
-    // A stream that it does not know: its mark.
+    // The mark of an event stream that is not cached.
     assert_eq!(costs.of(&warm, vec![span("b", 0)]).await, (1.0, 2.0));
-    // Ten events of a stream are one item, ten streams are one item and ten marks.
+    // Ten events of a stream are one item; ten streams are one item and ten marks.
     let ten = (0..10).map(|index| span("c", index)).collect();
     assert_eq!(costs.of(&warm, ten).await, (1.0, 2.0));
     let ten = ["d", "e", "f", "g", "h", "i", "j", "k", "l", "m"].map(|name| span(name, 0));
     assert_eq!(costs.of(&warm, ten.to_vec()).await, (10.0, 11.0));
-    // A process that knows nothing: the newest partition, its last item, the marks of that item's ten streams
-    // and its own.
+    // Without cached state: the newest partition, its last item, the marks of that item's ten
+    // streams, and the own mark.
     assert_eq!(costs.of(&costs.cold(), vec![span("a", 2)]).await, (1.0 + 1.0 + 11.0, 2.0));
 }
 
@@ -92,7 +92,8 @@ async fn indexing_the_entries_of_a_log_costs_an_item_and_a_mark_and_at_a_roll_a_
     assert_eq!(costs.of(&warm, first).await.1, 3.0, "the partition, too");
     let edits = (1..=5).map(|num| put(0, num, EntryKind::Edits)).collect();
     assert_eq!(costs.of(&warm, edits).await, (0.0, 2.0), "five at once are one");
-    // A segment that it does not know: its mark. Where one begins, the last entry of the one before.
+    // The mark of a segment that is not cached. For the start of a segment, also the last entry of
+    // the preceding segment.
     let roll = || vec![put(0, 6, EntryKind::EndSegment), put(1, 0, EntryKind::Snapshot)];
     let last = Entry {
         position: Position::new(0, 6).unwrap(),

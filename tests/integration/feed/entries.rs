@@ -1,4 +1,4 @@
-//! `feed: everything`: the entries of logs in the feed, over the real tables and their streams.
+//! `feed: everything`: log entries in the feed, over the real tables and their change streams.
 
 use cellar::{Client, FeedQuery};
 use cellar_api::wire::EventRange;
@@ -21,7 +21,7 @@ async fn world() -> World {
     World { cloud: cloud.await }
 }
 
-/// The entries of a log in the feed, in its order: segment, number, kind.
+/// Returns the entries of a log in feed order: segment, number and kind.
 async fn entries(operator: &Client, id: LogId) -> Vec<(u32, u64, String)> {
     let (mut entries, mut query) = (Vec::new(), FeedQuery::default());
     loop {
@@ -66,7 +66,7 @@ async fn every_entry_of_a_log_is_in_the_feed_once_and_in_order() {
     }
     until(expected.len(), async || entries(&operator, id).await.len()).await;
     assert_eq!(entries(&operator, id).await, expected);
-    // What the catalog says is there as before.
+    // The events of the catalog are the same as before.
     let streams = streams(&operator).await;
     assert_eq!(streams[&format!("Spreadsheet-{id}")], ["Created"]);
     let of_logs = streams.keys().filter(|stream| stream.starts_with(LOG_CATEGORY)).count();

@@ -1,5 +1,5 @@
-//! What the README says of the feed, measured: `cargo test -p cellar-tests --test integration feed::figures --
-//! --ignored --nocapture`, on a machine that does nothing else.
+//! Measures the numbers of the README about the feed: `cargo test -p cellar-tests --test
+//! integration feed::figures -- --ignored --nocapture`, on an idle machine.
 
 use std::time::{Duration, Instant};
 
@@ -10,12 +10,12 @@ use serde_json::json;
 
 use super::{World, share, streams, until};
 
-/// Changes of one spreadsheet's listing, of which the tip splits off some.
+/// Number of changes of one spreadsheet's listing, enough for the tip to split off some.
 const CHANGES: usize = 60;
-/// Spreadsheets and changes of each that are indexed anew.
+/// Number of spreadsheets that are indexed again, and of changes of each.
 const SPREADSHEETS: usize = 100;
 const CHANGES_OF_EACH: usize = 10;
-/// Changes whose way into the feed is timed.
+/// Number of changes whose latency is measured.
 const TIMED: usize = 50;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -39,7 +39,8 @@ async fn what_an_append_to_a_short_stream_costs() {
     }
     let sum: u64 = units.iter().sum();
     println!("{CHANGES} changes of a listing of three: {sum} W, {units:?}");
-    // An event that has an item of its own, and the state beside it, so that a look at it stays one read.
+    // For comparison: one item per event and one for the state, so that a read of the state is one
+    // request.
     println!("the same with an item for each event and one for the state: {} W", 2 * CHANGES);
 }
 
@@ -70,7 +71,7 @@ async fn how_fast_the_feed_is_made_and_how_late_it_is() {
     let mut page = operator.feed(&query).await.unwrap();
     let mut late = Vec::new();
     while late.len() < TIMED {
-        // From the end on.
+        // Skip to the end of the feed.
         while !page.at_end {
             query.after = Some(page.checkpoint);
             page = operator.feed(&query).await.unwrap();

@@ -1,4 +1,4 @@
-//! Programs follow the feed.
+//! Programs that follow the feed.
 
 use cellar::feed::{
     Delivery, FeedProgress, FileCheckpoints, SubscribeError, Subscriber, Subscription, subscribe,
@@ -9,12 +9,12 @@ use tokio::sync::mpsc;
 
 use super::{World, share, streams, until};
 
-/// Counts events, until it has so many.
+/// Counts events up to a maximum.
 #[derive(Default)]
 struct Counter {
     events: usize,
     first: Option<u64>,
-    /// More than this it does not take.
+    /// Maximum number of events that are accepted.
     most: usize,
     refused: Option<u64>,
 }
@@ -41,7 +41,7 @@ impl Subscriber for Counter {
     }
 }
 
-/// Passes on what changes say, and how late it is.
+/// Sends received changes and their latency to a channel.
 struct Teller(mpsc::Sender<(ChangeView, u64)>);
 
 impl Subscriber for Teller {
@@ -81,7 +81,7 @@ async fn a_subscriber_goes_on_where_it_was_and_is_told_again_what_it_did_not_han
     let progress = subscribe(&operator, to_the_end(), &mut checkpoints, &mut rest).await.unwrap();
     assert_eq!(rest.first, some.refused, "what was not handled came again");
     assert_eq!(some.events + rest.events, 10);
-    // A third time there is nothing, and what is of another feed is told apart.
+    // A third run gets no events, and a checkpoint of another feed is recognized.
     let mut none = Counter::up_to(0);
     let nothing = subscribe(&operator, to_the_end(), &mut checkpoints, &mut none).await;
     assert_eq!(nothing.unwrap(), progress);

@@ -1,5 +1,5 @@
-//! The local cloud as a process, killed with SIGKILL again and again while spreadsheets are made, named and
-//! shared: the feed has every change once, and the lists say what the catalog says.
+//! The local cloud as a process, repeatedly killed with SIGKILL while spreadsheets are created,
+//! renamed and shared: the feed has every change once, and the lists agree with the catalog.
 
 use cellar::{Client, SpreadsheetsQuery};
 use cellar_api::{wire::CreateRequest, wire::ShareRequest, wire::UpdateDetailsRequest};
@@ -11,7 +11,8 @@ use crate::kills::Killed;
 
 const KILLS: u32 = 6;
 
-/// Makes, names and shares spreadsheets until it is stopped; the id of each and what it is called.
+/// Creates, renames and shares spreadsheets until it is stopped. Returns the id and the name of
+/// each.
 async fn works(url: String, token: String, stop: watch::Receiver<bool>) -> Vec<(String, String)> {
     let client = Client::new(&url, Some(&token)).unwrap();
     let mut made = Vec::new();
@@ -30,7 +31,7 @@ async fn works(url: String, token: String, stop: watch::Receiver<bool>) -> Vec<(
     made
 }
 
-/// Repeats a request until it is answered.
+/// Repeats a request until it gets a reply.
 async fn repeated<T, F>(ask: impl Fn() -> F) -> T
 where
     F: Future<Output = Result<T, cellar::ClientError>>,
@@ -57,7 +58,7 @@ async fn sigkill_in_the_middle_of_indexing_loses_and_doubles_nothing() {
     stop.send_replace(true);
     let made = working.await.unwrap();
     assert!(made.len() > 3, "{}", made.len());
-    // What nobody was told of may have been done, too.
+    // Unacknowledged changes may also have been made.
     let operator = Client::new(&cloud.url, Some(&cloud.token)).unwrap();
     let wanted = ["Created", "Renamed", "Shared"];
     let whole = async || {

@@ -1,4 +1,4 @@
-//! People find their spreadsheets.
+//! Lists of spreadsheets.
 
 use cellar::SpreadsheetsQuery;
 use cellar_api::{wire::PersonRequest, wire::SpreadsheetStatus};
@@ -27,7 +27,7 @@ async fn a_list_follows_the_catalog() {
     assert_eq!(names(&bob, &any()).await, []);
     share(&alice, budget, "bob", Role::Editor).await;
     until(vec![row("Budget", Role::Editor)], async || names(&bob, &any()).await).await;
-    // Everybody's list has the new name.
+    // Every member's list has the new name.
     rename(&bob, budget, "Überblick").await;
     until(vec![row("Überblick", Role::Editor)], async || names(&bob, &any()).await).await;
     let own = vec![row("Plan", Role::Owner), row("Überblick", Role::Owner)];
@@ -93,7 +93,7 @@ async fn lists_are_searched_and_paged() {
         assert_eq!(ids.len(), 13, "{limit}");
     }
     until(5, async || names(&bob, &any()).await.len()).await;
-    // A token for some spreadsheets shows those, and no role above its own.
+    // A token for some spreadsheets lists only these, with at most the role of the token.
     let some = world.cloud.token_for("alice", Role::Viewer, vec![plan]);
     let some = cellar::Client::new(&world.cloud.url, Some(&some)).unwrap();
     assert_eq!(names(&some, &any()).await, [row("Plan", Role::Viewer)]);

@@ -1,4 +1,4 @@
-//! The feed and people's lists, over HTTP and the real tables.
+//! The feed and the spreadsheet lists over HTTP and the real tables.
 
 mod audit;
 mod budgets;
@@ -27,10 +27,10 @@ use cellar_runtime::dynamodb::{DynamoFeed, DynamoStreams};
 use cellar_runtime::indexer::IndexerPorts;
 use cellar_tests::cloud::TestCloud;
 
-/// How long the indexer may take on a busy machine.
+/// Maximum time of the indexer on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A cloud whose indexer runs.
+/// A cloud with a running indexer.
 struct World {
     cloud: TestCloud,
 }
@@ -48,7 +48,7 @@ impl World {
         self.cloud.client("operator")
     }
 
-    /// A spreadsheet of somebody.
+    /// Creates a spreadsheet of a person.
     async fn create(&self, of: &Client, name: &str) -> LogId {
         let nonce = format!("nonce of {name}");
         let request = CreateRequest { nonce, name: Some(name.to_owned()) };
@@ -93,7 +93,7 @@ async fn set_status(of: &Client, id: LogId, status: SpreadsheetStatus) {
     of.update_details(id, &request, None).await.unwrap();
 }
 
-/// What somebody's list says, all of its pages.
+/// Returns all pages of a person's list.
 async fn list(of: &Client, query: &SpreadsheetsQuery) -> Vec<SpreadsheetView> {
     let (mut query, mut listed) = (query.clone(), Vec::new());
     loop {
@@ -113,7 +113,7 @@ async fn names(of: &Client, query: &SpreadsheetsQuery) -> Vec<(String, Role)> {
     names
 }
 
-/// Asks until the answer is this one.
+/// Repeats `ask` until it returns `wanted`.
 async fn until<T: PartialEq + std::fmt::Debug>(wanted: T, ask: impl AsyncFn() -> T) {
     let asked = async {
         loop {
@@ -128,7 +128,7 @@ async fn until<T: PartialEq + std::fmt::Debug>(wanted: T, ask: impl AsyncFn() ->
     }
 }
 
-/// The feed, all of it: each stream's events by their kinds, in the order in which it tells of them.
+/// Returns the whole feed: the kinds of events of each event stream, in feed order.
 async fn walk(operator: &Client) -> Vec<(String, u64, Vec<String>)> {
     let (mut query, mut spans) = (FeedQuery::default(), Vec::new());
     loop {
@@ -144,7 +144,8 @@ async fn walk(operator: &Client) -> Vec<(String, u64, Vec<String>)> {
     }
 }
 
-/// The kinds of each stream's events, checked to be in order and without a gap.
+/// Returns the kinds of events of each event stream, after checking that they are in order and
+/// without gaps.
 async fn streams(operator: &Client) -> std::collections::BTreeMap<String, Vec<String>> {
     let mut streams: std::collections::BTreeMap<String, Vec<String>> = Default::default();
     for (stream, first, kinds) in walk(operator).await {

@@ -1,4 +1,4 @@
-//! What is no request, and who may not ask.
+//! Invalid requests for the feed, and callers without permission.
 
 use cellar::{Client, FeedQuery, SpreadsheetsQuery};
 use cellar_api::{wire::LinkRequest, wire::ProblemKind};
@@ -59,7 +59,7 @@ async fn a_link_neither_lists_nor_follows() {
 async fn checkpoints_that_are_none_are_told_apart() {
     let world = World::new().await;
     let operator = world.operator();
-    // Before anything was indexed there is one place.
+    // Before the first event, the feed has one valid position.
     assert!(operator.feed(&from(0)).await.unwrap().at_end);
     assert_eq!(kind(operator.feed(&from(1)).await), ProblemKind::InvalidRequest);
     world.create(&operator, "Budget").await;
@@ -70,7 +70,7 @@ async fn checkpoints_that_are_none_are_told_apart() {
     for beyond in [next + 1, 1_000_000, 1_000_001, 2_000_000, MAX_CHECKPOINT] {
         let refused = operator.feed(&from(beyond)).await;
         let expected = match beyond {
-            // The place behind the end of a partition that has not ended.
+            // The position after the end of a partition that has not ended.
             1_000_000 => None,
             _ => Some(ProblemKind::InvalidRequest),
         };

@@ -1,4 +1,4 @@
-//! DynamoDB, through the SDK and HTTP, keeps the contract of the index.
+//! DynamoDB, through the SDK and HTTP, satisfies the contract of the feed table.
 
 use cellar_base::identity::LogId;
 use cellar_catalog::access::Role;

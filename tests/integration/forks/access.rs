@@ -1,4 +1,4 @@
-//! Who may fork, and what a token for a fork alone shows.
+//! Permission to fork, and the access of a token for a fork alone.
 
 use cellar_api::{wire::ForksReply, wire::LoadReply};
 
@@ -13,7 +13,7 @@ async fn forking_needs_both_rights_and_what_is_hidden_does_not_exist() {
     let body = Some(r#"{"nonce":"n"}"#);
     let viewer = cloud.token("bob", Role::Viewer);
     assert_eq!(answer(&cloud, &viewer, &path, body).await.0, 403);
-    // Nobody could read what a token for one spreadsheet forks.
+    // A token for one spreadsheet could not read its fork.
     let only = token(&cloud, Role::Owner, vec![log]);
     assert_eq!(answer(&cloud, &only, &path, body).await.0, 403);
     let stranger = token(&cloud, Role::Owner, vec![]);
@@ -59,7 +59,7 @@ async fn a_token_for_a_fork_reads_what_it_inherits_and_nothing_else() {
     for path in [source.to_string(), two.id.to_string(), format!("{source}/forks")] {
         assert_eq!(answer(&cloud, &alone, &path, None).await.0, 404, "{path}");
     }
-    // The list shows what the token covers.
+    // The list has only the spreadsheets of the token.
     let listed = async |logs: Vec<LogId>| {
         let token = token(&cloud, Role::Viewer, logs);
         let (status, forks) = answer(&cloud, &token, &format!("{source}/forks"), None).await;

@@ -1,5 +1,5 @@
-//! A replay includes what is not in the fork's entries, too: large edits, whose bodies are objects, and
-//! imported sheets.
+//! A replay also includes contents outside the fork's entries: large edits, whose bodies are
+//! objects, and imported sheets.
 
 use std::path::Path;
 
@@ -16,12 +16,12 @@ use super::replay::{author_of, delete, edit, insert, outcomes, replayed, text, t
 use super::*;
 use crate::snapshot_reads::Author;
 
-/// A text that is too long, as often as it stands in a large edit, for one request.
+/// Returns a text that, repeated in every row of a large edit, exceeds a request.
 fn long(name: &str, row: u32) -> String {
     format!("{name} {row} {}", "x".repeat(400))
 }
 
-/// One edit of so many rows that it is uploaded.
+/// Returns an edit of so many rows that it must be uploaded.
 fn large(name: &str, rows: std::ops::Range<u32>) -> Operation {
     let cell = |row| CellEdit {
         row,
@@ -33,7 +33,7 @@ fn large(name: &str, rows: std::ops::Range<u32>) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: rows.map(cell).collect() })
 }
 
-/// All cells of a sheet.
+/// Returns all cells of a sheet.
 async fn cells_of(client: &Client, log: LogId, sheet: &str) -> Vec<((u32, u32), String)> {
     let mut query = CellsQuery { sheet: Some(sheet.to_owned()), ..CellsQuery::default() };
     let mut cells = Vec::new();
@@ -47,7 +47,7 @@ async fn cells_of(client: &Client, log: LogId, sheet: &str) -> Vec<((u32, u32), 
     }
 }
 
-/// The own entries of a fork, the newest first.
+/// Returns the own entries of a fork, newest first.
 async fn own_entries(cloud: &TestCloud, fork: &ForkReply) -> Vec<EntryView> {
     let history = cloud.client("alice").history(fork.id, None, None).await.unwrap();
     let own = |entry: &EntryView| entry.position > fork.head;
@@ -67,14 +67,15 @@ async fn large_edits_are_replayed_where_their_rows_have_gone() {
     };
     let bob = editor_of(made.id, &folders[0]);
     bob.apply(text(3, "small")).await.unwrap();
-    // Bob does not see this row before he makes the large edit: it stands in the log as moved.
+    // Bob has not read this row when he makes the large edit, which the log therefore stores with a
+    // map.
     edit(&cloud, &mut author_of(&made), 1, insert(0, 1)).await;
     bob.apply(large("mine", 10..2_010)).await.unwrap();
     let entries = own_entries(&cloud, &made).await;
     let external = entries[0].external_body.as_ref().expect("its body is an object");
     assert!(!external.axis_maps.is_empty() && entries.len() == 3, "{entries:?}");
 
-    // The source does something large, deletes a row and inserts two.
+    // The source commits a large edit, deletes a row and inserts two.
     editor_of(source, &folders[1]).apply(large("theirs", 5_000..7_000)).await.unwrap();
     author.base = cloud.client("alice").head(source, None).await.unwrap().head;
     author.edit(&cloud, delete(20, 1)).await;
@@ -82,7 +83,8 @@ async fn large_edits_are_replayed_where_their_rows_have_gone() {
 
     let done = replayed(&cloud, made.id, None).await;
     assert_eq!(outcomes(&done), [ReplayOutcome::Transformed; 3]);
-    // Two rows and the fork's one are above all of it; below the one that is gone, a row less.
+    // Two rows of the source and one of the fork are above all rows; below the deleted row, the
+    // offset is one less.
     let moved = |row: u32| if row < 20 { row + 3 } else { row + 2 };
     let mine = (10..2_010).filter(|row| *row != 20).map(|row| ((moved(row), 1), long("mine", row)));
     let theirs = (5_000..7_000).map(|row| ((moved(row), 1), long("theirs", row)));
@@ -94,7 +96,7 @@ async fn large_edits_are_replayed_where_their_rows_have_gone() {
     assert_eq!(differs, None);
 }
 
-/// Imports a file into a spreadsheet, perhaps in the place of a sheet.
+/// Imports a file into a spreadsheet, optionally replacing a sheet.
 async fn import(cloud: &TestCloud, into: LogId, file: &Path, replace: Option<&str>) -> Imported {
     let (client, options) = (cloud.client("bob"), ReadOptions::default());
     let key = JournalKey {
@@ -111,7 +113,7 @@ async fn import(cloud: &TestCloud, into: LogId, file: &Path, replace: Option<&st
     run(&client, file, &options, &target, &ProgressMonitor::default()).await.unwrap()
 }
 
-/// The sheets of a spreadsheet: their numbers and names.
+/// Returns the sheets of a spreadsheet with their numbers and names.
 async fn sheets(client: &Client, log: LogId) -> Vec<(u32, String)> {
     let sheets = client.sheets(log, None, None).await.unwrap().sheets;
     sheets.into_iter().map(|sheet| (sheet.sheet.0, sheet.name)).collect()
@@ -144,7 +146,7 @@ async fn imported_sheets_are_replayed_with_what_was_done_in_them() {
     let in_fork = named([0, 1, 3], ["Sheet1", "airports", "prices"]);
     assert_eq!(sheets(&client, made.id).await, in_fork);
 
-    // The source takes the number of the first of them.
+    // The source uses the number of the first sheet.
     let theirs = AddSheet { sheet: SheetId(1), name: "Theirs".to_owned() };
     author.edit(&cloud, Operation::AddSheet(theirs)).await;
     let done = replayed(&cloud, made.id, None).await;

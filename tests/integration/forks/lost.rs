@@ -1,4 +1,4 @@
-//! A fork whose answer is lost on its way.
+//! A fork whose response is lost.
 
 use cellar_sheet::operation::Operation;
 use cellar_tests::edits::set_numbers;
@@ -22,10 +22,10 @@ async fn a_fork_whose_answer_is_lost_is_the_one_that_a_repetition_finds() {
     let client = cellar::Client::new(&proxy.url, Some(&token)).unwrap();
     let request = ForkRequest::new("lost".to_owned(), None);
     proxy.lose(1);
-    // The client asks again by itself.
+    // The client retries automatically.
     let made = client.fork(source, &request).await.unwrap();
     assert_eq!((proxy.lost(), made.source, made.position), (1, source, forked_at));
-    // Who asks again later, when the source has grown and the fork was edited, finds the same.
+    // A later repetition finds the same fork, although the source and the fork were edited.
     author.edit(&cloud, one()).await;
     let created = cellar_api::wire::CreateReply { id: made.id, ..author.created };
     Author { created, base: made.head, id: 1_000 }.edit(&cloud, one()).await;

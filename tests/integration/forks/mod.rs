@@ -1,4 +1,4 @@
-//! Forks over real HTTP, with the tables, the stream, the queue and the worker of the local cloud.
+//! Forks over HTTP, with the tables, change streams, queues and workers of the local cloud.
 
 mod access;
 mod large_replay;
@@ -15,13 +15,13 @@ use cellar_base::position::Position;
 use cellar_catalog::access::Role;
 use cellar_tests::cloud::TestCloud;
 
-/// Alice's fork of a spreadsheet.
+/// Forks a spreadsheet of Alice.
 async fn fork(cloud: &TestCloud, log: LogId, nonce: &str, at: Option<Position>) -> ForkReply {
     let request = ForkRequest::new(nonce.to_owned(), at);
     cloud.client("alice").fork(log, &request).await.unwrap()
 }
 
-/// What a request of the API is answered with: the status and the body.
+/// Sends a request. Returns the status and the body of the response.
 async fn answer(cloud: &TestCloud, token: &str, path: &str, body: Option<&str>) -> (u16, String) {
     let url = format!("{}v1/spreadsheets/{path}", cloud.url);
     let http = reqwest::Client::new();

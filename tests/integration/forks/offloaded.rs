@@ -1,4 +1,4 @@
-//! The source of a fork is offloaded and trimmed: the fork reads on.
+//! A fork remains readable after its source's segments are offloaded and trimmed.
 
 use cellar_base::identity::SubjectKey;
 use cellar_engine::logs::{Logs, NewFork};
@@ -18,7 +18,8 @@ fn text(row: u32, text: &str) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
 }
 
-/// Three segments of three edits each, all with a snapshot, and the tail of a fourth.
+/// Creates a log of three segments of three edits each, all with snapshots, and a fourth,
+/// unfinished segment.
 async fn grown(world: &OldLogs) -> Growing {
     let mut growing = world.create("source").await;
     for segment in 0..4 {
@@ -39,11 +40,11 @@ async fn forked(logs: &Logs, source: LogId, at: Position) -> LogId {
     log
 }
 
-/// Everything that there is of a log, however it is read.
+/// Returns all contents of a log, read in every way.
 async fn reading(logs: &Logs, log: LogId) -> (Vec<String>, String, Vec<Position>) {
     let history = logs.history(log, None, 1_000).await.unwrap();
     assert_eq!(history.next, None);
-    // What differs on the first entry of a trimmed segment is its mark.
+    // The first entry of a trimmed segment differs only in its mark.
     let entry = |entry: &cellar_log::entry::Entry| match entry.position.num() {
         0 => entry.position.to_string(),
         _ => format!("{entry:?}"),
@@ -86,7 +87,7 @@ async fn a_fork_reads_on_when_its_source_is_trimmed_and_is_offloaded_by_itself()
             assert_eq!(world.offloader().execute(planned).await.unwrap().deleted, 0);
         }
         assert_eq!(&reading(&world.logs(), *fork).await, before, "{position}");
-        // A writer that begins below the fork, on what is in the offloaded segment, and one at its head.
+        // Writers whose base is below the fork, in the offloaded segment, and at the fork's head.
         let logs = world.logs();
         for (client, base) in [(9, *position), (10, logs.head(*fork, None).await.unwrap().head)] {
             let edit = edit(*fork, client, 1, base, text(50, "own"));

@@ -1,4 +1,5 @@
-//! A fork is replayed: what its source has done since moves what the fork did, and each edit is told.
+//! Replays of forks: the source's later changes move the fork's edits, and the reply reports each
+//! edit.
 
 use cellar::ClientError;
 use cellar::replay::{ForkReplay, ReplayError, ReplayOutcome, ReplayedFork};
@@ -32,7 +33,7 @@ pub(super) fn delete(first: u32, count: u32) -> Operation {
     Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans })
 }
 
-/// An author of edits in a fork.
+/// Returns an author of edits in a fork.
 pub(super) fn author_of(fork: &ForkReply) -> Author {
     let created = CreateReply { id: fork.id, head: fork.head, incarnation: fork.incarnation };
     Author { created, base: fork.head, id: 1_000 }
@@ -58,7 +59,7 @@ pub(super) async fn edit_all(cloud: &TestCloud, fork: &ForkReply, operations: Ve
     }
 }
 
-/// The texts of column A, by row.
+/// Returns the texts of column A by row.
 pub(super) async fn column(cloud: &TestCloud, log: LogId, at: Position) -> Vec<(u32, String)> {
     let cells = cells(cloud, log, at).await;
     cells.into_iter().map(|((row, _), cell)| (row, cell.text())).collect()
@@ -72,7 +73,8 @@ async fn planned(cloud: &TestCloud, fork: LogId, onto: Option<Position>) -> Fork
     ForkReplay::plan(&cloud.client("alice"), fork, onto).await.unwrap()
 }
 
-/// Replays, and checks that a preview says the same, and a repetition does nothing.
+/// Replays a fork. Checks that a preview returns the same result and that a repetition changes
+/// nothing.
 pub(super) async fn replayed(
     cloud: &TestCloud,
     fork: LogId,
@@ -105,13 +107,13 @@ async fn edits_follow_their_rows_and_what_is_lost_is_told() {
         text(4, "mine 4"),
         insert(3, 1),
         text(3, "new"),
-        // In its own space: the row that was 4, and is behind the new one now.
+        // In the fork's own space: the row that was row 4, and is now after the new row.
         text(5, "mine again 4"),
         delete(0, 2),
         text(20, "far"),
     ];
     edit_all(&cloud, &made, operations).await;
-    // The source deletes row 4, and inserts two rows at the top.
+    // The source deletes row 4 and inserts two rows at the top.
     author.edit(&cloud, delete(4, 1)).await;
     author.edit(&cloud, insert(0, 2)).await;
     author.edit(&cloud, text(0, "top")).await;
@@ -123,20 +125,20 @@ async fn edits_follow_their_rows_and_what_is_lost_is_told() {
     assert_eq!(outcomes(&done), expected);
     assert_eq!(done.mutations[1].committed, Some(vec![]));
     assert_eq!(done.mutations[0].author.as_deref(), Some("bob"));
-    // Rows 0 and 1 are deleted in the fork: what others put before them stays.
+    // The fork deleted rows 0 and 1; the rows that the source inserted before them remain.
     let there = column(&cloud, done.id, done.head).await;
     let expected = [(0, "top"), (2, "row 2"), (3, "new"), (4, "row 3"), (5, "row 5"), (21, "far")];
     assert_eq!(there, shown(&expected));
-    // Everything else is as it was.
+    // The old fork is unchanged.
     let old = cloud.client("alice").head(made.id, None).await.unwrap().head;
     let there = column(&cloud, made.id, old).await;
     assert_eq!(there[..3], shown(&[(0, "row 2"), (1, "new"), (2, "row 3")]));
     assert_eq!(cloud.client("alice").head(source, None).await.unwrap().head, author.base);
-    // Onto its own position, it is the same again.
+    // A replay onto its own position gives the same cells.
     let same = replayed(&cloud, made.id, Some(made.position)).await;
     assert!(outcomes(&same).iter().all(|outcome| *outcome == ReplayOutcome::Unchanged));
     assert_eq!(column(&cloud, same.id, same.head).await, there);
-    // And what was replayed can be replayed.
+    // A replayed fork can be replayed again.
     author.edit(&cloud, insert(0, 1)).await;
     let again = replayed(&cloud, done.id, None).await;
     assert_eq!(column(&cloud, again.id, again.head).await[0], (1, "top".to_owned()));
@@ -197,7 +199,7 @@ async fn many_edits_go_in_several_requests_and_a_run_that_broke_off_is_finished(
     author.edit(&cloud, insert(0, 3)).await;
     let replay = planned(&cloud, made.id, None).await;
     assert_eq!(replay.count(), 2_500);
-    // It breaks off somewhere in the middle of the first request, or between two of them.
+    // Interrupt the command in the middle of the first request, or between requests.
     for after_ms in [0, 5, 20, 60, 120, 250] {
         let limit = std::time::Duration::from_millis(after_ms);
         let _ = tokio::time::timeout(limit, replay.run()).await;

@@ -1,5 +1,4 @@
-//! Forks of a spreadsheet whose tables were restored: they have its incarnation, and so has what was forked
-//! before.
+//! Forks of a spreadsheet whose tables were restored: new and old forks have the new incarnation.
 
 use cellar::Client;
 use cellar::replay::ForkReplay;
@@ -12,15 +11,16 @@ use super::*;
 use crate::incarnations::restore;
 use crate::snapshot_reads::Author;
 
-/// The incarnation of tables that were restored twice.
+/// Incarnation of tables that were restored twice.
 const INCARNATION: u32 = 2;
 
-/// A spreadsheet that had three edits, restored behind its second; a fork of before, with an edit.
+/// A spreadsheet restored to its second of three edits, and a fork from before the restore, with an
+/// edit.
 struct World {
     cloud: TestCloud,
     source: LogId,
     before: ForkReply,
-    /// Of a process that takes the tables for restored ones.
+    /// Client of a process with the new incarnation.
     after: Client,
 }
 
@@ -48,7 +48,7 @@ impl World {
     }
 }
 
-/// A first edit of a fork, as of an incarnation.
+/// Returns a request with the first edit of a fork, based on an incarnation.
 fn first_edit(fork: &ForkReply, incarnation: u32, operation: Operation) -> AppendRequest {
     let created = CreateReply { id: fork.id, head: fork.head, incarnation };
     append_one(created, "after", 1, fork.head, operation)
@@ -67,7 +67,7 @@ async fn a_fork_of_what_was_restored_has_its_incarnation_and_its_end() {
     let rows = [(0, "row 0"), (1, "row 1")];
     assert_eq!(column(cloud, made.id, made.head).await, shown(&rows));
 
-    // Who knows the state of before only is told to load it.
+    // A client that knows only an old state is asked to load the spreadsheet.
     for incarnation in 0..INCARNATION {
         let edit = first_edit(&made, incarnation, text(2, "of before"));
         let refused = after.append(made.id, &edit).await.unwrap_err();

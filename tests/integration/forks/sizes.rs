@@ -1,4 +1,4 @@
-//! A fork costs the same whatever is in the spreadsheet, and copies nothing of it.
+//! The cost of a fork does not depend on the spreadsheet's size, and a fork copies no objects.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,13 +17,13 @@ fn done(project: &Project, arguments: &[&str]) -> Run {
     run
 }
 
-/// What a command printed, and what it cost.
+/// Returns the output of a command, and its cost.
 fn costed(project: &Project, arguments: &[&str]) -> (Value, Value) {
     let run = done(project, &[arguments, &["--json", "--cost"]].concat());
     (serde_json::from_str(&run.stdout).unwrap(), serde_json::from_str(&run.stderr).unwrap())
 }
 
-/// The bytes of all objects in the bucket.
+/// Returns the size of all objects in the bucket.
 fn stored_bytes(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let bytes = |path: std::path::PathBuf| match path.is_dir() {
@@ -61,14 +61,14 @@ fn a_fork_of_a_million_cells_costs_nine_write_units_and_no_request_to_the_bucket
     }
     let source = imported["spreadsheet"].as_str().unwrap();
     assert_eq!(fork["source"], source);
-    // The fork is the current one: the same cells, of the same objects.
+    // The fork is the current spreadsheet: the same cells from the same objects.
     let values = |text: &str| serde_json::from_str::<Value>(text).unwrap()["cells"].clone();
     let of_fork = done(&project, &range).stdout;
     assert_eq!(values(&of_fork), values(&there));
     done(&project, &["set", "A1", "fork"]);
     assert!(done(&project, &["get", "--range", "A1"]).stdout.contains("fork"));
     assert!(!done(&project, &["get", "--range", "A1", "-s", source]).stdout.contains("fork"));
-    // Its own snapshot, too, is made of the chunks that there are.
+    // The fork's own snapshot also references the existing chunks.
     let begun = Instant::now();
     while costed(&project, &["stats"]).0["snapshot"]["position"] == Value::Null {
         assert!(begun.elapsed() < PATIENCE, "no snapshot of the fork");

@@ -1,5 +1,5 @@
-//! Forks of a spreadsheet whose snapshots a worker makes: behind one, before any, at the end of a
-//! segment, while others write; and snapshots of forks.
+//! Forks of a spreadsheet with snapshots: after a snapshot, before any, at the end of a segment,
+//! and during writes; and snapshots of forks.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::snapshot_reads::{
     Author, FastClock, cells, operation, replayed, start, wait_for_snapshot,
 };
 
-/// The author of a fork: the same client goes on with its numbers, as in the source.
+/// Returns the author of a fork: the same client, whose numbering continues.
 fn author_of(fork: &ForkReply, source: &Author, edits: u64) -> Author {
     let created = cellar_api::wire::CreateReply { id: fork.id, ..source.created };
     Author { created, base: fork.head, id: edits }
 }
 
-/// The keys of all objects of snapshots.
+/// Returns the keys of all snapshot objects.
 async fn objects(cloud: &TestCloud) -> BTreeSet<String> {
     let (blobs, _) = cloud.blobs();
     let (mut keys, mut after) = (BTreeSet::new(), None);
@@ -32,7 +32,7 @@ async fn objects(cloud: &TestCloud) -> BTreeSet<String> {
     }
 }
 
-/// A source with some segments, and its positions that have edits, the first entry's in front.
+/// A source with several segments, and its positions with edits, starting with the first entry.
 struct Source {
     cloud: TestCloud,
     clock: Arc<FastClock>,
@@ -41,7 +41,7 @@ struct Source {
 }
 
 impl Source {
-    /// A hundred and thirty edits, over the end of a segment.
+    /// Makes 130 edits, which span two segments.
     async fn start() -> Self {
         let clock = Arc::new(FastClock::default());
         let cloud = start(&clock).await;
@@ -59,8 +59,9 @@ impl Source {
         self.author.created.id
     }
 
-    /// Places of every kind: at the beginning; before any snapshot; at a Snapshot entry, behind it; the
-    /// last edit of a segment, its End Segment, the next segment; the end.
+    /// Returns positions of every kind: the first entry; before any snapshot; at and after a
+    /// Snapshot entry; the last edit of a segment, its End Segment, and the next segment; the last
+    /// entry.
     async fn places(&self) -> [Position; 8] {
         let last = *self.positions.iter().rfind(|own| own.segment() == 0).unwrap();
         let client = self.cloud.client("alice");
@@ -72,7 +73,7 @@ impl Source {
         [at(0), at(5), at(11), at(40), last, end_segment, next, self.author.base]
     }
 
-    /// A fork at a place, which shows at every position what the source shows there.
+    /// Forks at a position, and checks that the fork has the source's cells at every position.
     async fn forked_at(&self, place: Position) -> ForkReply {
         let (cloud, source) = (&self.cloud, self.id());
         let made = fork(cloud, source, &place.to_string(), Some(place)).await;
@@ -86,7 +87,7 @@ impl Source {
         made
     }
 
-    /// Edits a fork until it has a snapshot of its own; its newest position.
+    /// Edits a fork until it has its own snapshot. Returns its newest position.
     async fn go_on(&self, made: &ForkReply) -> Position {
         let (cloud, place) = (&self.cloud, made.position);
         let written = self.positions.iter().filter(|own| **own <= place).count() as u64 - 1;
@@ -99,7 +100,7 @@ impl Source {
             assert_eq!(there, replayed(cloud, made.id, own.base).await, "{place}, {how}");
         };
         is_replayed("and edited").await;
-        // Its first own entry, and the one behind ten edits.
+        // The first own Snapshot entry, and the entry after ten edits.
         let marked = Position::new(own.base.segment(), 11).unwrap();
         wait_for_snapshot(cloud, made.id, marked, &self.clock).await;
         let reader = Reader::open(cloud.client("alice"), made.id, None, None).await.unwrap();
@@ -110,7 +111,7 @@ impl Source {
         own.base
     }
 
-    /// Forks a fork where it is its own, and where it is not.
+    /// Forks a fork at an own position and at an inherited position.
     async fn fork_deeper(&self, made: &ForkReply, head: Position) {
         let cloud = &self.cloud;
         let deeper = fork(cloud, made.id, "deeper", Some(head)).await;
@@ -131,11 +132,11 @@ async fn every_position_of_a_fork_reads_as_its_source_and_snapshots_go_on() {
         let head = source.go_on(&made).await;
         source.fork_deeper(&made, head).await;
     }
-    // All of them are in the family's folder.
+    // All objects have the prefix of the family.
     let (cloud, id) = (&source.cloud, source.id());
     let prefix = format!("sheets/{id}/");
     assert!(objects(cloud).await.iter().all(|key| key.starts_with(&prefix)));
-    // And the source is as it was.
+    // The source is unchanged.
     let client = cloud.client("alice");
     assert_eq!(client.head(id, None).await.unwrap().head, source.author.base);
     assert!(cloud.queue("SnapshotDeadLetters").is_empty().await.unwrap());
@@ -159,7 +160,7 @@ async fn forks_made_while_others_write_share_what_was_there_and_nothing_else() {
     let forking = async {
         let mut forks = Vec::new();
         for number in 0..12 {
-            // The same twice, at once: one fork.
+            // Two concurrent requests with the same nonce create one fork.
             let nonce = number.to_string();
             let (one, two) = tokio::join!(
                 fork(&cloud, source, &nonce, None),

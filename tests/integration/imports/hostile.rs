@@ -1,4 +1,4 @@
-//! Members who upload what is not what it says: nobody else notices.
+//! Members who upload wrong objects, which must not affect others.
 
 use cellar_api::{wire::ForkRequest, wire::ShareRequest};
 use cellar_local::Ports;
@@ -11,7 +11,7 @@ use super::*;
 
 const NAME: &str = "Imported";
 
-/// What each request of somebody is made with.
+/// Credentials and client of one member's requests.
 struct Member {
     token: String,
     created: CreateReply,
@@ -31,13 +31,13 @@ impl Importer {
         self.cloud.client("alice").share(self.created.id, &request, None).await.unwrap();
     }
 
-    /// Somebody who may edit the spreadsheet.
+    /// Adds an editor of the spreadsheet.
     async fn editor(&self) -> Member {
         self.share("eve", Role::Editor).await;
         Member { token: self.cloud.token_of("eve"), created: self.created }
     }
 
-    /// Somebody who may only view the spreadsheet, in a fork of it: it is of the same family.
+    /// Adds a viewer of the spreadsheet, who has a fork of it in the same family.
     async fn viewer_in_a_fork(&self) -> Member {
         self.share("vera", Role::Viewer).await;
         let token = self.cloud.token_of("vera");
@@ -49,14 +49,14 @@ impl Importer {
     }
 }
 
-/// Bytes under the name of an object that has others.
+/// Returns wrong bytes under the name of an object.
 fn garbage(name: &PackedObject) -> PackedObject {
     let stored = b"not what the name says".to_vec();
     let bytes = u32::try_from(stored.len()).unwrap();
     PackedObject { chunk: ChunkRef { bytes, ..name.chunk }, stored }
 }
 
-/// A sheet of one cell, whose text is an object of its own.
+/// Returns a sheet of one cell, whose text is a separate object.
 fn sheet_with(text: &str) -> (Written, PackedObject) {
     let mut column = TileColumn::new(0);
     let (hash, bytes) = (ChunkHash::of(text.as_bytes()), u32::try_from(text.len()).unwrap());
@@ -124,7 +124,7 @@ async fn a_viewer_poisons_no_read_of_the_owner() {
     let owner = importer.owner();
     let secret = "a text that the owner is about to write ".repeat(500);
     let (sheet, text) = sheet_with(&secret);
-    // A fork of the spreadsheet names the text, and has other bytes under its name.
+    // A fork of the spreadsheet references the text, with wrong bytes under its name.
     importer.act_as(&importer.viewer_in_a_fork().await);
     importer.upload(&sheet.tiles).await;
     importer.upload(&[garbage(&text)]).await;

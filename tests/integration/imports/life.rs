@@ -1,4 +1,4 @@
-//! A sheet from its upload to a snapshot.
+//! An imported sheet from its upload to a snapshot.
 
 use cellar_api::{wire::MutationStatus, wire::SheetsReply};
 use cellar_local::Ports;
@@ -20,7 +20,7 @@ async fn a_sheet_of_many_tiles_is_imported_edited_and_read_with_and_without_a_sn
     let configured =
         TestCloud::start_configured(Ports::default(), |config| config.snapshots.entries = 10);
     let importer = Importer::on(configured.await).await;
-    // Two stripes; one row is a tile of the first, whose rows are in parts.
+    // Two stripes; the first has a tile for each row, and its rows are split into parts.
     let sheet = Written::new(200, &[0, 1, 2, 5, 127, 128, 129], 5);
     assert!(sheet.tiles.len() > 200 && sheet.chunks.len() > 1, "{}", sheet.tiles.len());
     importer.prepare(&sheet).await;
@@ -38,7 +38,7 @@ async fn a_sheet_of_many_tiles_is_imported_edited_and_read_with_and_without_a_sn
         assert!(importer.is_published(object).await);
     }
 
-    // Edits on top of it: a row more, and a cell behind it.
+    // Edits of the imported sheet: an inserted row, and a cell after it.
     let insert = InsertBefore { sheet: SheetId(1), before: 100, count: 1 };
     let edits = [Operation::InsertRows(insert), number(1, 101, 7, -1.0)];
     let edited = importer.append(&importer.request(2, imported, edits.to_vec())).await.head;
@@ -52,7 +52,7 @@ async fn a_sheet_of_many_tiles_is_imported_edited_and_read_with_and_without_a_sn
     let all = rectangle(0..500, 0..200);
     assert_eq!(importer.cells(NAME, all, imported).await, sheet.cells);
     assert_eq!(importer.cells(NAME, all, edited).await, expected);
-    // Until enough is there for two snapshots, with more edits between.
+    // Enough entries for two snapshots, with further edits.
     let mut base = edited;
     for id in 4..30 {
         let edit = number(1, 450, u32::try_from(id).unwrap(), 1.0);
@@ -74,7 +74,7 @@ async fn a_sheet_of_many_tiles_is_imported_edited_and_read_with_and_without_a_sn
 async fn two_sheets_in_one_entry_one_of_them_in_the_place_of_another() {
     let importer = Importer::on(TestCloud::start_without_snapshots().await).await;
     let (one, two) = (Written::new(60, &[0, 1, 2], 100), Written::new(7, &[0, 300], 500));
-    // What is so small is in the operation itself: the append checks it.
+    // A small sheet is inline in the operation, and the append checks it.
     assert!(one.chunks.is_empty() && two.chunks.is_empty());
     importer.upload(&one.texts).await;
     let texts = one.texts.iter().chain(&two.texts);
@@ -90,7 +90,8 @@ async fn two_sheets_in_one_entry_one_of_them_in_the_place_of_another() {
     let tiles = || one.tiles.iter().chain(&two.tiles);
     let naming = u64::try_from(tiles().filter(|tile| names_texts(tile)).count()).unwrap();
     let objects = u64::try_from(tiles().count()).unwrap();
-    // Each tile is read and published. One that names texts is looked for first: it was checked.
+    // Each tile is read and published. A tile with long texts is first looked up, because it was
+    // already checked.
     assert_eq!((told.object_gets, told.object_puts), (objects + naming, objects));
     assert_eq!(told.object_tags, 0);
     let reply: AppendReply = answer(response).await;
@@ -117,7 +118,7 @@ async fn a_repeat_is_answered_though_its_chunks_are_gone() {
     for object in &sheet.tiles {
         blobs.delete(&importer.key(object.chunk.hash)).await.unwrap();
     }
-    // Also by another process, which knows nothing.
+    // Also in a process without cached state.
     let another = importer.cloud.another_api(&importer.cloud.database_url).await;
     for url in [&importer.cloud.url, &another] {
         let url = format!("{url}v1/spreadsheets/{}/entries", importer.created.id);

@@ -1,5 +1,5 @@
-//! Imports over real HTTP: chunks are uploaded, checked and appended as a sheet, and read with and
-//! without snapshots.
+//! Imports over HTTP: chunks are uploaded, checked, appended as a sheet, and read with and without
+//! snapshots.
 
 mod hostile;
 mod life;
@@ -33,10 +33,10 @@ use sha2::{Digest as _, Sha256};
 
 pub(crate) use sheet::Written;
 
-/// The client id of whoever imports.
+/// Client id of the importer.
 const CLIENT: &str = "client";
 
-/// Somebody who imports into a spreadsheet.
+/// A person who imports into a spreadsheet.
 pub(crate) struct Importer {
     pub(crate) cloud: TestCloud,
     http: reqwest::Client,
@@ -75,7 +75,7 @@ impl Importer {
         request.body(bytes.to_vec()).send().await.unwrap().status()
     }
 
-    /// Uploads what is not there yet.
+    /// Uploads the missing objects.
     async fn upload(&self, objects: &[PackedObject]) {
         for batch in objects.chunks(MAX_IMPORT_OBJECTS) {
             for (upload, object) in self.grant(batch).await.iter().zip(batch) {
@@ -95,7 +95,7 @@ impl Importer {
         reply.checked
     }
 
-    /// Uploads all of a sheet and checks it, from the bottom up.
+    /// Uploads a whole sheet, and checks it from the tiles up.
     pub(crate) async fn prepare(&self, sheet: &Written) {
         for objects in [&sheet.texts, &sheet.tiles, &sheet.chunks] {
             self.upload(objects).await;
@@ -135,7 +135,7 @@ impl Importer {
         problem
     }
 
-    /// The cells of a sheet in a rectangle, at a position.
+    /// Returns the cells of a sheet within a rectangle at a position.
     async fn cells(
         &self,
         sheet: &str,
@@ -219,7 +219,7 @@ fn cost(response: &Response) -> Cost {
     Cost::from_header(header.to_str().unwrap()).unwrap()
 }
 
-/// The kind of a problem, and what it says.
+/// Returns the kind and the text of a problem.
 async fn refused(importer: &Importer, response: Response) -> (ProblemKind, String) {
     let problem = importer.problem(response).await;
     (problem.kind, problem.detail)

@@ -1,4 +1,4 @@
-//! What is refused over HTTP: what stands in the problem, and that nothing is left of it.
+//! Refused imports over HTTP: the problems, and no remaining objects.
 
 use cellar_base::limits::MAX_CLIENT_ID_BYTES;
 use cellar_snapshot::level::ChunkRef;
@@ -41,7 +41,7 @@ async fn bad_chunks_are_refused_and_never_published() {
     column.values.push(0, TileValue::Number(1.0));
     let tile = packed_tile(&Tile { columns: vec![column] });
     let text = pack("a text".as_bytes(), Bounds::TEXT).unwrap();
-    // The bytes of one under the name of another: what a grant allows, and a check finds.
+    // Bytes of one object under the name of another: a grant allows them, a check refuses them.
     let wrong =
         PackedObject { chunk: ChunkRef { hash: ChunkHash([7; 32]), ..tile.chunk }, ..tile.clone() };
     importer.upload(&[tile.clone(), wrong.clone(), text.clone()]).await;
@@ -65,7 +65,7 @@ async fn an_upload_is_of_what_was_granted_and_replaces_nothing() {
     let mut other = tile.stored.clone();
     *other.last_mut().unwrap() ^= 1;
     assert!(importer.put(&grant, &other).await.is_client_error());
-    // As it is to be read by browsers, and no other way.
+    // The required headers of objects that browsers read.
     for (name, value) in
         [("content-encoding", "gzip"), ("content-type", "text/html"), ("x-amz-tagging", "a=b")]
     {
@@ -82,7 +82,7 @@ async fn an_upload_is_of_what_was_granted_and_replaces_nothing() {
     let request =
         importer.request(1, importer.created.head, vec![sheet.operation(1, "Sheet", None)]);
     importer.append(&request).await;
-    // A new grant for the same name, for bytes that are wrong.
+    // A second grant for the same name, for wrong bytes.
     let wrong = PackedObject { chunk: tile.chunk, stored: b"wrong".to_vec() };
     let grant = importer.grant(std::slice::from_ref(&wrong)).await.remove(0);
     assert_eq!(importer.put(&grant, &wrong.stored).await, StatusCode::PRECONDITION_FAILED);

@@ -13,11 +13,11 @@ use cellar_snapshot::merge::{SheetWriter, WrittenSheet};
 use cellar_snapshot::packed::{Bounds, PackedObject, pack};
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue};
 
-/// All of a sheet that is to be stored, and what is in it.
+/// The objects of a sheet, and its cells.
 pub(crate) struct Written {
     pub(super) tiles: Vec<PackedObject>,
     pub(super) texts: Vec<PackedObject>,
-    /// The chunks of the index, in the order in which they are checked.
+    /// Chunks of the tile index, in the order of their checks.
     pub(super) chunks: Vec<PackedObject>,
     pub(super) cells: BTreeMap<(u32, u32), Value>,
     index: TileIndex,
@@ -25,8 +25,9 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// A sheet of so many rows, with cells in these columns: numbers, a text in every 97th, in the last
-    /// column of every 50th row a long one. No tile has more than `tile_cells`.
+    /// Returns a sheet with `rows` rows and cells in these columns: numbers, a text in every 97th
+    /// cell, and a long text in the last column of every 50th row. A tile has at most `tile_cells`
+    /// cells.
     pub(crate) fn new(rows: u32, columns: &[u32], tile_cells: usize) -> Self {
         let (mut writer, mut stored) = (SheetWriter::default(), Vec::new());
         let small = |tile: &Tile| {
@@ -44,7 +45,7 @@ impl Written {
         Self { texts, ..Self::of_written(sheet, stored, cells) }
     }
 
-    /// A sheet of one tile, without the texts that it names.
+    /// Returns a sheet of one tile, without the objects of its long texts.
     pub(super) fn of(tile: Tile, cells: BTreeMap<(u32, u32), Value>) -> Self {
         let mut writer = SheetWriter::default();
         let mut stored = writer.push(tile, &chunk_of).unwrap();
@@ -73,7 +74,7 @@ impl Written {
         })
     }
 
-    /// What of it is in a rectangle.
+    /// Returns the cells within a rectangle.
     pub(super) fn part(
         &self,
         rows: std::ops::Range<u32>,
@@ -84,7 +85,7 @@ impl Written {
     }
 }
 
-/// A tile as a chunk.
+/// Encodes a tile as a chunk.
 pub(super) fn packed_tile(tile: &Tile) -> PackedObject {
     pack(&encode(tile).unwrap(), Bounds::CHUNK).unwrap()
 }

@@ -1,4 +1,4 @@
-//! What is in the tables of a log, and what a plain replay makes of it.
+//! The stored entries of a log, and their plain replay.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,14 +15,13 @@ use cellar_sheet::workbook::Workbook;
 
 use super::writer::Acknowledged;
 
-/// All entries of a log.
 pub(crate) struct Log {
     pub(super) id: LogId,
     pub(crate) entries: Vec<Arc<Entry>>,
 }
 
 impl Log {
-    /// Reads them from the table.
+    /// Reads the entries from the table.
     pub(crate) async fn read(tables: &dyn Entries, id: LogId) -> Self {
         let (mut entries, mut from) = (Vec::<Arc<Entry>>::new(), Position::FIRST);
         loop {
@@ -37,12 +36,12 @@ impl Log {
         Self { id, entries }
     }
 
-    /// Its newest entry.
+    /// Returns the position of the newest entry.
     pub(crate) fn head(&self) -> Position {
         self.entries.last().unwrap().position
     }
 
-    /// The Snapshot entries behind the first, of which none is made, each with its root.
+    /// Returns the Snapshot entries after the first entry, which has no snapshot, with their roots.
     pub(super) fn snapshots(&self) -> Vec<(Position, Option<&String>)> {
         let snapshots = self.entries.iter().skip(1).filter_map(|entry| match &entry.content {
             Content::Snapshot { root, .. } => Some((entry.position, root.as_ref())),
@@ -51,7 +50,7 @@ impl Log {
         snapshots.collect()
     }
 
-    /// Each client's edits as they are in the log.
+    /// Returns each client's edits in log order.
     pub(super) fn edits(&self) -> Vec<Vec<Acknowledged>> {
         let mut edits: BTreeMap<ClientKey, Vec<Acknowledged>> = BTreeMap::new();
         for entry in &self.entries {
@@ -65,7 +64,7 @@ impl Log {
         edits.into_values().collect()
     }
 
-    /// All cells of the first sheet at each of these positions, entry by entry.
+    /// Returns all cells of the first sheet at each of these positions, by a replay of all entries.
     pub(super) fn replayed(&self, at: &[Position]) -> Vec<Vec<((u32, u32), Cell)>> {
         let first = CellName { row: 0, column: 0 };
         let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };

@@ -1,5 +1,5 @@
-//! The local cloud as a process, killed with SIGKILL again and again while several writers write and
-//! snapshots are made: nothing acknowledged is lost or doubled, and every snapshot is finished.
+//! The local cloud as a process, repeatedly killed with SIGKILL while several writers edit and
+//! snapshots are built: no acknowledged edit is lost or duplicated, and every snapshot is finished.
 
 pub(crate) mod log;
 mod writer;
@@ -30,29 +30,31 @@ use self::writer::{Acknowledged, Writer};
 use crate::journey::{Project, free_port};
 use crate::offload_command::World;
 
-/// Edits between two snapshots, as few as can be configured; a segment has about nine of them.
+/// Entries between two snapshots: the smallest configurable value. A segment has about nine
+/// snapshots.
 const ENTRIES: u64 = 10;
 const CONFIG: &str = "snapshots:\n  entries: 10\n  segment_entries: 100\n";
-/// For how long the template's queue hides a message that a worker received; one that lives long
-/// enough for its first request hides it for two minutes instead.
+/// Visibility timeout of the template's queue. A worker that makes its first request shortens it to
+/// two minutes.
 const QUEUE_VISIBILITY_S: u64 = 90 * 60;
-/// How long snapshots may take when nobody writes and nobody kills any more: three minutes until the
-/// message of a worker that was killed at once comes back, by the fast clock, and time to make them.
+/// Maximum time to finish all snapshots after the last write and the last kill: on the fast clock,
+/// the message of a worker that was killed immediately is hidden for three minutes; the rest is
+/// time for building.
 const PATIENCE: Duration = Duration::from_secs(QUEUE_VISIBILITY_S / SPEED + 120);
-/// Kills when nobody writes any more.
+/// Number of kills after the last write.
 const LATE_KILLS: u32 = 2;
 
-/// How much is written, and how often the cloud is killed meanwhile.
+/// Number of edits, and of kills during the edits.
 struct Plan {
     logs: u32,
     writers_of_each: u32,
     snapshots: u64,
     kills: u32,
-    /// Reads are compared at each so many snapshots.
+    /// Reads are compared at every `compared_step`-th snapshot.
     compared_step: usize,
 }
 
-/// A cloud that is killed.
+/// A cloud that is killed and restarted.
 pub(crate) struct Killed {
     project: Project,
     port: String,
@@ -75,7 +77,7 @@ impl Killed {
         cloud
     }
 
-    /// Starts it again on what is on the disk, at the same port.
+    /// Starts the cloud again on the stored data, at the same port.
     fn start(&mut self) {
         let deploy = ["deploy", "--local", "--detach", "--no-smoke", "--port", &self.port];
         let run = block_in_place(|| self.project.synth(&[&["--json"], deploy.as_slice()].concat()));
@@ -85,7 +87,8 @@ impl Killed {
         (self.url, self.token) = (text("url"), text("token"));
     }
 
-    /// Kills it after a while, and starts it again, at once or after some time.
+    /// Kills the cloud after a random time, and restarts it immediately or after another random
+    /// time.
     pub(crate) async fn kill_soon(&mut self) {
         tokio::time::sleep(Duration::from_millis(self.random.u64(20..700))).await;
         block_in_place(|| self.project.kill());
@@ -100,7 +103,7 @@ impl Killed {
         client.create(&CreateRequest::new(format!("killed {number}"))).await.unwrap()
     }
 
-    /// The entries of a log, as they are in the table.
+    /// Returns the stored entries of a log.
     pub(crate) async fn log(&self, created: CreateReply) -> Log {
         Log::read(World::of(&self.project).tables.as_ref(), created.id).await
     }
@@ -109,7 +112,7 @@ impl Killed {
         StateFolder::new(self.project.path(".cellar/local"))
     }
 
-    /// Reads the logs until all snapshots are made, and no record of one is left.
+    /// Reads the logs until all snapshots are finished and no pending record remains.
     async fn finished(&self, created: &[CreateReply]) -> Vec<Log> {
         let (tables, pending) = (World::of(&self.project).tables, self.pending());
         let began = Instant::now();
@@ -140,7 +143,7 @@ impl Killed {
         DynamoPendingSnapshots::named(table, client, Arc::new(Meter::default()))
     }
 
-    /// Ends it, and looks into its queues.
+    /// Stops the cloud, and checks that its dead-letter queues are empty.
     async fn assert_no_dead_letters(&self) {
         let ended = block_in_place(|| self.project.synth(&["destroy", "--local"]));
         assert_eq!(ended.code, 0, "{ended:?}");
@@ -155,7 +158,7 @@ impl Killed {
     }
 }
 
-/// Writers at work.
+/// Running writers.
 struct Writers {
     stop: watch::Sender<bool>,
     edits: watch::Receiver<u64>,
@@ -176,13 +179,13 @@ impl Writers {
         Self { stop, edits, writing }
     }
 
-    /// Waits until there are so many edits in all.
+    /// Waits until all writers together have made `edits` edits.
     async fn reach(&mut self, edits: u64) {
         let reached = self.edits.wait_for(|done| *done >= edits);
         let _ = tokio::time::timeout(PATIENCE, reached).await.expect("the writers stand still");
     }
 
-    /// Lets each finish its edit, and gives what was acknowledged.
+    /// Stops the writers after their current edits. Returns the acknowledged edits.
     async fn end(self) -> Vec<Vec<Acknowledged>> {
         self.stop.send_replace(true);
         let mut all = Vec::new();
@@ -201,7 +204,8 @@ async fn survives(plan: Plan) {
         created.push(cloud.create(number).await);
     }
     let mut writers = Writers::begin(&cloud, &created, plan.writers_of_each);
-    // At the end of each segment an entry more, and at the end of each log some behind the last.
+    // Each segment has one additional entry at its end, and each log has some entries after its
+    // last snapshot.
     let edits = plan.snapshots * (ENTRIES + 1) + u64::from(plan.logs) * ENTRIES;
     for kill in 0..plan.kills {
         writers.reach(edits * u64::from(kill) / u64::from(plan.kills)).await;
@@ -228,7 +232,7 @@ async fn survives(plan: Plan) {
     println!("{made} snapshots, {} kills, {:?}", plan.kills + LATE_KILLS, began.elapsed());
 }
 
-/// At some snapshots, in the middle between two, and at the end.
+/// Compares reads with a replay at some snapshots, halfway between them, and at the end.
 async fn assert_reads_like_a_replay(cloud: &Killed, log: &Log, step: usize) {
     let snapshots = log.snapshots();
     let mut at: Vec<Position> = snapshots.iter().rev().step_by(step).map(|(at, _)| *at).collect();

@@ -1,4 +1,4 @@
-//! A client that sends each edit until it is acknowledged.
+//! A client that repeats each edit until it is acknowledged.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use cellar_sheet::operation::{
 use cellar_tests::edits::append_one;
 use tokio::sync::watch;
 
-/// An edit that the cloud has said is in the log.
+/// An acknowledged edit.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Acknowledged {
     pub(super) position: Position,
@@ -19,18 +19,18 @@ pub(super) struct Acknowledged {
     pub(super) operation: Operation,
 }
 
-/// One of those who write into a spreadsheet.
+/// A writer of a spreadsheet.
 pub(super) struct Writer {
     pub(super) url: String,
     pub(super) token: String,
     pub(super) created: CreateReply,
-    /// Its number among all.
+    /// Number of the writer.
     pub(super) number: u32,
 }
 
 impl Writer {
-    /// Writes until it is told to stop, and counts for others how far it is; gives what was
-    /// acknowledged.
+    /// Makes edits until it is stopped, and counts them in a shared counter. Returns the
+    /// acknowledged edits.
     pub(super) async fn write(
         self,
         stop: watch::Receiver<bool>,
@@ -49,7 +49,7 @@ impl Writer {
         acknowledged
     }
 
-    /// Sends an edit, the very same one, until there is an answer.
+    /// Sends an edit, and repeats it unchanged until it gets a response.
     async fn send(
         &self,
         http: &reqwest::Client,
@@ -73,8 +73,8 @@ impl Writer {
         }
     }
 
-    /// Something of everything, no two the same: cells of its own, cells that all write to, rows that
-    /// come and go.
+    /// Returns a unique operation: own cells, cells that all writers edit, or inserted and deleted
+    /// rows.
     fn operation(&self, id: u32) -> Operation {
         let (sheet, mixed) = (SheetId::FIRST, (id ^ self.number << 20).wrapping_mul(0x9E37_79B9));
         let before = mixed % 60;
@@ -103,7 +103,7 @@ impl Writer {
     }
 }
 
-/// The body of an answer; none if the cloud was killed, or asks to try again.
+/// Returns the body of a response, or `None` if the cloud was killed or asks for a retry.
 async fn body(reply: reqwest::Result<reqwest::Response>) -> Option<Vec<u8>> {
     let reply = reply.ok()?;
     let status = reply.status();

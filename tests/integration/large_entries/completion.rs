@@ -1,4 +1,4 @@
-//! What becomes an entry, and what does not.
+//! Completions of uploads: those that become an entry, and those that are refused.
 
 use super::*;
 
@@ -23,7 +23,7 @@ async fn an_upload_becomes_one_entry_at_its_exact_cost() {
     assert_eq!(fixture.pending(grant.upload_id).await, Some(false));
     assert_eq!(fixture.shown("A1:A3").await, [(0, text(0)), (1, text(1)), (2, text(2))]);
     assert_eq!(fixture.shown("A1999:A2005").await, [(1_998, text(1_998)), (1_999, text(1_999))]);
-    // Twice: the same positions, no second entry.
+    // A repeated completion returns the same positions and adds no entry.
     for ack in [0, 2] {
         let again = CompleteRequest { acked_id: ack, ..request.clone() };
         let reply = fixture.completed(grant.upload_id, &again).await;
@@ -32,7 +32,7 @@ async fn an_upload_becomes_one_entry_at_its_exact_cost() {
         }
         assert_eq!(fixture.head().await, at(1));
     }
-    // The URL worked once: nobody replaces the object any more.
+    // The URL worked once: the object cannot be replaced.
     let other = vec![7; bytes.len()];
     assert_eq!(fixture.put(&grant, &bytes).await, StatusCode::PRECONDITION_FAILED);
     assert!(fixture.put(&grant, &other).await.is_client_error());
@@ -53,7 +53,7 @@ async fn readers_see_where_the_body_is_and_verify_it() {
         let external = view.external_body.as_ref().unwrap();
         assert_eq!((external.first_id, external.count), (1, 2));
         assert!(external.axis_maps.is_empty());
-        // Without a token: the URL is enough, and only to read.
+        // The URL needs no token, and permits only reads.
         let url = external.url.as_deref().unwrap();
         let fetched = fixture.http.get(url).send().await.unwrap();
         assert_eq!(fetched.status(), StatusCode::OK);
@@ -70,7 +70,7 @@ async fn a_body_is_read_where_its_rows_have_moved_to() {
     let fixture = Fixture::start().await;
     let bytes = encode_external_body(&[cells(0, 5)]).unwrap();
     let upload = fixture.uploaded(&bytes).await;
-    // Meanwhile somebody else inserts two rows behind the third.
+    // Meanwhile another client inserts two rows after the third.
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 3, count: 2 };
     let insert = Operation::InsertRows(insert);
     let append = append_one(fixture.created, "other", 1, fixture.created.head, insert);
@@ -83,7 +83,7 @@ async fn a_body_is_read_where_its_rows_have_moved_to() {
     let view = fixture.cloud.client("carol").load(fixture.created.id, None).await.unwrap();
     let moved = &view.entries[2].external_body.as_ref().unwrap().axis_maps;
     assert_eq!((moved.len(), moved[0].rows[0], moved[0].rows[1].1), (1, (0, 0, 3), 5));
-    // Rows that move later move it too.
+    // Later inserts move the edit as well.
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 1 };
     let append = append_one(fixture.created, "other", 2, at(2), Operation::InsertRows(insert));
     fixture.cloud.client("bob").append(fixture.created.id, &append).await.unwrap();
@@ -98,7 +98,7 @@ async fn what_is_not_what_was_announced_is_refused_and_changes_nothing() {
     // Nothing was uploaded yet.
     let good = fixture.completion(&bytes);
     assert_eq!(fixture.refused(grant.upload_id, &good).await.kind, ProblemKind::InvalidUpload);
-    // Other bytes than those of the grant do not get in.
+    // Bytes that differ from the grant are refused.
     let mut other = bytes.clone();
     *other.last_mut().unwrap() ^= 1;
     assert!(fixture.put(&grant, &other).await.is_client_error());
@@ -122,7 +122,7 @@ async fn what_is_not_what_was_announced_is_refused_and_changes_nothing() {
     }
     assert_eq!(fixture.head().await, at(0));
     assert_eq!(fixture.pending(grant.upload_id).await, Some(true), "it still disappears by itself");
-    // A part of it is in the log already, by another way.
+    // An append has already committed a part of the mutations.
     let append = append_one(fixture.created, "client", 1, at(0), set_numbers(&[1.0]));
     fixture.cloud.client("alice").append(fixture.created.id, &append).await.unwrap();
     assert_eq!(fixture.refused(grant.upload_id, &good).await.kind, ProblemKind::MutationOverlap);
@@ -154,7 +154,7 @@ async fn a_body_that_nobody_could_read_never_becomes_an_entry() {
     let upload = fixture.uploaded(&most).await;
     let reply = fixture.completed(upload, &fixture.completion(&most)).await;
     assert_eq!(reply.results.len(), MAX_MUTATIONS_PER_REQUEST);
-    // As long as is allowed may be asked for, and no longer.
+    // The maximum length is granted; one byte more is refused.
     let sha = hexadecimal(&sha256(b""));
     let most = u64::try_from(MAX_UPLOAD_BYTES).unwrap();
     for (bytes, status) in [(most, 200), (most + 1, 413), (u64::MAX, 413)] {

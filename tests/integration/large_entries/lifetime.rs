@@ -1,8 +1,8 @@
-//! Uploads that are late, never completed, completed twice, or whose base is gone.
+//! Uploads that are completed late, never or twice, or whose base was trimmed.
 
 use super::*;
 
-/// The real time, and some more.
+/// The real time plus an offset.
 struct LaterClock {
     by_ms: u64,
 }
@@ -25,7 +25,7 @@ async fn an_upload_that_is_never_completed_disappears_and_one_that_was_stays() {
     let kept_id = fixture.uploaded(&kept).await;
     fixture.completed(kept_id, &fixture.completion(&kept)).await;
     let Fixture { cloud, .. } = fixture;
-    // Three days, and the next midnight.
+    // Three days, until the next midnight.
     let clock = Arc::new(LaterClock { by_ms: 4 * DAY_MS });
     let cloud = cloud.kill_and_start(Ports { clock, ..Ports::default() }).await;
     let fixture = Fixture::on(cloud).await;
@@ -47,7 +47,7 @@ async fn the_relay_removes_the_tag_after_a_crash_before_it() {
     let fixture = Fixture::start().await;
     let bytes = body();
     let upload = fixture.uploaded(&bytes).await;
-    // The entry as a completion writes it, and nothing after it.
+    // The entry of a completion without any later request.
     let (tables, _) = fixture.cloud.tables_at(&fixture.cloud.database_url);
     let entry = Upload {
         object: fixture.key(upload).as_str().to_owned(),
@@ -103,7 +103,7 @@ async fn a_day_later_only_what_was_completed_in_time_is_answered() {
     assert_eq!(first.results[0].position, Some(at(1)));
     let written_s = world.blobs.head(&key(log, late)).await.unwrap().unwrap().modified_s;
     let to = |now_s: u64| world.clock.advance_ms(now_s * 1_000 - world.clock.now_ms());
-    // The objects came one after the other: the oldest decides.
+    // The objects were uploaded one after the other: the oldest one determines the age.
     let oldest_s = world.blobs.head(&key(log, at_the_end)).await.unwrap().unwrap().modified_s;
     to(oldest_s + MAX_UPLOAD_AGE_S);
     let second = logs.complete_upload(log, completion(at_the_end, 2, 1)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Large entries over real HTTP: grant, PUT, complete; what is refused; what disappears by itself.
+//! Large entries over HTTP: grants, uploads, completions, refusals and expiry.
 
 mod completion;
 mod lifetime;
@@ -106,7 +106,7 @@ impl Fixture {
         request.body(bytes.to_vec()).send().await.unwrap().status()
     }
 
-    /// An object that was uploaded.
+    /// Uploads an object.
     async fn uploaded(&self, bytes: &[u8]) -> Uuid {
         let grant = self.grant(bytes).await;
         assert_eq!(self.put(&grant, bytes).await, StatusCode::OK);

@@ -1,4 +1,4 @@
-//! How much may wait to be sent: N edits, and bytes of them, and not one more.
+//! Limits of pending edits: their number and their size, each at the limit and one above.
 
 use cellar::live::LiveError;
 use cellar_base::limits::{MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES};
@@ -30,7 +30,7 @@ async fn edits_that_wait_have_as_many_bytes_as_may_be_and_not_one_more() {
     let folder = tempfile::tempdir().unwrap();
     let mut live = world.open("bob", folder.path()).await.unwrap();
     world.proxy.set_offline(true);
-    // Long, but they compress: they go in requests.
+    // Long texts that compress well, so that they fit in requests.
     let longest = 60_000;
     let left = loop {
         match live.edit(set(0, &"x".repeat(longest))) {
@@ -45,7 +45,7 @@ async fn edits_that_wait_have_as_many_bytes_as_may_be_and_not_one_more() {
     let over = MAX_LIVE_PENDING_BYTES + 1;
     assert!(matches!(error, LiveError::TooManyPending { bytes, .. } if bytes == over), "{error}");
     live.edit(set(0, &"x".repeat(left))).unwrap();
-    // The file that keeps them can be read again.
+    // The journal can be read again.
     drop(live);
     let live = world.open("bob", folder.path()).await.unwrap();
     assert!(live.pending().count() > 30);

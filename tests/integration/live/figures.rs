@@ -1,4 +1,5 @@
-//! How long until an edit is seen, and how many bytes that takes: figures, not a test.
+//! Measures the latency and the bytes of an edit until another client shows it. This is a
+//! measurement, not a test.
 
 use std::time::Instant;
 
@@ -14,7 +15,7 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// From one's edit until the other, who is poked, shows it.
+/// Measures the time from an edit until another client, which is poked, shows it.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it only prints figures: --nocapture"]
 async fn of_one_edit() {

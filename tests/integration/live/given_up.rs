@@ -1,4 +1,4 @@
-//! Rounds that are given up in the middle, as when somebody types while nobody answers.
+//! Syncs that are cancelled, as when a user types while the API does not reply.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use super::{World, insert, set, shown};
 
 const EDITS: u32 = 60;
 
-/// Edits of one person, each in a row of its own, and rows above them; between them, rounds that are
-/// given up whenever it is: how many were.
+/// Makes edits in separate rows and inserts rows above them, with syncs that are cancelled at
+/// random times. Returns the number of cancelled syncs.
 async fn edit_and_give_up(live: &mut LiveSheet, name: &str, seed: u64) -> usize {
     let mut given_up = 0;
     let mut random = fastrand::Rng::with_seed(seed);
@@ -21,7 +21,7 @@ async fn edit_and_give_up(live: &mut LiveSheet, name: &str, seed: u64) -> usize 
         };
         live.edit(operation).unwrap();
         for _ in 0..random.u8(..3) {
-            // A round takes some milliseconds.
+            // A sync takes some milliseconds.
             let patience = Duration::from_micros(random.u64(..9_000));
             given_up += usize::from(timeout(patience, live.sync()).await.is_err());
         }

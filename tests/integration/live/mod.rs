@@ -1,5 +1,5 @@
-//! A live sheet over HTTP from the local cloud: what it shows offline, what it keeps, and what becomes of
-//! its edits whatever is lost.
+//! A live sheet over HTTP from the local cloud: its view offline, its stored state, and the outcome
+//! of its edits under lost requests and replies.
 
 mod bounds;
 mod figures;
@@ -26,7 +26,7 @@ use cellar_tests::edits::at;
 use cellar_tests::faulty_proxy::{Faults, FaultyProxy};
 use cellar_tests::snapshots::wait_for_root;
 
-/// A cloud, a proxy before it, and one spreadsheet.
+/// A cloud, a proxy in front of it, and one spreadsheet.
 pub(crate) struct World {
     pub(crate) cloud: TestCloud,
     pub(crate) proxy: FaultyProxy,
@@ -45,7 +45,7 @@ impl World {
         Self { cloud, proxy, created }
     }
 
-    /// As somebody, through the proxy.
+    /// Opens a live sheet of a person through the proxy.
     async fn open(&self, subject: &str, folder: &Path) -> Result<LiveSheet, LiveError> {
         let token = self.cloud.token(subject, Role::Editor);
         self.open_with(&token, folder).await
@@ -56,7 +56,7 @@ impl World {
         LiveSheet::open(client, Some(token), self.created.id, folder).await
     }
 
-    /// What the server shows of the first sheet.
+    /// Returns the server's cells of the first sheet.
     async fn cells(&self) -> Vec<String> {
         let reply = self.cloud.client("alice").cells(self.created.id, &CellsQuery::default()).await;
         texts(&reply.unwrap().cells)
@@ -67,7 +67,7 @@ fn texts(cells: &[cellar_api::wire::CellAt]) -> Vec<String> {
     cells.iter().map(|cell| format!("{},{} {}", cell.row, cell.column, cell.cell.text())).collect()
 }
 
-/// What a live sheet shows of the first sheet.
+/// Returns a live sheet's cells of the first sheet.
 async fn shown(live: &mut LiveSheet) -> Vec<String> {
     texts(&live.view(None, Rectangle::EVERYTHING).await.unwrap().cells)
 }
@@ -106,7 +106,7 @@ async fn edits_made_offline_are_shown_at_once_survive_a_restart_and_are_sent_tog
     assert!(live.sync().await.unwrap_err().is_offline());
     drop(live);
 
-    // Opened again from what is on disk: nobody answers.
+    // Open the stored state again while the API does not reply.
     let mut live = world.open("bob", folder.path()).await.unwrap();
     assert_eq!(
         (shown(&mut live).await, live.position()),
@@ -136,7 +136,8 @@ async fn what_is_shown_moves_with_what_others_did_and_is_what_is_committed() {
     bob.sync().await.unwrap();
     assert_eq!(eve.sync().await.unwrap().new_entries, 1);
 
-    // Eve deletes the one and inserts above; Bob, who may not be heard, edits the one and below it.
+    // Eve deletes one row and inserts rows above; Bob, who is offline, edits the deleted row and
+    // the row below.
     eve.edit(delete(0)).unwrap();
     eve.edit(insert(0)).unwrap();
     eve.sync().await.unwrap();
@@ -144,7 +145,7 @@ async fn what_is_shown_moves_with_what_others_did_and_is_what_is_committed() {
     bob.edit(insert(1)).unwrap();
     bob.edit(set(1, "between")).unwrap();
     assert_eq!(shown(&mut bob).await, ["0,0 gone", "1,0 between", "2,0 one"]);
-    // A round that is cut off behind its first half: what is new is learned, nothing is sent.
+    // A sync that is cut off after its first half: new entries are read, but nothing is sent.
     let viewer = world.cloud.token("bob", Role::Viewer);
     drop(bob);
     let mut bob = world.open_with(&viewer, folders[0].path()).await.unwrap();
@@ -177,7 +178,7 @@ async fn lost_replies_and_doubled_requests_change_nothing() {
     for number in 0..4_u32 {
         live.edit(insert(0)).unwrap();
         live.edit(set(0, &number.to_string())).unwrap();
-        // No reply of this round ever comes.
+        // All replies of this sync are lost.
         let lost = Faults { drop_reply: 100, twice: 50, ..Faults::default() };
         world.proxy.set(lost);
         assert!(live.sync().await.unwrap_err().is_offline());
@@ -218,7 +219,7 @@ async fn what_is_rejected_is_reported_and_an_undo_is_left_to_the_server() {
     let again = live.sync().await.unwrap();
     let EditOutcome::Rejected(rejection) = &again.settled[0].outcome else { panic!("{again:?}") };
     assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
-    // What no state allows is not kept at all.
+    // An edit that is invalid in any state is not queued.
     assert!(matches!(
         live.edit(Operation::InsertRows(InsertBefore {
             sheet: SheetId::FIRST,
@@ -300,7 +301,7 @@ async fn edits_older_than_the_root_are_shown_where_they_belong_and_what_a_snapsh
     let world = World::over(configured.await).await;
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let mut bob = world.open("bob", folders[0].path()).await.unwrap();
-    // One gets through and nobody says so, one does not.
+    // One request is executed without a reply, the other is lost.
     bob.edit(insert(0)).unwrap();
     world.proxy.set(Faults { drop_reply: 100, ..Faults::default() });
     bob.sync().await.unwrap_err();
@@ -317,7 +318,7 @@ async fn edits_older_than_the_root_are_shown_where_they_belong_and_what_a_snapsh
     let kept = files.map(|file| file.unwrap().path());
     kept.filter(|file| file.to_string_lossy().contains("kept"))
         .for_each(|file| std::fs::remove_file(file).unwrap());
-    // Who may not write cannot ask: the entries before the root tell.
+    // A viewer cannot append, so the entries before the root determine the outcome.
     let viewer = world.cloud.token("bob", Role::Viewer);
     let mut bob = world.open_with(&viewer, folders[0].path()).await.unwrap();
     assert!(!bob.sync().await.unwrap_err().is_offline());
@@ -330,7 +331,7 @@ async fn edits_older_than_the_root_are_shown_where_they_belong_and_what_a_snapsh
     assert_eq!(world.cells().await, ["12,0 mine"]);
 }
 
-/// Units that its tables have read and written since the last call.
+/// Returns the read and write units of the tables since the last call.
 fn units(cloud: &TestCloud) -> (f64, u64) {
     let cost = cloud.meter.take();
     (cost.read_units(), cost.write_units)
@@ -343,13 +344,13 @@ async fn an_idle_hour_costs_thirty_read_units() {
     let mut live = world.open("bob", folder.path()).await.unwrap();
     live.edit(set(0, "a")).unwrap();
     live.sync().await.unwrap();
-    // `cellar_api::polling` polls sixty times in a settled hour.
+    // `cellar_api::polling` polls sixty times per hour without changes.
     units(&world.cloud);
     for _ in 0..60 {
         assert!(!live.sync().await.unwrap().has_changes());
     }
     assert_eq!(units(&world.cloud), (30.0, 0));
-    // An edit is a write and the reading of its entry.
+    // An edit costs one write and the read of its entry.
     live.edit(set(1, "b")).unwrap();
     live.sync().await.unwrap();
     let (reads, writes) = units(&world.cloud);

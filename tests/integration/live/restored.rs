@@ -1,4 +1,4 @@
-//! A spreadsheet that was restored to an earlier time.
+//! Live sheets of a spreadsheet that was restored to an earlier time.
 
 use cellar::Client;
 use cellar::live::LiveSheet;
@@ -10,14 +10,14 @@ use cellar_tests::faulty_proxy::{Faults, FaultyProxy};
 use super::{World, ids, set, shown};
 use crate::incarnations::restore;
 
-/// The same live sheet, through another proxy: the cloud keeps its name.
+/// Opens the same live sheet through another proxy. The API keeps its name.
 async fn open(world: &World, proxy: &FaultyProxy, folder: &std::path::Path) -> LiveSheet {
     let token = world.cloud.token("bob", Role::Editor);
     let client = Client::new(&proxy.url, Some(&token)).unwrap().with_identity(Some("the stack"));
     LiveSheet::open(client, Some(&token), world.created.id, folder).await.unwrap()
 }
 
-/// A world, and a live sheet that has made three edits, each an entry.
+/// Returns a live sheet with three edits, each an entry.
 async fn with_three_edits() -> (World, tempfile::TempDir, LiveSheet) {
     let world = World::start().await;
     let folder = tempfile::tempdir().unwrap();
@@ -32,13 +32,13 @@ async fn with_three_edits() -> (World, tempfile::TempDir, LiveSheet) {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_never_got_through_is_made_again_and_what_may_have_is_set_aside() {
     let (world, folder, mut live) = with_three_edits().await;
-    // Nobody ever answers to this one.
+    // This edit gets no reply.
     live.edit(set(4, "perhaps")).unwrap();
     world.proxy.set(Faults { drop_reply: 100, ..Faults::default() });
     live.sync().await.unwrap_err();
     world.proxy.set(Faults::default());
     world.proxy.set_offline(true);
-    // These were never sent; the sheet's number is one that others have by then.
+    // These edits were never sent. Another client will use the number of the new sheet.
     let sheet = live.next_sheet();
     live.edit(set(5, "never")).unwrap();
     live.edit(Operation::AddSheet(AddSheet { sheet, name: "Mine".to_owned() })).unwrap();
@@ -71,7 +71,7 @@ async fn what_never_got_through_is_made_again_and_what_may_have_is_set_aside() {
     let next = SheetId(sheet.0 + 1);
     let expected = [(SheetId::FIRST, "Sheet1"), (sheet, "Theirs"), (next, "Renamed")];
     assert_eq!(names, expected.map(|(sheet, name)| (sheet, name.to_owned())));
-    // Once: neither a further round nor a restart does it again.
+    // The outcome is reported once: neither another sync nor a restart reports it again.
     drop(live);
     let mut live = open(&world, &proxy, folder.path()).await;
     assert!(!live.sync().await.unwrap().has_changes());

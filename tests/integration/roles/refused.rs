@@ -1,4 +1,5 @@
-//! What a role does not permit is refused in the words of AWS, and the request fails as it would there.
+//! Actions that a role does not permit are refused with the messages of AWS, and the request fails
+//! as it would in AWS.
 
 use cellar_api::{
     wire::CompleteRequest, wire::CreateRequest, wire::UploadRequest, wire::hexadecimal,
@@ -10,7 +11,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// Takes an action from a statement of the API's role.
+/// Removes an action from a statement of the API's role.
 fn take(template: &mut Value, statement: &str, action: &str) {
     let policies = template["Resources"]["ApiRole"]["Properties"]["Policies"].as_array_mut();
     for policy in policies.unwrap() {
@@ -20,7 +21,7 @@ fn take(template: &mut Value, statement: &str, action: &str) {
                 let before = actions.len();
                 actions.retain(|own| own != action);
                 assert_eq!(actions.len() + 1, before, "{statement} has no {action}");
-                // A statement has one action at least.
+                // A statement must have at least one action.
                 if actions.is_empty() {
                     actions.push(json!("s3:Nothing"));
                 }
@@ -34,7 +35,7 @@ async fn start(change: Change) -> TestCloud {
         .await
 }
 
-/// The one refusal that there was, of this action on what ends so.
+/// Checks that there was exactly one refusal, of this action on a resource with this suffix.
 fn assert_refused(cloud: &TestCloud, action: &str, resource: &str) {
     let denials = cloud.roles.denials();
     assert!(!denials.is_empty(), "nothing was refused");

@@ -1,5 +1,5 @@
-//! One cloud, on which everything that the product does is done once: what nobody needed by then, the
-//! template should not permit.
+//! Uses every feature of the product once on one cloud. The template should not permit actions that
+//! no feature used.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,17 +42,18 @@ use crate::sync::group::{Group, edit};
 
 const PATIENCE: Duration = Duration::from_secs(900);
 const PAUSE: Duration = Duration::from_millis(50);
-/// Entries between two snapshots, and bytes of a segment: as few as can be configured.
+/// Entries between two snapshots, and bytes of a segment: the smallest configurable values.
 const SNAPSHOT_ENTRIES: u32 = 10;
 const SEGMENT_BYTES: u64 = 64 * 1024;
-/// The first segments are offloaded when there are so many.
+/// Number of segments after which the first segments are offloaded.
 const SEGMENTS: u32 = 4;
 
-/// What is permitted and not seen here, and why.
+/// Permitted actions that this test cannot use, each with the reason.
 const UNSEEN: [&str; 12] = [
-    // For an upload that is completed again more than a day later: the API's clock cannot be moved.
+    // Used if an upload is completed again after more than a day: the API's clock cannot be
+    // changed.
     "ApiRole Uploads s3:GetObjectTagging",
-    // Lambda writes what a function prints, with the function's role.
+    // Lambda itself writes logs, with the function's role.
     "ApiRole OwnLogs logs:CreateLogStream",
     "ApiRole OwnLogs logs:PutLogEvents",
     "IndexerRole OwnLogs logs:CreateLogStream",
@@ -63,10 +64,11 @@ const UNSEEN: [&str; 12] = [
     "SnapshotRole OwnLogs logs:PutLogEvents",
     "WebhookRole OwnLogs logs:CreateLogStream",
     "WebhookRole OwnLogs logs:PutLogEvents",
-    // A receiver is given up after 12 hours.
+    // A failing receiver is given up after 12 hours.
     "WebhookRole DeadLetters sqs:SendMessage",
 ];
-/// What the template of this test permits without need, so that the sweep is seen to find such a thing.
+/// A needless permission, which the test adds to the template to prove that it finds such
+/// permissions.
 const NEEDLESS: &str = "ApiRole Needless dynamodb:Scan";
 
 fn permit_needlessly(template: &mut Json) {
@@ -78,7 +80,7 @@ fn permit_needlessly(template: &mut Json) {
     }));
 }
 
-/// Letters that do not compress to much less than half.
+/// Returns letters that compress to about half their size.
 fn noise(seed: u64, letters: usize) -> String {
     let mut state = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut text = String::new();
@@ -96,7 +98,7 @@ fn set_text(row: u32, text: String) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
 }
 
-/// What somebody does with the command.
+/// Uses the features of the command.
 fn by_command(project: &Project) {
     let rows: String = (0..60_000).map(|row| format!("{row},{}\n", noise(row, 12))).collect();
     std::fs::write(project.path("large.csv"), rows).unwrap();
@@ -119,13 +121,13 @@ fn by_command(project: &Project) {
         &["health"],
     ] {
         let run = project.cellar(arguments);
-        // Of a diff, 2 says that there are differences.
+        // Exit code 2 of a diff reports differences.
         let expected = if arguments[0] == "diff" { 2 } else { 0 };
         assert_eq!(run.code, expected, "{}: {run:?}", arguments[0]);
     }
 }
 
-/// Push and pull, as a browser does.
+/// Pushes and pulls like a browser.
 async fn by_browser(cloud: &TestCloud) {
     let group = Group::start(cloud).await;
     let pulled = group.pull(&Json::Null).await;
@@ -138,7 +140,8 @@ async fn create(cloud: &TestCloud, nonce: &str) -> CreateReply {
     cloud.client("alice").create(&request).await.unwrap()
 }
 
-/// Changes a spreadsheet's listing until its tip is split, and has it made of them again: its unfold is lost.
+/// Changes a spreadsheet's listing until its tip is split, and rebuilds the listing from its
+/// events, because the unfold is lost.
 async fn list(cloud: &TestCloud, created: CreateReply) {
     let http = reqwest::Client::new();
     let url = format!("{}v1/spreadsheets/{}/details", cloud.url, created.id);
@@ -159,8 +162,8 @@ async fn list(cloud: &TestCloud, created: CreateReply) {
     assert_eq!(details["members"].as_array().unwrap().len(), 1);
 }
 
-/// A stream of which the table's own stream told only the last event: the indexer reads the others in the stream
-/// itself, in its tip and in its event batch. Then the feed has all of them.
+/// The change stream has only the last event of an event stream: the indexer reads the other events
+/// from the tip and the event batch, and the feed then contains all of them.
 async fn index(cloud: &TestCloud) {
     let (text, number) = (
         |text: &str| AttributeValue::S(text.to_owned()),
@@ -181,12 +184,12 @@ async fn index(cloud: &TestCloud) {
             .item("e", AttributeValue::L(events))
     };
     put("Sweep-1", 0, 2, 2).send().await.unwrap();
-    // One that says nothing that can be read is given up.
+    // An unreadable event is given up.
     put("Sweep-2", TIP_INDEX, 0, 1).item("a", number(1)).send().await.unwrap();
     let tip = put("Sweep-1", TIP_INDEX, 3, 1).item("a", number(1)).item("b", number(0));
     let tip = tip.item("etag", bytes()).item("u", AttributeValue::L(Vec::new()));
     tip.send().await.unwrap();
-    // A request that may write tells the sources to look.
+    // A request that may write makes the event sources poll.
     create(cloud, "indexed").await;
     let operator = cloud.client("operator");
     let told = async || {
@@ -204,7 +207,7 @@ async fn index(cloud: &TestCloud) {
     assert!(!alice.spreadsheets.is_empty());
 }
 
-/// Appends until the log has a segment with this number, and all of its snapshots are made.
+/// Appends until the log has a segment with this number and all its snapshots are finished.
 async fn grow(cloud: &TestCloud, created: CreateReply) -> Position {
     let client = cloud.client("alice");
     let (mut head, mut id) = (created.head, 0);
@@ -220,8 +223,8 @@ async fn grow(cloud: &TestCloud, created: CreateReply) -> Position {
     head
 }
 
-/// Has the worker on snapshots work on so many spreadsheets that it knows nothing of any other: what it knows, it
-/// need not read in an offloaded segment.
+/// Makes the snapshot worker process enough other spreadsheets to evict its cached state, so that
+/// it reads the offloaded segment.
 async fn distract(cloud: &TestCloud) {
     for number in 0..MAX_CACHED_TAILS {
         let created = create(cloud, &format!("distracts {number}")).await;
@@ -231,7 +234,8 @@ async fn distract(cloud: &TestCloud) {
     }
 }
 
-/// Offloads what can be, and reads it as it was at its beginning: by the API and by the worker on snapshots.
+/// Offloads old segments, and reads the state at their start with the API and with the snapshot
+/// worker.
 async fn offload(world: &OldLogs, created: CreateReply) {
     world.clock.advance_ms(2 * DAY_MS);
     let mut deleted = 0;
@@ -268,7 +272,7 @@ async fn offload(world: &OldLogs, created: CreateReply) {
     tokio::time::timeout(PATIENCE, wait).await.expect("all snapshots are made anew");
 }
 
-/// A sheet of so many tiles that its index names others.
+/// Imports a sheet with so many tiles that its index refers to chunks of the index.
 async fn import(cloud: TestCloud) -> TestCloud {
     let importer = Importer::on(cloud).await;
     let sheet = Written::new(200, &[0, 1, 2, 5, 127, 128, 129], 5);
@@ -279,7 +283,7 @@ async fn import(cloud: TestCloud) -> TestCloud {
     importer.cloud
 }
 
-/// How often a permission was needed.
+/// Returns how often a permission was used.
 fn used(roles: &Roles, role: &str, action: &str) -> u64 {
     let permissions = roles.permissions().into_iter();
     permissions.filter(|one| one.role == role && one.action == action).map(|one| one.used).sum()
@@ -296,7 +300,8 @@ async fn edit_on(cloud: &TestCloud, created: CreateReply, client: &str) -> Posit
     base
 }
 
-/// Large entries in snapshots: one whose body is there, and one whose body is lost after it was kept.
+/// Builds snapshots with large entries: one whose body exists, and one whose body was lost after
+/// its completion.
 async fn read_bodies(world: &OldLogs) {
     let cloud = &world.cloud;
     let (created, client) = (create(cloud, "bodies").await, cloud.client("alice"));
@@ -338,8 +343,8 @@ async fn read_bodies(world: &OldLogs) {
     }
 }
 
-/// Objects that are not there: an upload that nobody made is completed, and an entry stands in the log whose
-/// body never was.
+/// Reads missing objects: completes an upload without an object, and reads an entry whose body
+/// never existed.
 async fn miss(world: &OldLogs) {
     let cloud = &world.cloud;
     let created = create(cloud, "missing").await;
@@ -370,7 +375,7 @@ async fn miss(world: &OldLogs) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_roles_permit_what_is_done_and_no_more() {
     let receiver = TestReceiver::start().await;
-    // Away at first: later on, what events say has to be looked for.
+    // The receiver is unavailable at first, so that later deliveries must look up their events.
     receiver.answers(Answer::Status(503));
     let webhook = Some(Webhook { url: receiver.url().to_owned(), payloads: true });
     let configure = |config: &mut cellar_stacks::Config| {
@@ -403,7 +408,8 @@ async fn the_roles_permit_what_is_done_and_no_more() {
 
     let roles = &world.cloud.roles;
     let expected: Vec<&str> = [NEEDLESS].into_iter().chain(UNSEEN).collect();
-    // The relay and the worker may still be at it; and what cannot be indexed is given up after 102 s.
+    // The relay and the worker may still be running, and the indexer gives up an unreadable record
+    // only after 102 s.
     let wait = async {
         while unused(roles).len() > expected.len() {
             tokio::time::sleep(PAUSE).await;

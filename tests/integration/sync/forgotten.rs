@@ -1,4 +1,4 @@
-//! Clients whose entries are behind a snapshot, or gone with a restore.
+//! Clients whose entries are before a snapshot, or were lost in a restore.
 
 use cellar_base::position::Position;
 use cellar_tests::cloud::TestCloud;
@@ -29,12 +29,12 @@ async fn what_a_snapshot_has_swallowed_is_still_known_and_pulled_anew() {
         assert_eq!(pulled["lastMutationIDChanges"], last, "names are in the root");
         assert_eq!(keys(&pulled)[0], "root");
         assert_eq!(pulled["cookie"]["snapshot"], pulled["patch"][1]["value"]["position"]);
-        // A view that begins with the newest root is not made anew.
+        // A view that starts with the newest root is not reset.
         let pushed = group.push(&[]).await;
         assert_eq!(pushed["results"], json!([]));
         assert_eq!(group.pull(&pulled["cookie"]).await["patch"], json!([]));
     }
-    // A process that knows nothing, and bases behind all entries of the clients.
+    // A process without cached state, and bases after all entries of the clients.
     let cold = group.at_url(&cloud.another_api(&cloud.database_url).await);
     let head = cloud.client("alice").head(group.spreadsheet.id, None).await.unwrap().head;
     let next = [edit("odd", 13, head.pack(), "again"), edit("odd", 14, head.pack(), "next")];
@@ -53,7 +53,7 @@ async fn after_a_restore_clients_begin_anew_and_nothing_is_wedged() {
     let restored = group.at_url(&cloud.api_at_incarnation(1).await);
     let lost = json!({"error": "ClientStateNotFound"});
     assert_eq!(restored.pull(&pulled["cookie"]).await, lost);
-    // What it made on the state of before is rejected, once, and its numbers go on.
+    // Mutations based on the old state are rejected once, and the numbering continues.
     let old = [edit("a", 1, 0, "before"), edit("a", 2, 1, "old")];
     let pushed = restored.push(&old).await;
     assert_eq!(statuses(&pushed), ["duplicate", "rejected"]);

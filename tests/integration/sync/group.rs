@@ -1,4 +1,4 @@
-//! A client group of the Replicache protocol, by hand.
+//! A client group of the Replicache protocol, without the Replicache client.
 
 use cellar_api::cost::{Cost, HEADER};
 use cellar_api::{wire::CreateReply, wire::CreateRequest};
@@ -6,7 +6,7 @@ use cellar_catalog::access::Role;
 use cellar_tests::cloud::TestCloud;
 use serde_json::{Value, json};
 
-/// Somebody's clients, and where they push to.
+/// The clients of a person, and their push URL.
 #[derive(Clone)]
 pub(crate) struct Group {
     http: reqwest::Client,
@@ -17,7 +17,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Alice's group `g` in a new spreadsheet.
+    /// Returns Alice's group `g` in a new spreadsheet.
     pub(crate) async fn start(cloud: &TestCloud) -> Self {
         let request = CreateRequest::new("sync".to_owned());
         let spreadsheet = cloud.client("alice").create(&request).await.unwrap();
@@ -87,7 +87,7 @@ impl Group {
     }
 }
 
-/// A mutation that sets A1, made on the spreadsheet's entry `base`.
+/// Returns a mutation that sets A1, based on the spreadsheet's entry `base`.
 pub(crate) fn edit(client: &str, id: u64, base: u64, text: &str) -> Value {
     let cells = json!([{"row": 0, "column": 0, "value": text}]);
     args(client, id, &json!({"base": base, "incarnation": 0, "op": {"setCells": {"cells": cells}}}))
@@ -97,13 +97,13 @@ pub(crate) fn args(client: &str, id: u64, args: &Value) -> Value {
     json!({"clientID": client, "id": id, "name": "edit", "args": args, "timestamp": 1.5})
 }
 
-/// The status of each mutation of a push.
+/// Returns the status of each mutation of a push.
 pub(crate) fn statuses(reply: &Value) -> Vec<&str> {
     let results = reply["results"].as_array().unwrap();
     results.iter().map(|result| result["status"].as_str().unwrap()).collect()
 }
 
-/// The keys that a pull puts.
+/// Returns the keys that a pull puts.
 pub(crate) fn keys(reply: &Value) -> Vec<&str> {
     let patch = reply["patch"].as_array().unwrap();
     patch.iter().filter_map(|operation| operation["key"].as_str()).collect()

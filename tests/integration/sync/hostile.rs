@@ -1,4 +1,5 @@
-//! Hostile pushes and pulls: each has a precise answer, nothing is lost, no client is wedged.
+//! Hostile pushes and pulls: each gets a specific response, no data is lost, and no client is
+//! blocked.
 
 use cellar_api::{wire::CreateRequest, wire::ProblemKind};
 use cellar_base::limits::{
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::group::{Group, args, edit, statuses};
 
-/// The problem that a call is answered with.
+/// Returns the problem of a call's response.
 async fn problem(group: &Group, call: &str, body: String) -> ProblemKind {
     let response = group.post(call, body).await;
     let problem: cellar_api::wire::Problem =

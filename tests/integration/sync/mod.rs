@@ -30,7 +30,7 @@ async fn what_is_pushed_is_pulled_and_acknowledged_in_one_reply() {
     let nothing = group.pull(&pulled["cookie"]).await;
     assert_eq!(nothing["cookie"], pulled["cookie"]);
     assert_eq!((&nothing["patch"], &nothing["lastMutationIDChanges"]), (&json!([]), &json!({})));
-    // From the beginning, everything again.
+    // A pull without a cookie returns everything.
     let all = group.pull(&Value::Null).await;
     assert_eq!(all["lastMutationIDChanges"], json!({"a": 2}));
     assert_eq!(all["cookie"], pulled["cookie"]);
@@ -45,7 +45,7 @@ async fn a_push_repeated_and_out_of_order_is_in_the_log_once() {
     assert_eq!(statuses(&group.push(&mutations[3..]).await), ["gap"]);
     let mixed = group.push(&mutations).await;
     assert_eq!(statuses(&mixed), ["duplicate", "duplicate", "appended", "appended"]);
-    // By a process that knows nothing of the client.
+    // By a process that has not cached the client.
     let cold = group.at_url(&cloud.another_api(&cloud.database_url).await);
     assert_eq!(statuses(&cold.push(&mutations).await), ["duplicate"; 4]);
     assert_eq!(statuses(&cold.push(&[]).await), [""; 0]);
@@ -64,7 +64,7 @@ async fn each_client_of_a_group_has_its_own_numbers_and_no_other_group_learns_of
     let gap = [edit("a", 4, 0, "4"), edit("b", 2, 0, "5"), edit("a", 5, 0, "6")];
     assert_eq!(statuses(&group.push(&gap).await), ["gap", "appended", "gap"]);
     assert_eq!(group.pull(&start).await["lastMutationIDChanges"], json!({"a": 2, "b": 2}));
-    // Another group of hers, and a group of the same name of somebody else.
+    // Another group of the same person, and a group of the same name of another person.
     let other = group.named("h");
     let bobs = group.with_token(cloud.token("bob", Role::Editor));
     for (entries, another) in [(4, &other), (5, &bobs)] {
@@ -93,14 +93,15 @@ async fn a_warm_push_costs_a_write_and_a_pull_of_nothing_a_read() {
     assert_eq!((nothing.read_units(), nothing.write_units), (1.0, 0));
     group.push(&[edit("a", 5, 4, "news")]).await;
     let (_, news) = group.pull_with_cost(&all["cookie"]).await;
-    // What is behind the cookie, and whether there is a newer snapshot.
+    // Reads the entries after the cookie, and checks for a newer snapshot.
     assert_eq!((news.read_units(), news.write_units), (1.5, 0));
-    // A process that knows nothing reads from the base on.
+    // A process without cached state reads from the base on.
     let cold = group.at_url(&cloud.another_api(&cloud.database_url).await);
     let (_, cost) = cold.push_with_cost(&[edit("a", 6, 5, "cold")]).await;
-    // And half a unit is for what the catalog says.
+    // The half unit is the read of the listing.
     assert_eq!((cost.read_units(), cost.write_units), (1.0, 1));
-    // If no entry of the client is there, it makes sure and looks the client up.
+    // If no entry of the client is found, it reads again with strong consistency and looks up the
+    // client.
     let bobs = group.with_token(cloud.token("bob", Role::Editor));
     bobs.push(&[edit("b", 1, 6, "between")]).await;
     let cold = group.at_url(&cloud.another_api(&cloud.database_url).await);
@@ -121,7 +122,7 @@ async fn who_pushes_learns_what_was_missed() {
     let entries = pushed["entries"].as_array().unwrap();
     let positions: Vec<u64> = entries.iter().map(|e| e["position"].as_u64().unwrap()).collect();
     assert_eq!((positions, &pushed["head"]), (vec![1, 2], &json!(3)));
-    // The row that its author saw is two further down.
+    // The row that its author saw has moved down by two.
     let committed = &pushed["results"][0]["committed"][0]["setCells"]["cells"][0];
     assert_eq!(committed["row"], 2);
 }

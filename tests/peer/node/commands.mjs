@@ -1,10 +1,10 @@
-// Operations of Cellar, as JSON, as the commands of o-spreadsheet that mean the same.
+// Converts operations of Cellar (JSON) to equivalent commands of o-spreadsheet.
 
 export const SHEET = "sheet";
 export const SHEET_NAME = "Sheet1";
 const GENERAL = "General";
 
-/** The commands of an operation, one behind the other. */
+/** Returns the commands of an operation in order. */
 export function commandsOf(operation) {
     const [[kind, fields]] = Object.entries(operation);
     switch (kind) {
@@ -36,7 +36,7 @@ export function commandsOf(operation) {
 
 function updateCell({ row, column, value, format }) {
     const command = { type: "UPDATE_CELL", sheetId: SHEET, row, col: column };
-    // What is absent stays as it was.
+    // Absent fields stay unchanged.
     if (value !== undefined) command.content = value === null ? "" : String(value);
     if (format !== undefined) command.format = formatOf(format);
     return command;
@@ -66,7 +66,7 @@ function remove(dimension, { spans }) {
     };
 }
 
-/** Every span of rows with every span of columns. */
+/** Returns the zones at the intersections of row spans and column spans. */
 function zones({ rows, columns }) {
     return rows.flatMap((row) =>
         columns.map((column) => ({

@@ -1,6 +1,6 @@
-// Two users of o-spreadsheet edit one sheet at once. Reads lines of JSON: first the sheet, then for each
-// pair what one user committed and what the other did without having seen it. Writes for each pair one
-// line: the cells that both users end with.
+// Lets two users of o-spreadsheet edit one sheet concurrently. Reads lines of JSON: first the sheet, then pairs of
+// edits: the committed operations of one user, and the operation of the other user, who has not seen them. Writes one
+// line per pair: the final cells, which must be equal for both users.
 
 import { createInterface } from "node:readline";
 import { JSDOM } from "jsdom";
@@ -10,7 +10,7 @@ const FIRST_REVISION = "START_REVISION";
 
 const { CommandResult, Model, helpers } = await load();
 
-/** o-spreadsheet wants a browser's window when it is loaded, and something to measure texts with. */
+/** Loads o-spreadsheet, which needs a browser window and a canvas that measures texts. */
 async function load() {
     const { window } = new JSDOM("", { pretendToBeVisual: true });
     window.Path2D = class {};
@@ -23,19 +23,19 @@ async function load() {
     for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(window))) {
         if (!(name in globalThis)) Object.defineProperty(globalThis, name, property);
     }
-    // It tells how long it took to create each model.
+    // o-spreadsheet logs the creation time of each model.
     console.debug = () => {};
-    // Its package names a file that is not in it.
+    // The entry point that the package declares does not exist.
     return import("@odoo/o-spreadsheet/dist/o_spreadsheet.esm.js");
 }
 
-/** Accepts a revision only on the newest one, and sends it to everybody, as the engine's servers do. */
+/** A server that accepts a revision only on top of the newest revision, and broadcasts accepted revisions. */
 class Server {
     users = new Map();
     accepted = [];
     head = FIRST_REVISION;
 
-    /** The transport of one user, who is cut off until `connect`. */
+    /** Returns the transport of one user, who is offline until `connect`. */
     transport() {
         const user = { seen: 0, connected: false, sent: [], receive: () => {} };
         return {
@@ -54,7 +54,7 @@ class Server {
         this.run();
     }
 
-    /** Carries messages to and fro until nobody has anything left to say. */
+    /** Delivers messages until no connected user has messages to send or receive. */
     run() {
         const connected = [...this.users.values()].filter((user) => user.connected);
         for (let idle = false; !idle; ) {
@@ -91,7 +91,7 @@ class User {
     do(operation) {
         for (const { type, ...fields } of commandsOf(operation)) {
             const { isSuccessful, reasons } = this.model.dispatch(type, fields);
-            // What would change nothing is refused, too.
+            // Commands that change nothing are also refused.
             if (!isSuccessful && !reasons.includes(CommandResult.NoChanges)) {
                 throw new Error(`${type} is refused: ${reasons}`);
             }
@@ -119,14 +119,14 @@ function pair(sheet, { committed, mine }) {
     }
     second.do(mine);
     server.connect(second.transport.user);
-    if (!second.model.getters.isFullySynchronized()) throw new Error("something was not sent");
+    if (!second.model.getters.isFullySynchronized()) throw new Error("the second user has unsent revisions");
     const cells = first.cells();
     const [one, two] = [cells, second.cells()].map((cells) => JSON.stringify(cells));
     if (one !== two) throw new Error(`the users do not converge: ${one} and ${two}`);
     return cells;
 }
 
-/** The sheet of the first line: how many rows and columns it has, and its texts. */
+/** Returns the sheet of the first line, with its size and texts. */
 function sheetOf({ rows, columns, cells }) {
     const texts = cells.map(([row, column, text]) => [helpers.toXC(column, row), text]);
     return {
@@ -153,5 +153,5 @@ for await (const line of createInterface({ input: process.stdin })) {
     }
     process.stdout.write(`${JSON.stringify(reply)}\n`);
 }
-// Timers of the window would keep the process.
+// Timers of the window would keep the process running.
 process.exit(0);

@@ -1,6 +1,5 @@
-# Serves the emulator, but for one thing that it gets wrong: a table that was imported and has no name in
-# the template keeps the name that it has. (The emulator makes another, empty one, under the name that it
-# would have given it.)
+# Runs the emulator with a fix: an imported table that has no name in the template keeps its name. Without the
+# fix, the emulator creates a second, empty table under a generated name.
 import runpy
 
 from ministack.services.cloudformation import provisioners

@@ -9,7 +9,7 @@ use crate::table::escape;
 /// Separator of columns.
 const GAP: &str = "   ";
 
-/// Formats the details: a line per fact, member and link.
+/// Formats the details with one line for each property, member and link.
 pub(super) fn format_details(details: &DetailsReply, now_s: u64) -> Vec<String> {
     let name = match details.name.as_str() {
         "" => "(no name; set one with `cellar rename`)".to_owned(),
@@ -36,7 +36,7 @@ pub(super) fn format_details(details: &DetailsReply, now_s: u64) -> Vec<String> 
     lines
 }
 
-/// Formats share links, a line each.
+/// Formats share links with one line for each link.
 pub(super) fn format_links(links: &[LinkView], now_s: u64) -> Vec<String> {
     let line = |link: &LinkView| {
         let role = link.role.role().to_string();
@@ -51,7 +51,7 @@ pub(super) fn format_links(links: &[LinkView], now_s: u64) -> Vec<String> {
     links.iter().map(line).collect()
 }
 
-/// Formats changes of the details, a line each.
+/// Formats changes of the details with one line for each change.
 pub(super) fn format_changes(changes: &[ChangeView]) -> Vec<String> {
     let width = changes.iter().map(|it| escape(&it.by.subject).chars().count()).max().unwrap_or(0);
     let line = |change: &ChangeView| {
@@ -61,7 +61,7 @@ pub(super) fn format_changes(changes: &[ChangeView]) -> Vec<String> {
     changes.iter().map(line).collect()
 }
 
-/// Formats one change: time, person and what changed.
+/// Formats one change with its time, author and description.
 pub(in crate::cli) fn format_change(change: &ChangeView) -> String {
     [utc(change.created_s), escape(&change.by.subject), describe_change(change)].join(GAP)
 }
@@ -86,7 +86,7 @@ fn describe_change(change: &ChangeView) -> String {
         ("Unarchived", _) => "unarchived the spreadsheet".to_owned(),
         ("Deleted", _) => "deleted the spreadsheet".to_owned(),
         ("Undeleted", _) => "undeleted the spreadsheet".to_owned(),
-        // A kind of change that a newer server has introduced.
+        // Newer servers may report kinds of changes that this version does not know.
         (other, _) => escape(other),
     }
 }

@@ -2,7 +2,7 @@
 
 use cellar_catalog::spreadsheet::LinkSecret;
 
-/// Generates a random secret. One random UUID has only 122 random bits, so two are hashed.
+/// Generates a random secret. Hashes two random UUIDs, because one UUID has only 122 random bits.
 pub(super) fn generate_secret() -> LinkSecret {
     let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 link secret");
     for _ in 0..2 {

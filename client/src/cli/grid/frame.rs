@@ -8,13 +8,13 @@ use console::{Alignment, measure_text_width, pad_str, truncate_str};
 use super::state::{Grid, Typing, VisibleSize};
 use crate::table::escape;
 
-/// The lines of the screen that are not rows: the title, the column letters, and the input line.
+/// Number of screen lines that are not rows: the title, the column letters and the input line.
 const OTHER_LINES: u16 = 3;
 const HELP: &str = "type to set · Enter edit cell · ^G go to · ^O insert row · ^K delete row · ^Z undo · \
                     ^PgDn next sheet · ^Q quit";
 const CUT: &str = "…";
 
-/// The style of a part of a line. Without colors, so that it is readable on every background.
+/// Style of a part of a line. Uses no colors, so that the text is readable on every background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -22,7 +22,7 @@ pub(super) enum Style {
     Dim,
     /// The cell at the cursor, and messages.
     Selected,
-    /// Cells that others just changed.
+    /// Cells that other users have just changed.
     Changed,
 }
 
@@ -33,7 +33,7 @@ pub(super) type FrameLine = Vec<(String, Style)>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) lines: Vec<FrameLine>,
-    /// The column and the line of the text cursor.
+    /// Column and line of the text cursor.
     pub(super) text_cursor: Option<(u16, u16)>,
 }
 
@@ -48,15 +48,15 @@ pub(super) struct Size {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Contents {
     pub(super) sheet_name: String,
-    /// The texts of the visible cells, and whether they are aligned right.
+    /// The texts of the visible cells, each with a flag that is set for right alignment.
     pub(super) cells: BTreeMap<CellName, (String, bool)>,
-    /// The visible cells that others have changed since the last key.
+    /// The visible cells that other users have changed since the last key press.
     pub(super) changed: BTreeSet<CellName>,
     pub(super) status: String,
 }
 
 impl Contents {
-    /// Returns the text of a cell for editing.
+    /// Returns the text that is edited when the user edits a cell.
     pub(super) fn cell_text(&self, name: CellName) -> &str {
         self.cells.get(&name).map_or("", |(text, _)| text)
     }
@@ -74,7 +74,7 @@ impl Layout {
         Self { size, column_width: usize::from(column_width) }
     }
 
-    /// Returns how many rows and columns fit when the first visible row is `first_row`.
+    /// Returns how many rows and columns fit on the screen if `first_row` is the first visible row.
     pub(super) fn visible_size(&self, first_row: u32) -> VisibleSize {
         let rows = u32::from(self.size.lines.saturating_sub(OTHER_LINES)).max(1);
         let width = usize::from(self.size.columns).saturating_sub(gutter_width(first_row, rows));
@@ -145,13 +145,13 @@ impl Layout {
         cells.first.column..=cells.last.column
     }
 
-    /// Pads or truncates a text to the width of a column, with a space after it.
+    /// Pads or truncates a text to the width of a column, and appends a space.
     fn cell(&self, text: &str, alignment: Alignment) -> String {
         let width = self.column_width.saturating_sub(1);
         format!("{} ", pad_str(text, width, alignment, Some(CUT)))
     }
 
-    /// Renders the text input, the message, or the help, and returns the position of the text cursor.
+    /// Renders the text input, the message or the help. Returns the position of the text cursor.
     fn input_line(&self, grid: &Grid) -> (FrameLine, Option<(u16, u16)>) {
         let (label, input) = match &grid.typing {
             None => {
@@ -166,7 +166,7 @@ impl Layout {
         };
         let label = format!("{label}: ");
         let width = self.width().saturating_sub(measure_text_width(&label) + 1);
-        // The text directly before the cursor stays visible.
+        // Skip leading text so that the text before the cursor stays visible.
         let before_cursor = escape(input.before_cursor());
         let skipped = skipped_bytes(&before_cursor, width);
         let text = escape(&input.text());
@@ -180,14 +180,14 @@ impl Layout {
     }
 }
 
-/// Returns how many bytes at the start of a text must be skipped for the rest to fit in `width`.
+/// Returns how many leading bytes of a text must be skipped so that the rest fits in `width`.
 fn skipped_bytes(text: &str, width: usize) -> usize {
     let mut starts = text.char_indices().map(|(start, _)| start).chain([text.len()]);
     let fits = |start: &usize| measure_text_width(text.get(*start..).unwrap_or_default()) <= width;
     starts.find(fits).unwrap_or(0)
 }
 
-/// Returns the width of the row numbers and the space after them.
+/// Returns the width of the row numbers, including the space after them.
 fn gutter_width(first_row: u32, rows: u32) -> usize {
     (u64::from(first_row) + u64::from(rows)).to_string().len() + 1
 }

@@ -1,7 +1,7 @@
 //! `cellar edit`: a grid in the terminal.
 //!
-//! `state` maps keys to changes of the grid and `frame` renders it, both without a terminal. `terminal`
-//! reads keys and draws. `session` holds the spreadsheet.
+//! `state` maps keys to changes of the grid, and `frame` renders the grid. Neither needs a
+//! terminal. `terminal` reads keys and draws the frame. `session` manages the live spreadsheet.
 
 mod frame;
 mod key;
@@ -24,9 +24,9 @@ use session::Session;
 use state::Action;
 use terminal::{Input, Terminal, spawn_input_reader};
 
-/// The maximum time for which the loading of cells delays keys.
+/// Maximum delay of a key press while cells are loaded.
 const REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
-/// The maximum time for sending the last edits after the user quits.
+/// Maximum time to send the last edits after the user quits.
 const FINAL_SYNC_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(super) async fn run(
@@ -46,7 +46,7 @@ pub(super) async fn run(
     let result = run_grid(&mut session, &terminal, args.column_width).await;
     drop(terminal);
     result?;
-    // Unsent edits are on disk: a failure loses nothing.
+    // A failure loses no edits, because unsent edits are saved on disk.
     let _ = timeout(FINAL_SYNC_TIMEOUT, session.sync()).await;
     session.take_messages().into_iter().for_each(|message| output.note(message));
     match session.count_unsent() {
@@ -81,7 +81,7 @@ async fn run_grid(
                 // The terminal is gone.
                 let Some(input) = input else { return Ok(()) };
                 let mut next = Some(input);
-                // Pasted text is handled as a whole before the grid is drawn again.
+                // Handle pasted text completely before the grid is drawn again.
                 while let Some(input) = next {
                     match input {
                         Input::Resized => layout = Layout::new(Terminal::size()?, column_width),
@@ -94,7 +94,8 @@ async fn run_grid(
                     next = inputs.try_recv().ok();
                 }
             }
-            // A key cancels a sync in progress. The next sync repeats it without loss.
+            // A key press cancels a running sync. This loses nothing, because the next sync repeats
+            // the work.
             delay_ms = sync_when_due(next_sync, session) => {
                 next_sync = Instant::now() + Duration::from_millis(delay_ms);
             }
@@ -102,8 +103,8 @@ async fn run_grid(
     }
 }
 
-/// Syncs at `next_sync`, or when the server reports new entries. Returns the delay before the next sync, in
-/// milliseconds.
+/// Syncs at time `next_sync`, or earlier if the server reports new entries. Returns the delay until
+/// the next sync, in milliseconds.
 async fn sync_when_due(next_sync: Instant, session: &mut Session) -> u64 {
     tokio::select! {
         () = sleep_until(next_sync) => {}

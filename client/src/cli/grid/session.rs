@@ -1,4 +1,4 @@
-//! The live spreadsheet of the grid.
+//! The live spreadsheet that the grid shows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use crate::Pokes;
 use crate::client::random;
 use crate::live::{EditOutcome, LiveError, LiveSheet, Settlement, SyncReport, poll_event};
 
-/// The maximum number of own edits that can be undone.
+/// Maximum number of own edits that can be undone.
 const MAX_UNDO: usize = 1_000;
 
 pub(super) struct Session {
@@ -30,13 +30,13 @@ pub(super) struct Session {
     pub(super) grid: Grid,
     pub(super) contents: Contents,
     polling: Polling,
-    /// Why the last sync failed.
+    /// Reason why the last sync failed.
     offline: Option<String>,
-    /// The positions of the own edits of this session that can be undone, oldest first.
+    /// Positions of the edits of this session that can be undone, oldest first.
     undoable: Vec<Position>,
     /// Messages to print after the grid is closed.
     messages: Vec<String>,
-    /// The rectangle and the position of the last refresh.
+    /// Rectangle and position of the last refresh.
     last_refresh: Option<(Rectangle, Position)>,
     formulas_in_view: bool,
 }
@@ -70,7 +70,8 @@ impl Session {
         std::mem::take(&mut self.messages)
     }
 
-    /// Handles a key. An edit is on disk when this returns.
+    /// Handles a key. If the key makes an edit, the edit is saved on disk before this method
+    /// returns.
     pub(super) fn press(&mut self, key: Key, layout: &Layout) -> Action {
         self.contents.changed.clear();
         let cell_text = self.contents.cell_text(self.grid.cursor).to_owned();
@@ -113,7 +114,8 @@ impl Session {
         self.pokes.wait_beyond(self.live.position()).await;
     }
 
-    /// Sends unsent edits and fetches new entries. Returns the delay before the next sync, in milliseconds.
+    /// Sends unsent edits and fetches new entries. Returns the delay until the next sync, in
+    /// milliseconds.
     pub(super) async fn sync(&mut self) -> u64 {
         let result = self.live.sync().await;
         let (polling, delay_ms) = self.polling.step(poll_event(&result), random());
@@ -170,7 +172,8 @@ impl Session {
         self.contents.status = self.status();
     }
 
-    /// Returns the name of the current sheet. Switches to the first sheet if others have deleted the current one.
+    /// Returns the name of the current sheet. If another user has deleted it, switches to the first
+    /// sheet.
     fn sheet_name(&mut self) -> Option<String> {
         let sheets = self.live.sheets();
         let is_current = |sheet: &&SheetView| sheet.sheet == self.grid.sheet;
@@ -194,7 +197,8 @@ impl Session {
             })
             .collect();
         self.formulas_in_view = reply.cells.iter().any(|entry| entry.cell.formula.is_some());
-        // Unsent edits and other rectangles also cause differences, which are not changes by others.
+        // Differences that result from unsent edits or from showing another rectangle are not
+        // changes by other users.
         let others_changed = |(shown, position): (Rectangle, Position)| {
             shown == rectangle
                 && position < self.live.position()

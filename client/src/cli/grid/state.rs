@@ -1,4 +1,4 @@
-//! The state of the grid (cursor, scroll position, text input) and the effects of keys.
+//! State of the grid (cursor, scroll position and text input), and the effects of keys on it.
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_sheet::a1::{CellName, Range, Rectangle};
@@ -10,7 +10,7 @@ use cellar_sheet::operation::{
 use super::key::Key;
 use super::text_input::TextInput;
 
-/// An action outside the grid that a key asks for.
+/// An action that a key requests and that the grid state cannot perform.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Action {
     None,
@@ -23,7 +23,7 @@ pub(super) enum Action {
     Quit,
 }
 
-/// The number of rows and columns on the screen, at least 1 each.
+/// Number of rows and columns on the screen. Each is at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct VisibleSize {
     pub(super) rows: u32,
@@ -47,7 +47,7 @@ pub(super) struct Grid {
     pub(super) typing: Option<Typing>,
     /// The column in which tabbing started.
     tabbed_from: Option<u32>,
-    /// A message, shown until the next key.
+    /// A message that is shown until the next key press.
     pub(super) notice: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl Grid {
         Rectangle { first: self.top_left, last: CellName { row, column } }
     }
 
-    /// Shows another sheet from its first cell.
+    /// Shows another sheet, starting at its first cell.
     pub(super) fn switch_to_sheet(&mut self, sheet: SheetId) {
         *self = Self::new(sheet);
     }

@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use super::frame::{Frame, Size, Style};
 use super::key::Key;
 
-/// The interval at which the reading thread checks whether the receiver still exists.
+/// Interval at which the reading thread checks whether the receiver was dropped.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// An event of the terminal.
@@ -29,7 +29,8 @@ pub(super) enum Input {
     Resized,
 }
 
-/// The terminal in raw mode on the alternate screen. Dropping restores it.
+/// The terminal in raw mode, showing the alternate screen. Dropping this value restores the
+/// terminal.
 pub(super) struct Terminal(());
 
 impl Terminal {
@@ -66,7 +67,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // A failure cannot be reported any more.
+        // Ignore the failure, because it can no longer be reported.
         let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
         let _ = disable_raw_mode();
     }
@@ -81,11 +82,11 @@ fn attribute(style: Style) -> Attribute {
     }
 }
 
-/// Starts a thread that reads the terminal, and returns the channel of its events. The channel closes when the
-/// terminal is gone.
+/// Starts a thread that reads the terminal. Returns the channel that receives the events. The
+/// channel is closed when the terminal is closed.
 pub(super) fn spawn_input_reader() -> mpsc::UnboundedReceiver<Input> {
     let (sender, receiver) = mpsc::unbounded_channel();
-    // Reading blocks, so it needs its own thread.
+    // Reading blocks, so it needs a separate thread.
     thread::spawn(move || {
         while !sender.is_closed() {
             let event = match poll(POLL_INTERVAL) {
@@ -107,7 +108,7 @@ fn convert_event(event: &Event) -> Vec<Input> {
         Event::Key(key) if key.kind != KeyEventKind::Release => {
             convert_key(*key).map(Input::Key).into_iter().collect()
         }
-        // A paste acts like typing. Line ends move to the next row.
+        // Pasted text is handled like typed text. A line break moves to the next row.
         Event::Paste(text) => text.chars().filter_map(pasted_key).map(Input::Key).collect(),
         Event::Resize(..) => vec![Input::Resized],
         _ => Vec::new(),

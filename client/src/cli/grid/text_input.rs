@@ -10,7 +10,7 @@ pub(super) struct TextInput {
 }
 
 impl TextInput {
-    /// Returns an input with the cursor at the end of `text`.
+    /// Creates an input that contains `text`, with the cursor at the end.
     pub(super) fn new(text: &str) -> Self {
         Self { before_cursor: text.to_owned(), after_cursor: String::new() }
     }
@@ -24,7 +24,7 @@ impl TextInput {
         &self.before_cursor
     }
 
-    /// Edits the text or moves the cursor. Ignores keys without a meaning here.
+    /// Edits the text or moves the cursor. Ignores all other keys.
     pub(super) fn press(&mut self, key: Key) {
         match key {
             Key::Character(character) => self.before_cursor.push(character),

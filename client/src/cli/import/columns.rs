@@ -9,7 +9,8 @@ use crate::table::escape;
 /// Maximum number of column groups in a description.
 const MAX_GROUPS: usize = 8;
 
-/// Describes the column types: `Columns: A:E text, F:G numbers`. Returns `None` for a workbook.
+/// Describes the column types, for example as `Columns: A:E text, F:G numbers`. Returns `None` for
+/// a workbook.
 pub(super) fn describe_types(survey: Option<&Survey>) -> Option<String> {
     let mut groups: Vec<(usize, usize, &'static str)> = Vec::new();
     for (column, typing) in survey?.typings.iter().enumerate() {

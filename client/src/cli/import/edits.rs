@@ -13,7 +13,7 @@ use crate::cli::warnings;
 use crate::import::delimiter_hint;
 use crate::import::edits::{EditsProgress, JournalKey, Plan, Target, run as send};
 
-/// Without a terminal, progress is printed each time this percentage of the cells was imported.
+/// If there is no terminal, progress is printed whenever this percentage of the cells was imported.
 const PRINT_EVERY_PERCENT: usize = 10;
 
 pub(super) async fn run(
@@ -50,7 +50,7 @@ pub(super) async fn run(
     let mut reporter = ProgressReporter::new(*output, plan.cells);
     let imported = tokio::select! {
         imported = send(&client, &plan, &target, |progress| reporter.report(progress)) => imported,
-        // The journal is written before each request, so an interrupted import can be resumed.
+        // An interrupted import can be resumed, because the journal is written before each request.
         _ = tokio::signal::ctrl_c() => {
             reporter.end();
             let committed_cells = reporter.committed_cells;
@@ -100,7 +100,7 @@ fn format_rate(state: &indicatif::ProgressState, text: &mut dyn std::fmt::Write)
     let _ = text.write_str(&grouped(cells_per_second));
 }
 
-/// Shows the progress: a bar on a terminal, lines otherwise, nothing with `--json`.
+/// Shows the progress as a bar on a terminal and as lines otherwise. Shows nothing with `--json`.
 struct ProgressReporter {
     output: Output,
     bar: Option<indicatif::ProgressBar>,
@@ -133,7 +133,7 @@ impl ProgressReporter {
         }
     }
 
-    /// Returns whether a line is to be printed now. The end is printed exactly once.
+    /// Returns whether to print a line now. The final line is printed exactly once.
     fn is_line_due(&mut self, progress: EditsProgress) -> bool {
         let EditsProgress { committed_cells, cells } = progress;
         let percent = committed_cells.saturating_mul(100).checked_div(cells).unwrap_or(100);
@@ -166,7 +166,8 @@ mod tests {
             ProgressReporter { output, bar: None, committed_cells: 0, next_line_percent: 0 };
         let mut due = |batch: usize, cells: usize| -> Vec<usize> {
             reporter.next_line_percent = 0;
-            // The end is reported twice: after the last batch, and when nothing is left to send.
+            // Completion is reported twice: after the last batch, and when there is nothing left to
+            // send.
             let reports = (0..cells).step_by(batch).chain([cells, cells]);
             reports
                 .filter(|&committed_cells| {

@@ -20,12 +20,12 @@ use crate::table::escape;
 
 /// Interval of progress updates, in milliseconds.
 const PROGRESS_INTERVAL_MS: u64 = 100;
-/// Interval of progress lines without a terminal, in seconds.
+/// Interval of progress lines if there is no terminal, in seconds.
 const LINE_INTERVAL_S: u64 = 10;
-/// Maximum number of listed sheets.
+/// Maximum number of sheets to list.
 const MAX_LISTED_SHEETS: usize = 10;
 
-/// Reads the file and prints what an import would do (`--dry-run`).
+/// Reads the file and prints what the import would do (`--dry-run`).
 pub(super) async fn run_dry(output: &Output, args: &args::Import) -> Result<(), CliError> {
     let options = read_options(args)?;
     let started = Instant::now();
@@ -55,7 +55,8 @@ fn formula_warnings(progress: &ProgressMonitor) -> Vec<String> {
     warnings::imported_formulas(progress.current().formulas).into_iter().collect()
 }
 
-/// Returns the name for a new spreadsheet: the passed name, or the name of the file.
+/// Returns the name for a new spreadsheet: the name from the options or, if not given, the name of
+/// the file.
 fn spreadsheet_name(args: &args::Import) -> Option<Name> {
     if let Some(name) = &args.name {
         return Some(name.clone());
@@ -130,7 +131,7 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Waits for an import, shows its progress, and stops at Ctrl-C.
+/// Waits for an import and shows its progress. Stops at Ctrl-C.
 async fn show_progress<T>(
     output: Output,
     progress: &ProgressMonitor,
@@ -147,7 +148,8 @@ async fn show_progress<T>(
                 return Ok(result?);
             }
             _ = ticks.tick() => reporter.report(progress.current()),
-            // The journal is written before each request, so an interrupted import can be resumed.
+            // An interrupted import can be resumed, because the journal is written before each
+            // request.
             _ = &mut interrupt => {
                 reporter.end();
                 return Err(if progress.current().is_appending {
@@ -181,7 +183,8 @@ fn sheets_as_json(sheets: &[ImportedSheet]) -> serde_json::Value {
     sheets.iter().map(to_json).collect()
 }
 
-/// Describes a file: `airports.csv: 3,377 rows, 7 columns, 23,639 cells`, or `budget.xlsx: 3 sheets, 40 cells`.
+/// Describes a file, for example as `airports.csv: 3,377 rows, 7 columns, 23,639 cells` or
+/// `budget.xlsx: 3 sheets, 40 cells`.
 fn describe_contents(file: &Path, sheets: &[ImportedSheet]) -> String {
     let cells = count(count_cells(sheets), "cell", "cells");
     let file = file.display();
@@ -215,7 +218,7 @@ fn summary(file: &Path, imported: &Imported, progress: UploadProgress, seconds: 
     format!("{contents} in {sheet}{}{uploaded}, {seconds:.1} s", imported.spreadsheet)
 }
 
-/// Lists the sheets, if there are several.
+/// Lists the sheets if there is more than one.
 fn list_sheets(output: &Output, sheets: &[ImportedSheet]) -> Result<(), CliError> {
     if sheets.len() < 2 {
         return Ok(());
@@ -260,7 +263,8 @@ fn next_command(imported: &Imported, into: Option<LogId>) -> String {
     }
 }
 
-/// Shows the progress: a bar on a terminal, periodic lines otherwise, nothing with `--json`.
+/// Shows the progress as a bar on a terminal and as periodic lines otherwise. Shows nothing with
+/// `--json`.
 struct ProgressReporter {
     output: Output,
     bar: Option<indicatif::ProgressBar>,

@@ -1,12 +1,12 @@
-//! Matching of records against filter patterns.
+//! Matches records against filter patterns.
 
 use serde_json::Value;
 
 use super::pattern::{Comparison, Condition, Field, Pattern};
 
-/// Returns whether a value, which may be missing, matches a pattern.
+/// Returns whether a value matches a pattern. The value may be missing.
 pub(super) fn matches_pattern(pattern: &Pattern, value: Option<&Value>) -> bool {
-    // A list matches if one of its items does.
+    // A list matches if any of its items matches.
     if let Some(Value::Array(items)) = value {
         return items.iter().any(|item| matches_pattern(pattern, Some(item)));
     }
@@ -25,7 +25,7 @@ pub(super) fn matches_pattern(pattern: &Pattern, value: Option<&Value>) -> bool 
 
 fn is_met(condition: &Condition, value: Option<&Value>) -> bool {
     match (condition, value) {
-        // Filters see only leaf values; an object does not count as an existing value.
+        // Filters only apply to leaf values, so an object does not count as an existing value.
         (Condition::Exists(exists), value) => {
             value.is_some_and(|value| !value.is_object()) == *exists
         }
@@ -51,7 +51,7 @@ fn is_met_by_value(condition: &Condition, value: &Value) -> bool {
             !value.is_object() && !values.iter().any(|refused| is_equal(refused, value))
         }
         Condition::AnythingButPrefix(prefix) => text.is_some_and(|text| !text.starts_with(prefix)),
-        // Numbers in DynamoDB's records are strings, so that no numeric filter matches them.
+        // DynamoDB encodes numbers as strings in its records, so numeric filters never match them.
         Condition::Numeric(bounds) => value.as_f64().is_some_and(|number| {
             bounds.iter().all(|(comparison, bound)| comparison.is_met(number, *bound))
         }),

@@ -1,7 +1,7 @@
-//! Lambda's event filtering, which selects the records that reach a function.
+//! Lambda's event filtering, which selects the records that a function receives.
 //!
-//! The patterns that Lambda documents for streams are supported. Any other pattern is an error at
-//! the start, because ignoring it would pass records that AWS filters out.
+//! Only patterns that Lambda documents for streams are supported. Any other pattern is an error
+//! when the stack starts. Ignoring the pattern would pass records that AWS filters out.
 
 mod matching;
 mod parse;
@@ -15,12 +15,13 @@ use crate::error::FilterError;
 use matching::matches_pattern;
 use pattern::Pattern;
 
-/// The filters of an event source. A record passes if it matches any filter, or if there are none.
+/// The filters of an event source. A record passes if it matches any of the filters, or if there
+/// are no filters.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Filters(Vec<Pattern>);
 
 impl Filters {
-    /// Parses a `FilterCriteria` property. Without the property, every record passes.
+    /// Parses a `FilterCriteria` property. If the property is missing, every record passes.
     pub(crate) fn parse(criteria: Option<&Value>) -> Result<Self, FilterError> {
         parse::parse_filters(criteria).map(Self)
     }

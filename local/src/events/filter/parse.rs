@@ -1,13 +1,13 @@
-//! Parses filter patterns, and rejects those that Lambda would reject or that are not supported.
+//! Parses filter patterns. Rejects patterns that Lambda rejects or that are not supported.
 
 use serde_json::{Map, Value};
 
 use super::pattern::{Comparison, Condition, Field, Pattern};
 use crate::error::FilterError;
 
-/// Maximum length of a pattern in Lambda.
+/// Maximum length of a pattern, in bytes. Lambda has the same limit.
 pub(super) const PATTERN_BYTES_MAX: usize = 4_096;
-/// Default quota of filters per event source in Lambda.
+/// Maximum number of filters per event source, as in Lambda's default quota.
 pub(super) const FILTERS_MAX: usize = 5;
 /// Maximum nesting of a pattern.
 pub(super) const NESTING_MAX: usize = 32;

@@ -1,4 +1,5 @@
-//! The [`AllStreams`] port: lists all event streams. Only operator commands use it.
+//! Implements the [`AllStreams`] port, which lists all event streams. Only operator commands use
+//! it.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
@@ -41,7 +42,7 @@ impl AllStreams for DynamoStreams {
     }
 }
 
-/// Reads the name of a stream and the number of its next event from its tip.
+/// Reads the stream name and the number of the next event from a tip.
 fn read_name_and_next(item: &Item) -> Result<(StreamName, u64), PortError> {
     let StreamScanKey { stream, .. } = to_scan_key(item)?;
     let name = stream.parse().map_err(|_| unexpected(STREAM, "a stream name"))?;

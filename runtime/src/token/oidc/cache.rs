@@ -1,4 +1,4 @@
-//! A process's cache of an issuer's public keys.
+//! Caches the public keys of an issuer in one process.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,12 +14,13 @@ use crate::token::TokenError;
 #[derive(Default)]
 pub(super) struct KeySetCache {
     cached: Mutex<(KeySetAge, Arc<KeySet>)>,
-    /// Held by the request that fetches keys. Other requests wait for it, or use the cached keys.
+    /// Lock of the request that fetches keys. Other requests wait for the lock or use the cached
+    /// keys.
     fetch_lock: tokio::sync::Mutex<()>,
 }
 
 /// A fetch in progress. Dropping it records a failure, so that a cancelled fetch counts as failed.
-/// Otherwise every request would call an issuer that does not respond, and wait for the timeout.
+/// Otherwise, every request would call an issuer that does not respond and wait for the timeout.
 struct FetchInProgress<'a> {
     cache: &'a KeySetCache,
     begun_s: u64,
@@ -28,7 +29,8 @@ struct FetchInProgress<'a> {
 
 impl Drop for FetchInProgress<'_> {
     fn drop(&mut self) {
-        // The pause before the next attempt starts when this attempt fails, not when it started.
+        // The pause before the next attempt begins when this attempt fails, not when this attempt
+        // began.
         let failed_s = self.begun_s + self.begun.elapsed().as_secs();
         let mut cached = self.cache.lock();
         cached.0 = cached.0.failed(failed_s);
@@ -36,8 +38,8 @@ impl Drop for FetchInProgress<'_> {
 }
 
 impl KeySetCache {
-    /// Returns the key with the id `id` at the time `now_s` (Unix seconds). Fetches the keys first
-    /// if the cached ones are missing, too old or do not include the key.
+    /// Returns the key with the given `id` at the time `now_s` (Unix seconds). If the cached keys
+    /// are missing, too old or do not include the key, fetches the keys first.
     pub(super) async fn get_or_fetch<F>(
         &self,
         id: Option<&str>,
@@ -50,7 +52,7 @@ impl KeySetCache {
         let guard = match self.lookup(id, now_s) {
             (KeySetStep::FetchOrUse, Some(key)) => match self.fetch_lock.try_lock() {
                 Ok(guard) => guard,
-                // Another request fetches newer keys; the cached key is still valid.
+                // Another request is fetching newer keys, but the cached key is still valid.
                 Err(_) => return Ok(key),
             },
             (KeySetStep::Fetch, _) => self.fetch_lock.lock().await,
@@ -72,7 +74,7 @@ impl KeySetCache {
     {
         let in_progress = FetchInProgress { cache: self, begun_s: now_s, begun: Instant::now() };
         let fetched = fetch().await;
-        // Records a failure, which a successful fetch overwrites below.
+        // Record a failure now. A successful fetch overwrites it below.
         drop(in_progress);
         match fetched {
             Ok(keys) => {
@@ -83,7 +85,7 @@ impl KeySetCache {
         }
     }
 
-    /// Finds a cached key, and decides whether the keys have to be fetched.
+    /// Searches the cached keys, and decides whether the keys must be fetched.
     fn lookup(&self, id: Option<&str>, now_s: u64) -> (KeySetStep, Option<DecodingKey>) {
         let (age, keys) = {
             let cached = self.lock();
@@ -94,7 +96,7 @@ impl KeySetCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, (KeySetAge, Arc<KeySet>)> {
-        // No writer leaves the value half written, so a poisoned lock is safe to use.
+        // Ignore a poisoned lock, because no writer leaves the value incomplete.
         self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

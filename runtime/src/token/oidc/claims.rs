@@ -9,10 +9,10 @@ use crate::token::verify::{LEEWAY_S, check_lifetime};
 
 /// Maximum length of a subject (`OpenID Connect Core` §2).
 const MAX_SUBJECT_BYTES: usize = 255;
-/// Upper bound of a time with a fraction, below which `f64` represents whole seconds exactly.
+/// Upper bound for times with a fraction. Below this bound, `f64` represents whole seconds exactly.
 const MAX_FRACTIONAL_S: f64 = 9e15;
 
-/// A token whose claims do not identify a person.
+/// The claims of a token do not identify a user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoPerson {
     #[error("the claim `{SUBJECT_CLAIM}` is not a string of 1 to {MAX_SUBJECT_BYTES} bytes")]
@@ -43,11 +43,11 @@ pub(super) fn check_times(
     if nbf.max(iat).unwrap_or_default() > now_s.saturating_add(LEEWAY_S) {
         return Err(TokenError::NotYetValid);
     }
-    // A token without `iat` is treated as issued now.
+    // A token without `iat` is treated as if it were issued now.
     check_lifetime(iat.unwrap_or(now_s), exp)
 }
 
-/// Reads a time in Unix seconds and discards its fraction (RFC 7519 §2 permits one).
+/// Reads a time in Unix seconds. The fraction is discarded; RFC 7519 §2 permits fractions.
 fn read_time(claims: &Map<String, Value>, name: &str) -> Result<Option<u64>, TokenError> {
     let Some(value) = claims.get(name) else { return Ok(None) };
     let seconds = value.as_u64().or_else(|| truncate_seconds(value.as_f64()?));
@@ -66,13 +66,13 @@ fn truncate_seconds(seconds: f64) -> Option<u64> {
     Some(seconds as u64)
 }
 
-/// Returns the subject: the issuer's stable id of the person.
+/// Returns the subject, which is the issuer's stable id of the user.
 pub(super) fn subject(claims: &Map<String, Value>) -> Result<&str, NoPerson> {
     let subject = claims.get(SUBJECT_CLAIM).and_then(Value::as_str);
     subject.filter(|it| (1..=MAX_SUBJECT_BYTES).contains(&it.len())).ok_or(NoPerson::Subject)
 }
 
-/// Returns the claim that identifies the person in the catalog. An e-mail address must be verified.
+/// Returns the claim that identifies the user in the catalog. An e-mail address must be verified.
 pub(super) fn person<'a>(claims: &'a Map<String, Value>, claim: &str) -> Result<&'a str, NoPerson> {
     let name = claims.get(claim).and_then(Value::as_str);
     let name = name.ok_or_else(|| NoPerson::Claim { claim: claim.to_owned() })?;

@@ -1,7 +1,7 @@
-//! Tokens of `OpenID Connect` issuers.
+//! Verifies tokens of `OpenID Connect` issuers.
 //!
-//! The configuration fixes the issuer, its audience and its algorithm. People of the issuer get the
-//! access that the catalog gives them, limited to the configured maximum role.
+//! The configuration fixes the issuer, its audience and its algorithm. Users of the issuer have the
+//! access that the catalog grants them, limited to the configured maximum role.
 
 mod cache;
 mod claims;
@@ -47,7 +47,8 @@ impl OidcVerifier {
         validation.set_issuer(&[&issuer.issuer]);
         validation.set_audience(&[&issuer.audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // `claims::check_times` compares the times with the caller's clock instead.
+        // Disabled, because `claims::check_times` compares the times with the caller's clock
+        // instead.
         validation.validate_exp = false;
         validation.validate_nbf = false;
         let keys = KeySetCache::default();
@@ -69,9 +70,9 @@ impl OidcVerifier {
         self.to_principal(&claims, now_s)
     }
 
-    /// Logs a token that the issuer signed but that does not fit the configuration, so that the
-    /// operator can correct it. Tokens with an invalid signature are not logged, so that strangers
-    /// cannot write to the log.
+    /// Logs a token that has a valid signature but does not match the configuration, so that the
+    /// operator can correct the configuration. Tokens with an invalid signature are not logged, so
+    /// that strangers cannot fill the log.
     fn report_invalid(&self, error: &jsonwebtoken::errors::Error) -> TokenError {
         let is_signature_valid = matches!(
             error.kind(),
@@ -101,8 +102,8 @@ impl OidcVerifier {
             TokenError::Invalid
         })?;
         Ok(Principal {
-            // The subject, and not the name, identifies the person: a name may later belong to
-            // another person.
+            // The user is identified by the subject and not by the name, because a name may later
+            // belong to another user.
             subject: SubjectKey::new(self.issuer(), subject),
             author: person.subject,
             issuer: person.issuer,

@@ -1,4 +1,4 @@
-//! Fetches an issuer's public keys.
+//! Fetches the public keys of an issuer.
 
 use async_trait::async_trait;
 use cellar_base::limits::MAX_KEY_SET_BYTES;
@@ -10,18 +10,19 @@ use super::keys::KeySet;
 /// Fetches the documents that issuers publish.
 #[async_trait]
 pub trait KeySource: Send + Sync {
-    /// Returns the document at `url`, at most [`MAX_KEY_SET_BYTES`] long. Redirects are not
-    /// followed.
+    /// Returns the document at `url`. The document may have at most [`MAX_KEY_SET_BYTES`] bytes.
+    /// Redirects are not followed.
     ///
     /// # Errors
-    /// [`KeySourceFault`] if the document cannot be fetched.
+    ///
+    /// Returns a [`KeySourceFault`] if the document cannot be fetched.
     async fn get(&self, url: &str) -> Result<Vec<u8>, KeySourceFault>;
 }
 
-/// An issuer's public keys cannot be fetched.
+/// Reason why the public keys of an issuer cannot be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeySourceFault {
-    /// The server did not respond, or not in time.
+    /// The server did not respond in time.
     #[error("{url} does not respond: {why}")]
     Unreachable {
         /// URL of the request.
@@ -50,8 +51,8 @@ pub enum KeySourceFault {
         /// The parser's message.
         why: String,
     },
-    /// The discovery document describes another issuer. Accepting it would let one issuer speak for
-    /// another.
+    /// The discovery document describes another issuer. It is rejected, because one issuer could
+    /// otherwise act for another.
     #[error(
         "{url} describes the issuer `{found}`; configure the issuer exactly as it names itself"
     )]
@@ -61,7 +62,8 @@ pub enum KeySourceFault {
         /// The issuer that the document describes.
         found: String,
     },
-    /// The key set is not fetched over HTTPS, so that anyone on the network could replace it.
+    /// The URL of the key set does not use HTTPS, so an attacker on the network could replace the
+    /// keys.
     #[error("the key set URL {url} is not HTTPS")]
     Untrusted {
         /// URL of the key set.
@@ -94,7 +96,8 @@ struct DiscoveryDocument {
     jwks_uri: String,
 }
 
-/// Fetches an issuer's keys, after its discovery document if no key URL is configured.
+/// Fetches the keys of an issuer. If no key URL is configured, fetches the discovery document
+/// first.
 pub(super) async fn fetch_keys(
     source: &dyn KeySource,
     issuer: &OidcIssuer,
@@ -109,7 +112,7 @@ pub(super) async fn fetch_keys(
     if set.is_empty() { Err(KeySourceFault::NoKeys { url }) } else { Ok(set) }
 }
 
-/// Returns the key set URL from the issuer's discovery document.
+/// Fetches the discovery document of an issuer and returns the URL of its key set.
 async fn discover_keys_url(
     source: &dyn KeySource,
     issuer: &OidcIssuer,

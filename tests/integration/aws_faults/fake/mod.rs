@@ -1,5 +1,6 @@
-//! As much of AWS as a deployment calls, over its own protocols: what no emulator does on demand.
-//! One stack, whose states and events the test says; faults are put before any of its calls.
+//! A fake of the AWS calls that a deployment makes, over the real protocols, with faults that no
+//! emulator can produce on demand. It has one stack, whose states and events a test defines; faults
+//! can be added to any call.
 
 mod reply;
 mod settings;
@@ -22,32 +23,31 @@ use settings::Setting;
 pub(crate) use settings::{CLOSED, LIFECYCLE, POLICY};
 pub(crate) use world::{Step, World};
 
-/// Bytes of a request that are read at most.
+/// Maximum size of a request.
 const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// How long a test waits for a call at most.
+/// Maximum time to wait for a call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What happens to a call instead of its answer.
+/// A fault of a call.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
-    /// An error of this status, code and message.
+    /// Replies with an error of this status, code and message.
     Error(u16, &'static str, String),
-    /// A status and a header, without a body.
+    /// Replies with a status and a header, without a body.
     Bare(u16, Option<(&'static str, &'static str)>),
-    /// The connection breaks; nothing was done.
+    /// Closes the connection without executing the call.
     Broken,
-    /// The connection breaks once it is done.
+    /// Executes the call and closes the connection.
     Lost,
-    /// No answer comes, and the connection stays.
+    /// Keeps the connection open without a reply, and does not execute the call.
     Silent,
-    /// The same once it is done.
+    /// Executes the call, and keeps the connection open without a reply.
     Held,
 }
 
-/// A running one.
+/// A running fake.
 #[derive(Clone)]
 pub(crate) struct Fake {
-    /// Its endpoint.
     pub(crate) url: String,
     world: Arc<Mutex<World>>,
 }
@@ -66,12 +66,12 @@ impl Fake {
         self.world.lock().unwrap()
     }
 
-    /// The next `count` calls of that action end so.
+    /// Adds a fault to the next `count` calls of an action.
     pub(crate) fn fail(&self, action: &'static str, count: usize, fault: Fault) {
         self.world().fail(action, count, fault);
     }
 
-    /// Something happens in AWS just before the next call of that action.
+    /// Changes the world just before the next call of an action.
     pub(crate) fn when(
         &self,
         action: &'static str,
@@ -80,12 +80,12 @@ impl Fake {
         self.world().happenings.push((action, Box::new(happens)));
     }
 
-    /// Nothing fails any longer.
+    /// Removes all faults.
     pub(crate) fn mend(&self) {
         self.world().faults.clear();
     }
 
-    /// Waits until an action was asked for.
+    /// Waits until an action was called.
     pub(crate) async fn asked(&self, action: &str) {
         let started = Instant::now();
         while !self.world().asked.iter().any(|asked| asked == action) {
@@ -132,7 +132,7 @@ async fn serve(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) -
     }
 }
 
-/// The name of the call: buckets and objects are told apart by their paths.
+/// Returns the name of an S3 call. Paths distinguish buckets and objects.
 fn of_s3(method: &Method, uri: &axum::http::Uri) -> String {
     let depth = uri.path().trim_matches('/').split('/').count();
     let what = match (method.as_str(), depth, uri.query().unwrap_or_default()) {
@@ -174,7 +174,7 @@ fn answer(
     }
     if action == "PutObject" {
         let bytes = if is_chunked { reply::unchunked(body) } else { body.to_vec() };
-        // Templates are the only text that is uploaded.
+        // Templates are the only uploaded texts.
         if let Ok(text) = String::from_utf8(bytes) {
             world.template = text;
         }
@@ -182,7 +182,7 @@ fn answer(
     object()
 }
 
-/// The connection ends: hyper has nobody left who could answer. Silent, unlike a panic.
+/// Unwinds, so that hyper closes the connection. Unlike a panic, this prints nothing.
 fn broken() -> Response {
     resume_unwind(Box::new("the connection is lost"))
 }

@@ -1,4 +1,4 @@
-//! Requests and replies as AWS writes them: forms and XML.
+//! Requests and replies in the formats of AWS: forms and XML.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,15 @@ use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 
-/// A form's fields.
+/// Parses the fields of a form.
 pub(super) fn form(body: &[u8]) -> HashMap<String, String> {
     let text = String::from_utf8_lossy(body);
     let fields = text.split('&').filter_map(|field| field.split_once('='));
     fields.map(|(name, value)| (decoded(name), decoded(value))).collect()
 }
 
-/// The key and the region of a signature: `… Credential=KEY/DATE/REGION/SERVICE/aws4_request, …`.
+/// Returns the access key and the region of a signature: `…
+/// Credential=KEY/DATE/REGION/SERVICE/aws4_request, …`.
 pub(super) fn scope(authorization: &HeaderValue) -> Option<(String, String)> {
     let (_, scope) = authorization.to_str().ok()?.split_once("Credential=")?;
     let mut parts = scope.split('/');
@@ -36,7 +37,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// A body that was sent in pieces, each after its length in hexadecimal.
+/// Decodes a body of chunks, each prefixed with its length in hexadecimal.
 pub(super) fn unchunked(body: &[u8]) -> Vec<u8> {
     let (mut rest, mut whole) = (body, Vec::new());
     while let Some(at) = rest.windows(2).position(|pair| pair == b"\r\n") {
@@ -51,7 +52,7 @@ pub(super) fn unchunked(body: &[u8]) -> Vec<u8> {
     whole
 }
 
-/// The answer to an action of STS or CloudFormation.
+/// Returns a response of STS or CloudFormation.
 pub(super) fn result(action: &str, inner: &str) -> Response {
     xml(
         StatusCode::OK,
@@ -62,7 +63,7 @@ pub(super) fn result(action: &str, inner: &str) -> Response {
     )
 }
 
-/// An error, as S3 or as the others say it.
+/// Returns an error in the format of S3 or of the other services.
 pub(super) fn error(status: StatusCode, code: &str, message: &str, is_of_s3: bool) -> Response {
     let (code, message) = (escaped(code), escaped(message));
     let inner = format!("<Code>{code}</Code><Message>{message}</Message>");
@@ -77,12 +78,12 @@ pub(super) fn error(status: StatusCode, code: &str, message: &str, is_of_s3: boo
     )
 }
 
-/// Whatever S3 is asked: it is there, or done.
+/// Returns a successful response to any S3 request.
 pub(super) fn object() -> Response {
     Response::builder().header("etag", "\"e\"").body(Body::empty()).unwrap()
 }
 
-/// An element with text.
+/// Returns an XML element that contains a text.
 pub(super) fn element(name: &str, text: &str) -> String {
     format!("<{name}>{}</{name}>", escaped(text))
 }

@@ -1,4 +1,4 @@
-//! The settings of the bucket of the bundles, as S3 keeps and tells them.
+//! Settings of the artifact bucket, in the formats of S3.
 
 use axum::body::Body;
 use axum::http::StatusCode;
@@ -6,13 +6,13 @@ use axum::response::Response;
 
 use super::reply::error;
 
-/// A setting.
+/// A bucket setting.
 pub(crate) struct Setting {
-    /// How the names of its calls end.
+    /// Suffix of the names of the setting's calls.
     pub(crate) name: &'static str,
-    /// As deploying sets it.
+    /// Value that a deployment sets.
     pub(crate) ours: &'static str,
-    /// The code of the answer if it is not set.
+    /// Error code of a read if the setting is missing.
     missing: &'static str,
 }
 
@@ -40,10 +40,9 @@ pub(crate) const CLOSED: Setting = Setting {
 };
 
 impl Setting {
-    /// All of them.
     pub(crate) const ALL: [Self; 3] = [POLICY, LIFECYCLE, CLOSED];
 
-    /// What is told of it.
+    /// Returns the response to a read of the setting.
     pub(super) fn answer(&self, set: Option<&String>) -> Response {
         match set {
             Some(text) => Response::new(Body::from(text.clone())),

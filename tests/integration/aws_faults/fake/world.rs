@@ -1,4 +1,4 @@
-//! The one stack, its change sets, and what is to happen to them.
+//! The stack of the fake, its change sets, and scripted events.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt::Write as _;
@@ -10,22 +10,21 @@ use super::Fault;
 use super::reply::{element, error, result};
 use super::settings::Setting;
 
-/// The account of the fake.
 const ACCOUNT: &str = "000000000000";
 const STACK_TYPE: &str = "AWS::CloudFormation::Stack";
 
-/// Something that happens to the stack, one with each look at it.
+/// An event of the stack. Each read of the stack performs one event.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// Of a resource: its logical id, type, status and reason.
+    /// An event of a resource: its logical id, type, status and reason.
     Resource(&'static str, &'static str, &'static str, &'static str),
-    /// The stack's own status, and its reason.
+    /// A status of the stack, and the reason.
     Stack(&'static str, &'static str),
-    /// Nothing more, until the test says so.
+    /// No further event until the test continues.
     Hold,
 }
 
-/// The stack as it is.
+/// State of the stack.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FakeStack {
     pub(crate) status: String,
@@ -33,37 +32,37 @@ pub(crate) struct FakeStack {
     pub(crate) tags: Vec<(String, String)>,
 }
 
-/// Everything.
+/// State of the fake.
 pub(crate) struct World {
-    /// The stack, if there is one.
+    /// The stack, if it exists.
     pub(crate) stack: Option<FakeStack>,
-    /// One that was deleted: whoever asks by its id is still told of it.
+    /// A deleted stack, which can still be read by its id.
     deleted: Option<FakeStack>,
-    /// What happened to it: the newest last.
+    /// Events of the stack, oldest first.
     pub(crate) events: Vec<String>,
-    /// Change sets by their ids; each is good, or failed for a reason.
+    /// Change sets by id, with the reason of a failure.
     pub(crate) change_sets: BTreeMap<String, Option<String>>,
-    /// Why change sets fail from now on.
+    /// Reason why new change sets fail.
     pub(crate) change_set_fails: Option<&'static str>,
-    /// What happens once a change set is executed, or the stack deleted: it ends well, if nothing is
-    /// said.
+    /// Events after a change set is executed or the stack is deleted. Without events, the operation
+    /// succeeds.
     pub(crate) script: VecDeque<Step>,
-    /// The same, while it happens.
+    /// Remaining events of the running operation.
     pub(crate) under_way: VecDeque<Step>,
-    /// The settings of the bucket of the bundles, as they are put.
+    /// Settings of the artifact bucket.
     pub(crate) settings: BTreeMap<&'static str, String>,
-    /// The template that was uploaded last.
+    /// The last uploaded template.
     pub(crate) template: String,
-    /// With which keys requests were signed, and for which regions.
+    /// Access keys and regions of signed requests.
     pub(crate) signed: BTreeSet<(String, String)>,
-    /// The actions that were asked for.
+    /// Called actions, in order.
     pub(crate) asked: Vec<String>,
     pub(super) faults: Vec<(&'static str, usize, Fault)>,
     pub(super) happenings: Vec<(&'static str, Happening)>,
     executed: Vec<String>,
 }
 
-/// Something that happens in AWS.
+/// A change of the world that is performed later.
 pub(super) type Happening = Box<dyn FnOnce(&mut World) + Send>;
 
 impl Default for World {
@@ -88,7 +87,7 @@ impl Default for World {
 }
 
 impl World {
-    /// A stack of Cellar, deployed well.
+    /// Adds a deployed Cellar stack with this status.
     pub(crate) fn deployed(&mut self, status: &str) {
         self.stack = Some(FakeStack {
             status: status.to_owned(),
@@ -97,17 +96,17 @@ impl World {
         });
     }
 
-    /// What a change, or a deletion, does once it is begun.
+    /// Defines the events of the next change or deletion.
     pub(crate) fn on_change(&mut self, steps: &[Step]) {
         self.script = steps.iter().cloned().collect();
     }
 
-    /// The next `count` calls of that action end so.
+    /// Adds a fault to the next `count` calls of an action.
     pub(crate) fn fail(&mut self, action: &'static str, count: usize, fault: Fault) {
         self.faults.push((action, count, fault));
     }
 
-    /// What was held is done after a while.
+    /// Replaces the remaining events (such as a [`Step::Hold`]) with those of a successful update.
     pub(crate) fn goes_on(&mut self) {
         let step = |status| Step::Resource("ApiFunction", "AWS::Lambda::Function", status, "");
         let steps = ["UPDATE_IN_PROGRESS", "UPDATE_COMPLETE"].map(step);
@@ -115,7 +114,7 @@ impl World {
         self.under_way = resources.chain([Step::Stack("UPDATE_COMPLETE", "")]).collect();
     }
 
-    /// Notes a call, and gives what happens to it instead of its answer.
+    /// Records a call, and returns its fault, if it has one.
     pub(super) fn begin(&mut self, action: &str) -> Option<Fault> {
         self.asked.push(action.to_owned());
         if let Some(at) = self.happenings.iter().position(|(name, _)| *name == action) {
@@ -168,7 +167,7 @@ impl World {
         result(action, &inner)
     }
 
-    /// The stack; with each look, one thing more happens to it.
+    /// Describes the stack, and performs its next event.
     fn describe(&mut self, is_by_id: bool) -> Option<String> {
         if matches!(self.under_way.front(), Some(step) if !matches!(step, Step::Hold)) {
             match self.under_way.pop_front().unwrap() {
@@ -256,7 +255,7 @@ impl World {
         format!("<Summaries>{sets}</Summaries>")
     }
 
-    /// What the test says that happens, or that it ends well.
+    /// Returns the scripted events, or success if the test defined none.
     fn script_or(&mut self, ends: &'static str) -> VecDeque<Step> {
         match self.script.is_empty() {
             true => [Step::Stack(ends, "")].into(),
@@ -264,7 +263,7 @@ impl World {
         }
     }
 
-    /// Once for each token, as CloudFormation does.
+    /// Executes a change set once per token, like CloudFormation.
     fn execute(&mut self, token: &str) -> Result<(), Box<Response>> {
         if self.executed.iter().any(|executed| executed == token) {
             return Ok(());
