@@ -383,7 +383,8 @@ fn limits_a_mutation_to_the_size_of_an_entry() {
     let (rejection, _) = outcome(MAX_TEXT_BYTES);
     let rejection = rejection.expect("the mutation must not fit");
     assert_eq!(rejection.reason, RejectionReason::TooLarge);
-    let bytes: usize = rejection.detail.split(' ').nth(3).unwrap().parse().unwrap();
+    let mut words = rejection.detail.split(' ');
+    let bytes: usize = words.find_map(|word| word.parse().ok()).unwrap();
     let excess = bytes + 5 - MAX_ENTRY_BODY_BYTES;
     assert_eq!(outcome(MAX_TEXT_BYTES - excess + 1).0.unwrap().reason, RejectionReason::TooLarge);
     let (rejection, world) = outcome(MAX_TEXT_BYTES - excess);
