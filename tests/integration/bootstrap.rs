@@ -451,7 +451,7 @@ pub(crate) async fn makes_snapshots(program: &str) {
     let last = tables.segment(log, 0, true).await.unwrap().unwrap().last_snapshot;
     assert_eq!(last, Some(position.num()));
     let broken = function.call(json!({"Records": [message("2", "nonsense")]})).await;
-    assert!(broken["errorMessage"].as_str().unwrap().contains("no job"), "{broken}");
+    assert!(broken["errorMessage"].as_str().unwrap().contains("is not a snapshot job"), "{broken}");
 }
 
 #[test]

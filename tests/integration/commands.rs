@@ -192,7 +192,7 @@ fn a_damaged_state_folder_is_named_and_left_as_it_is() {
     project.kill();
     fs::remove_file(project.path(".cellar/local/dynamodb.sqlite")).unwrap();
     let run = project.try_deploy();
-    assert!(run.code == 1 && run.stderr.contains("is gone"), "{run:?}");
+    assert!(run.code == 1 && run.stderr.contains("the file is missing"), "{run:?}");
     fs::write(project.path(".cellar/profile.json"), "{").unwrap();
     let run = project.cellar(&["get"]);
     assert!(run.code == 1 && run.stderr.contains("profile.json"), "{run:?}");
@@ -269,7 +269,7 @@ fn an_emptied_database_is_not_taken_for_a_new_one() {
     remove_journals(&path);
     fs::write(&path, "").unwrap();
     let run = project.try_deploy();
-    assert!(run.code == 1 && run.stderr.contains("it is empty"), "{run:?}");
+    assert!(run.code == 1 && run.stderr.contains("the file is empty"), "{run:?}");
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn what_cannot_be_compared_is_named() {
     fs::write(project.path("odd.json"), "{}").unwrap();
     for (arguments, message) in [
         (&["diff", "--against", "none.json"][..], "none.json"),
-        (&["diff", "--against", "odd.json"], "no section `Resources`"),
+        (&["diff", "--against", "odd.json"], "the section `Resources` is missing"),
         (&["diff", "--against-revision", "main"], "cannot read \"main\" from git"),
         (&["diff", "--against-revision=--output=x:y"], "not a valid revision"),
         (&["diff", "--endpoint-url", "http://127.0.0.1:1"], "127.0.0.1:1"),

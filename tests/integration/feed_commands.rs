@@ -92,8 +92,8 @@ fn operators_follow_every_change_and_make_the_feed_whole_again() {
     let id = alice.does(&["create", "--name", "Budget"]).stdout.trim().to_owned();
     alice.does(&["rename", "Plan"]);
     alice.does(&["share", "bob"]);
-    let told = until(&operator, &["feed", "--payloads"], "shared it with bob: viewer");
-    for line in ["created it as Budget", "renamed it to Plan", &format!("Spreadsheet-{id}")] {
+    let told = until(&operator, &["feed", "--payloads"], "shared the spreadsheet with bob: viewer");
+    for line in ["created the spreadsheet as Budget", "renamed the spreadsheet to Plan", &format!("Spreadsheet-{id}")] {
         assert!(told.contains(line), "{line}: {told}");
     }
     alice.may_not(&["feed"], "operator token", "token");

@@ -145,7 +145,7 @@ async fn one_reader_takes_so_many_places_and_others_follow() {
     assert!(refused.headers().contains_key("retry-after"));
     let problem: Problem = refused.json().await.unwrap();
     assert_eq!(problem.kind, ProblemKind::Unavailable);
-    assert!(problem.detail.contains("ask for the head"), "{}", problem.detail);
+    assert!(problem.detail.contains("poll the head"), "{}", problem.detail);
     let other = follow(&cloud.url, &cloud.token("carol", Role::Viewer), one.id).await;
     assert_eq!(other.status(), 200);
 }

@@ -12,7 +12,7 @@ async fn bad_requests_are_told_what_is_wrong_and_change_nothing() {
     let long = "x".repeat(10_000);
     let secret = "AAAAAAAAAAAAAAAAAAAAAA";
     for (method, end, body, said) in [
-        (Method::PATCH, "/details", json!({"name": long}), "at most 256 bytes, this one has 10000"),
+        (Method::PATCH, "/details", json!({"name": long}), "has 10000 bytes; at most 256"),
         (Method::PATCH, "/details", json!({"name": "  "}), "at least one visible character"),
         (Method::PATCH, "/details", json!({"name": "a\nb"}), "one line"),
         (Method::PATCH, "/details", json!({"status": "lost"}), "lost"),
