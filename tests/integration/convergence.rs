@@ -237,7 +237,10 @@ async fn ten_clients_converge_and_every_cell_is_where_its_author_put_it() {
         view.catch_up(&client, created).await;
     }
     let (last, _) = &all[0];
-    assert!(all.iter().all(|(view, _)| view.workbook == last.workbook), "they do not converge");
+    assert!(
+        all.iter().all(|(view, _)| view.workbook == last.workbook),
+        "the clients do not converge"
+    );
     let deleted: BTreeSet<&String> = all.iter().flat_map(|(_, done)| &done.deleted).collect();
     check_places(last, &all, &deleted);
     let appends: u64 = all.iter().map(|(_, done)| done.appends).sum();

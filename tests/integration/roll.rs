@@ -65,7 +65,7 @@ async fn everybody_gets_across_the_boundary() {
     for logs in [stale, world.logs()] {
         assert_eq!(logs.head(log, None).await.unwrap().head, at(1, 1));
         let loaded = logs.load(log, None).await.unwrap();
-        assert_eq!(loaded.root, None, "a log's first entry needs none");
+        assert_eq!(loaded.root, None, "the first entry of a log needs no root");
         assert_eq!(positions(&loaded.entries), all_of(log, &world).await);
         let updated = logs.update(log, at(0, 3)).await.unwrap();
         assert_eq!(positions(&updated.entries), [at(0, 4), at(0, 5), at(1, 0), at(1, 1)]);
@@ -185,7 +185,7 @@ async fn appends_go_on_during_rolls_and_none_is_lost_or_doubled() {
     ids.sort_unstable();
     let expected: Vec<_> =
         (0..WRITERS).flat_map(|writer| (1..=EDITS).map(move |id| (100 + writer, id, id))).collect();
-    assert_eq!(ids, expected, "each exactly once");
+    assert_eq!(ids, expected, "each mutation exactly once");
 }
 
 /// Repeats an append until it wins. Returns the position of the tail.

@@ -299,6 +299,6 @@ fn cloudformation_validate_finds_nothing() {
             left.push(found);
         }
     }
-    assert!(skipped.is_empty(), "nothing is found there any more: {skipped:?}");
+    assert!(skipped.is_empty(), "suppressions without a finding: {skipped:?}");
     Templates::judge(left, "F3034");
 }

@@ -9,7 +9,7 @@ async fn without_credentials_it_ends_at_once() {
     let run = account.deploy().await;
     assert_eq!(run.code, 1, "{run:?}");
     account.check("no-credentials", &[&run]);
-    assert!(!account.path(".cellar").exists(), "nothing is made");
+    assert!(!account.path(".cellar").exists(), "nothing is created");
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ async fn before_the_change_the_stack_is_as_it_was() {
     account.check("interrupted-before", &[&run]);
     let again = account.deploy().await;
     assert_eq!(again.code, 0, "{again:?}");
-    assert!(fake.world().change_sets.is_empty(), "what was left is gone");
+    assert!(fake.world().change_sets.is_empty(), "the old change set is deleted");
 }
 
 #[tokio::test]

@@ -26,7 +26,7 @@ async fn whoever_has_a_link_may_do_what_it_allows_until_it_is_ended() {
     let alice = world.person("alice");
     let body = json!({"secret": secret(1), "role": "editor", "label": "press"});
     let link = add(&alice, body.clone()).await.unwrap();
-    assert_eq!(add(&alice, body).await.unwrap(), link, "repeated, it is the same");
+    assert_eq!(add(&alice, body).await.unwrap(), link, "a repetition returns the same link");
     let viewer = add(&alice, json!({"secret": secret(2), "role": "viewer"})).await.unwrap();
     let editor = world.holder(&link.token);
     assert!(editor.reads().await.is_ok() && editor.writes("somebody").await.is_ok());

@@ -79,7 +79,7 @@ async fn a_subscriber_goes_on_where_it_was_and_is_told_again_what_it_did_not_han
     assert!(matches!(failed, Err(SubscribeError::Handler("full"))));
     let mut rest = Counter::up_to(10);
     let progress = subscribe(&operator, to_the_end(), &mut checkpoints, &mut rest).await.unwrap();
-    assert_eq!(rest.first, some.refused, "what was not handled came again");
+    assert_eq!(rest.first, some.refused, "the refused event was not repeated");
     assert_eq!(some.events + rest.events, 10);
     // A third run gets no events, and a checkpoint of another feed is recognized.
     let mut none = Counter::up_to(0);
@@ -90,7 +90,7 @@ async fn a_subscriber_goes_on_where_it_was_and_is_told_again_what_it_did_not_han
     assert!(matches!(other, Err(SubscribeError::GenerationChanged)));
     let (mut anew, mut all) = (FeedProgress::default(), Counter::up_to(10));
     subscribe(&operator, to_the_end(), &mut anew, &mut all).await.unwrap();
-    assert_eq!(all.events, 10, "the same events, in a feed of their own");
+    assert_eq!(all.events, 10, "the rebuilt feed has the same events");
 }
 
 #[tokio::test(flavor = "multi_thread")]

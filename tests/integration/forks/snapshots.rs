@@ -119,7 +119,7 @@ impl Source {
         let there = cells(cloud, deeper.id, deeper.head).await;
         assert_eq!(there, cells(cloud, made.id, head).await);
         let early = fork(cloud, made.id, "early", Some(Position::FIRST)).await;
-        assert_eq!(early.source, self.id(), "of the log that has the position");
+        assert_eq!(early.source, self.id(), "the source is the log that owns the position");
     }
 }
 

@@ -202,7 +202,7 @@ async fn index(cloud: &TestCloud) {
             tokio::time::sleep(PAUSE).await;
         }
     };
-    tokio::time::timeout(PATIENCE, wait).await.expect("the indexer indexes what is missing");
+    tokio::time::timeout(PATIENCE, wait).await.expect("the indexer indexes the missing events");
     let alice = cloud.client("alice").spreadsheets(&SpreadsheetsQuery::default()).await.unwrap();
     assert!(!alice.spreadsheets.is_empty());
 }
@@ -269,7 +269,7 @@ async fn offload(world: &OldLogs, created: CreateReply) {
             tokio::time::sleep(PAUSE).await;
         }
     };
-    tokio::time::timeout(PATIENCE, wait).await.expect("all snapshots are made anew");
+    tokio::time::timeout(PATIENCE, wait).await.expect("all snapshots are rebuilt");
 }
 
 /// Imports a sheet with so many tiles that its index refers to chunks of the index.
@@ -416,10 +416,10 @@ async fn the_roles_permit_what_is_done_and_no_more() {
         }
     };
     let _ = tokio::time::timeout(Duration::from_secs(150), wait).await;
-    assert_eq!(roles.denials(), [""; 0], "something was not permitted");
+    assert_eq!(roles.denials(), [""; 0], "an action was refused");
     let mut unused = unused(roles);
     unused.sort();
     let mut expected: Vec<String> = expected.into_iter().map(str::to_owned).collect();
     expected.sort();
-    assert_eq!(unused, expected, "permitted, and not needed");
+    assert_eq!(unused, expected, "permitted but unused actions");
 }

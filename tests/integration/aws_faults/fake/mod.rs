@@ -89,7 +89,7 @@ impl Fake {
     pub(crate) async fn asked(&self, action: &str) {
         let started = Instant::now();
         while !self.world().asked.iter().any(|asked| asked == action) {
-            assert!(started.elapsed() < CALL_TIMEOUT, "nobody asks for {action}");
+            assert!(started.elapsed() < CALL_TIMEOUT, "{action} is not called");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }

@@ -162,7 +162,7 @@ impl World {
                 self.happen("cellar", STACK_TYPE, "DELETE_IN_PROGRESS", "");
                 String::new()
             }
-            other => panic!("the fake has no {other}"),
+            other => panic!("the fake does not support {other}"),
         };
         result(action, &inner)
     }
