@@ -204,7 +204,11 @@ async fn a_revert_that_is_too_large_suggests_a_fork() {
         let restored = logs.append(revert(1, tail, cleared)).await.unwrap();
         assert_eq!(reason(&restored), (!fits).then_some(RejectionReason::TooLarge), "{bytes}");
         if let Some(rejection) = &restored.results[0].rejection {
-            assert!(rejection.detail.contains("fork the spreadsheet at 0.2"), "{}", rejection.detail);
+            assert!(
+                rejection.detail.contains("fork the spreadsheet at 0.2"),
+                "{}",
+                rejection.detail
+            );
         }
     }
 }

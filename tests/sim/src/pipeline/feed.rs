@@ -282,7 +282,8 @@ impl FeedPipeline {
                     }
                 }
                 Err(error) => {
-                    return world.report_violation(format_args!("the feed cannot be read: {error}"));
+                    return world
+                        .report_violation(format_args!("the feed cannot be read: {error}"));
                 }
             }
         }

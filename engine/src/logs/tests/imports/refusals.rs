@@ -62,8 +62,8 @@ async fn rejects_a_chunk_that_is_not_a_tile() {
     let plain = b"not compressed".to_vec();
     for (what, hash, stored, why) in [
         ("another tile", ChunkHash([1; 32]), good.stored.clone(), "does not match its hash"),
-        ("no tile", noise.chunk.hash, noise.stored.clone(), "no chunk"),
-        ("an index", index.chunk.hash, index.stored.clone(), "no chunk"),
+        ("no tile", noise.chunk.hash, noise.stored.clone(), "not a chunk"),
+        ("an index", index.chunk.hash, index.stored.clone(), "not a chunk"),
         ("half a frame", ChunkHash([2; 32]), cut.to_vec(), "not a single complete zstd frame"),
         ("no frame", ChunkHash::of(&plain), plain, "not a single complete zstd frame"),
         ("a bomb", bomb.chunk.hash, bomb.stored, "at most"),
