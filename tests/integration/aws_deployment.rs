@@ -234,8 +234,11 @@ async fn a_plan_is_applied_as_it_was_shown_or_not_at_all() {
     );
 
     // The change reduces data protection, so `--fail-on` fails and writes no plan.
-    let grave = plan(&["--fail-on", "destructive", "--output", "grave.json"]);
-    assert!(grave.code == 1 && grave.stderr.contains("DeletionProtectionEnabled"), "{grave:?}");
+    let destructive_plan = plan(&["--fail-on", "destructive", "--output", "grave.json"]);
+    assert!(
+        destructive_plan.code == 1 && destructive_plan.stderr.contains("DeletionProtectionEnabled"),
+        "{destructive_plan:?}"
+    );
     assert!(!account.project.path("grave.json").exists());
     let asked = account.deploy(&[]);
     assert!(asked.code == 1 && asked.stderr.contains("was not confirmed"), "{asked:?}");

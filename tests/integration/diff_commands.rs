@@ -36,8 +36,8 @@ fn a_difference_from_a_file_is_shown_and_told_by_the_exit_code() {
     assert_eq!(project.synth(&mild).code, 2, "the difference is less severe");
 
     configure(&project, "deletion_protection: false\n");
-    let grave = ["diff", "--against", "old.json", "--fail-on", "broadening"];
-    let run = project.synth(&grave);
+    let broadening_diff = ["diff", "--against", "old.json", "--fail-on", "broadening"];
+    let run = project.synth(&broadening_diff);
     assert!(run.code == 1 && run.stdout.contains("Data at risk"), "{run:?}");
     assert!(run.stderr.contains("the change is destructive"), "{run:?}");
     let json = project.synth(&["--json", "diff", "--against", "old.json"]);

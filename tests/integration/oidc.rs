@@ -232,7 +232,7 @@ async fn each_forged_token_of_an_issuer_is_refused() {
 
 /// Returns whether a request right after a failed one causes no fetch. Makes several attempts,
 /// because on a busy machine the second request may come too late.
-async fn second_request_asks_nobody(cloud: &TestCloud, issuer: &TestIssuer) -> bool {
+async fn second_request_causes_no_fetch(cloud: &TestCloud, issuer: &TestIssuer) -> bool {
     for _ in 0..5 {
         let asked = issuer.asked();
         assert_eq!(status(cloud, &issuer.token("bob")).await, (503, true));
@@ -250,7 +250,7 @@ async fn an_issuer_that_does_not_answer_keeps_only_its_own_people_waiting() {
         issuer.answers(answer.clone());
         let cloud = cloud(&[issuer.config()]).await;
         assert_eq!(status(&cloud, &issuer.token("ann")).await, (503, true), "{answer:?}");
-        assert!(second_request_asks_nobody(&cloud, &issuer).await, "{answer:?}");
+        assert!(second_request_causes_no_fetch(&cloud, &issuer).await, "{answer:?}");
         assert_eq!(status(&cloud, &cloud.token_of("carol")).await, (200, false));
     }
 }

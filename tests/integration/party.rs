@@ -43,7 +43,7 @@ struct Guest {
     /// The client's edits in order.
     made: Vec<Operation>,
     /// Reported outcomes; each id is reported once.
-    told: BTreeMap<u64, Option<Position>>,
+    reported: BTreeMap<u64, Option<Position>>,
 }
 
 impl Guest {
@@ -56,7 +56,7 @@ impl Guest {
             random: Rng::with_seed(seed),
             live: None,
             made: Vec::new(),
-            told: BTreeMap::new(),
+            reported: BTreeMap::new(),
         }
     }
 
@@ -104,7 +104,7 @@ impl Guest {
                 for settled in synced.settled {
                     let rejected = matches!(settled.outcome, EditOutcome::Rejected(_));
                     assert!(!rejected, "{settled:?}");
-                    let before = self.told.insert(settled.id, settled.position);
+                    let before = self.reported.insert(settled.id, settled.position);
                     assert_eq!(before, None, "two outcomes were reported for {}", settled.id);
                 }
                 true
@@ -194,7 +194,7 @@ fn check(entries: &[Arc<Entry>], guests: &[Guest]) {
     // must be correct.
     for guest in guests {
         let is_true = |placed: &BTreeMap<u64, Option<Position>>| {
-            guest.told.iter().all(|(id, at)| at.is_none() || placed.get(id) == Some(at))
+            guest.reported.iter().all(|(id, at)| at.is_none() || placed.get(id) == Some(at))
         };
         assert!(placed.values().any(is_true), "a client received a wrong outcome");
     }
@@ -231,7 +231,7 @@ async fn party(count: u64, edits: usize) {
         let proxy = FaultyProxy::start(&cloud.url, seed ^ number).await;
         let token = cloud.token(&format!("guest {number}"), Role::Editor);
         let guest = Guest::new(&proxy.url, &token, created.id, seed.wrapping_add(number));
-        parties.push(tokio::spawn(celebrate(guest, proxy, edits)));
+        parties.push(tokio::spawn(run_guest(guest, proxy, edits)));
     }
     let (mut guests, mut proxies) = (Vec::new(), Vec::new());
     for party in parties {
@@ -257,7 +257,7 @@ async fn party(count: u64, edits: usize) {
 }
 
 /// Makes all edits of one client over an unreliable connection, then syncs until it is done.
-async fn celebrate(mut guest: Guest, proxy: FaultyProxy, edits: usize) -> (Guest, FaultyProxy) {
+async fn run_guest(mut guest: Guest, proxy: FaultyProxy, edits: usize) -> (Guest, FaultyProxy) {
     guest.live().await;
     proxy.set(Faults { drop_request: 8, drop_reply: 8, twice: 8, delay: 20 });
     for _ in 0..edits {

@@ -30,7 +30,7 @@ async fn during_the_change_aws_goes_on_and_the_next_run_waits_for_it() {
     let run = running.ended().await;
     assert_eq!(run.code, 1, "{run:?}");
     account.check("interrupted-during", &[&run]);
-    fake.world().goes_on();
+    fake.world().finish_update();
     let again = account.deploy().await;
     assert_eq!(again.code, 0, "{again:?}");
 }

@@ -42,9 +42,9 @@ impl Subscriber for Counter {
 }
 
 /// Sends received changes and their latency to a channel.
-struct Teller(mpsc::Sender<(ChangeView, u64)>);
+struct ChangeSender(mpsc::Sender<(ChangeView, u64)>);
 
-impl Subscriber for Teller {
+impl Subscriber for ChangeSender {
     type Error = ();
 
     async fn handle(&mut self, delivery: Delivery<'_>) -> Result<(), ()> {
@@ -97,14 +97,14 @@ async fn a_subscriber_goes_on_where_it_was_and_is_told_again_what_it_did_not_han
 async fn a_subscriber_that_goes_on_is_told_of_what_comes() {
     let world = World::new().await;
     let (alice, operator) = (world.person("alice"), world.operator());
-    let (told, mut is_told) = mpsc::channel(1);
+    let (sender, mut receiver) = mpsc::channel(1);
     let follows = tokio::spawn(async move {
         let endless = Subscription { payloads: true, ..Subscription::default() };
         let mut progress = FeedProgress::default();
-        subscribe(&operator, endless, &mut progress, &mut Teller(told)).await
+        subscribe(&operator, endless, &mut progress, &mut ChangeSender(sender)).await
     });
     let id = world.create(&alice, "Budget").await;
-    let mut next = async || tokio::time::timeout(super::PATIENCE, is_told.recv()).await.unwrap();
+    let mut next = async || tokio::time::timeout(super::PATIENCE, receiver.recv()).await.unwrap();
     assert_eq!(next().await.unwrap().0.kind, "Created");
     share(&alice, id, "bob", Role::Viewer).await;
     let (shared, lag_ms) = next().await.unwrap();

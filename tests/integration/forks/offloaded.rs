@@ -20,7 +20,7 @@ fn text(row: u32, text: &str) -> Operation {
 
 /// Creates a log of three segments of three edits each, all with snapshots, and a fourth,
 /// unfinished segment.
-async fn grown(world: &OldLogs) -> Growing {
+async fn create_source(world: &OldLogs) -> Growing {
     let mut growing = world.create("source").await;
     for segment in 0..4 {
         for row in 0..3 {
@@ -62,7 +62,7 @@ async fn reading(logs: &Logs, log: LogId) -> (Vec<String>, String, Vec<Position>
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fork_reads_on_when_its_source_is_trimmed_and_is_offloaded_by_itself() {
     let world = OldLogs::start().await;
-    let source = grown(&world).await;
+    let source = create_source(&world).await;
     let logs = world.logs();
     let mut forks = Vec::new();
     for position in [at(0, 0), at(0, 2), at(0, 4), at(1, 0), at(1, 2), at(2, 3), at(3, 2)] {

@@ -225,7 +225,7 @@ async fn grow(cloud: &TestCloud, created: CreateReply) -> Position {
 
 /// Makes the snapshot worker process enough other spreadsheets to evict its cached state, so that
 /// it reads the offloaded segment.
-async fn distract(cloud: &TestCloud) {
+async fn evict_worker_cache(cloud: &TestCloud) {
     for number in 0..MAX_CACHED_TAILS {
         let created = create(cloud, &format!("distracts {number}")).await;
         let edited = edit_on(cloud, created, "distracts").await;
@@ -250,7 +250,7 @@ async fn offload(world: &OldLogs, created: CreateReply) {
 
     let (pending, _) = cloud.pending_snapshots();
     let pending = Arc::new(pending);
-    distract(cloud).await;
+    evict_worker_cache(cloud).await;
     let reprocess = Reprocess::new(ReprocessPorts {
         entries: Arc::clone(&world.tables) as _,
         segments: Arc::clone(&world.tables) as _,

@@ -75,13 +75,13 @@ impl Fake {
     pub(crate) fn when(
         &self,
         action: &'static str,
-        happens: impl FnOnce(&mut World) + Send + 'static,
+        apply_change: impl FnOnce(&mut World) + Send + 'static,
     ) {
-        self.world().happenings.push((action, Box::new(happens)));
+        self.world().world_changes.push((action, Box::new(apply_change)));
     }
 
     /// Removes all faults.
-    pub(crate) fn mend(&self) {
+    pub(crate) fn clear_faults(&self) {
         self.world().faults.clear();
     }
 
