@@ -89,8 +89,8 @@ impl CanonicalState {
         let root_key = loaded.root_key.clone();
         let (readable, tail, entries) = loaded.into_parts(source)?;
         let position = readable.position;
-        // Skip the first entry: it is the root's Snapshot entry or the first log entry, neither of
-        // which moves cells.
+        // The first entry moves no cells: it is either the root's Snapshot entry or the first log
+        // entry.
         let known_after = entries.first().map_or(position, |first| first.position);
         let mut canonical = Self {
             readable,

@@ -116,7 +116,8 @@ impl LiveSheet {
         Ok(live)
     }
 
-    /// Settle pending edits that are already part of the canonical state.
+    /// Settles pending edits that are already part of the canonical state. Starts over if the table
+    /// incarnation has changed.
     async fn reconcile_with_canonical(&mut self) -> Result<(), LiveError> {
         if self.canonical.incarnation() != self.state.incarnation {
             return self.start_over(0).await;
