@@ -18,7 +18,8 @@ use super::file;
 use super::host::{Host, target_triple};
 use crate::cli::Output;
 
-/// Path of this crate's folder when the crate was compiled. The parent folder contains all sources.
+/// Path of this crate's directory when the crate was compiled. The parent directory contains all
+/// sources.
 const CRATE_FOLDER: &str = env!("CARGO_MANIFEST_DIR");
 /// Package of the binary.
 const PACKAGE: &str = "cellar-runtime";
@@ -26,7 +27,7 @@ const PACKAGE: &str = "cellar-runtime";
 const BINARY: &str = "bootstrap";
 /// Cargo profile of the Lambda binary.
 const PROFILE: &str = "lambda";
-/// Environment variable that sets cargo's target folder.
+/// Environment variable that sets cargo's target directory.
 const TARGET_FOLDER_VARIABLE: &str = "CARGO_TARGET_DIR";
 
 /// A builder for the Lambda binary.
@@ -100,8 +101,8 @@ impl<'a> Builder<'a> {
     fn command(&self, tool: BuildTool, architecture: Architecture) -> Command {
         let mut command = Command::new(&self.cargo);
         command.current_dir(&self.sources).args(tool.arguments(architecture));
-        // Resolves a relative target folder against the current folder of this program, because
-        // cargo runs in another folder.
+        // Resolves a relative target directory against the current directory of this program,
+        // because cargo runs in another directory.
         if let Some(folder) = std::env::var_os(TARGET_FOLDER_VARIABLE)
             && let Ok(folder) = std::path::absolute(folder)
         {

@@ -14,7 +14,7 @@ use super::*;
 /// of another thread, and an open file cannot be executed.
 const CARGO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bundle/build/test-cargo");
 
-/// A folder of sources, and scripts that replace the cargo commands.
+/// A directory of sources, and scripts that replace the cargo commands.
 struct Checkout {
     folder: TempDir,
     output: Output,
@@ -67,7 +67,7 @@ impl Checkout {
     }
 }
 
-/// Returns a script that reports a binary in the working folder as cargo does.
+/// Returns a script that reports a binary in the working directory as cargo does.
 fn report_binary(name: &str) -> String {
     let message = r#"{"reason":"compiler-artifact","target":{"kind":["bin"],"name":"bootstrap"},"#;
     format!(r#"echo '{{"reason":"x"}}'; echo '{message}"executable":"'"$PWD/{name}"'"}}'"#)

@@ -27,7 +27,7 @@ pub(in crate::bundle) fn blank_unwind_tables(mut binary: Vec<u8>) -> Vec<u8> {
     binary
 }
 
-/// Returns the byte ranges of the unwind sections. Returns `None` if the file is not an ELF file.
+/// Returns the byte ranges of the unwind sections, or `None` if the file is not an ELF file.
 fn unwind_ranges(binary: &[u8]) -> Option<Vec<Range<usize>>> {
     let header = Header::parse(binary).ok()?;
     let sections = header.sections(ENDIAN, binary).ok()?;
