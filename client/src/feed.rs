@@ -1,9 +1,9 @@
-//! Follows the feed of all changes in a stack.
+//! Follows the change feed of all spreadsheets in a stack.
 //!
-//! Delivery is at least once: an item is delivered again if the process ended before its checkpoint was
-//! stored. The events of one stream are delivered in order and without gaps. [`subscribe`] requests the next
-//! page after all items of the previous one were handled, so that a slow handler never causes a backlog in
-//! memory.
+//! Delivery is at least once: an item is redelivered if the process ends before saving its
+//! checkpoint. Events of one stream are delivered in order and without gaps. [`subscribe`] requests
+//! the next page only after all items of the previous page were handled, so a slow handler never
+//! builds up a backlog in memory.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), cellar::feed::SubscribeError<std::io::Error>> {

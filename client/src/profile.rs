@@ -1,8 +1,8 @@
 //! The profile stores the API URL, the token and the current spreadsheet.
 //!
-//! It is the file `.cellar/profile.json` in the working directory or the nearest parent directory
-//! that contains one. `synth deploy` creates the profile; `cellar` reads it and saves the current
-//! spreadsheet in it.
+//! The profile file is `.cellar/profile.json` in the working directory or in the nearest parent
+//! directory that contains one. `synth deploy` creates the profile; `cellar` reads it and saves the
+//! current spreadsheet in it.
 
 use std::path::{Path, PathBuf};
 
