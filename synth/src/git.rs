@@ -32,7 +32,7 @@ pub(crate) struct Commit {
     pub(crate) changed: bool,
 }
 
-/// Returns the commit that is checked out in a folder. Returns `None` if the folder is in no
+/// Returns the commit that is checked out in a directory, or `None` if the directory is in no
 /// repository, or if git is not installed.
 pub(crate) fn checked_out_commit(folder: &Path) -> Option<Commit> {
     let id = run_git(folder, "HEAD", &["rev-parse", "--verify", "HEAD^{commit}"]).ok()?;
@@ -41,7 +41,7 @@ pub(crate) fn checked_out_commit(folder: &Path) -> Option<Commit> {
     Some(Commit { id: id.trim().to_owned(), changed: !changes.trim().is_empty() })
 }
 
-/// Runs git in `folder` and returns its output. `revision` is used only in errors.
+/// Runs git in `directory` and returns its output. `revision` is used only in errors.
 ///
 /// # Errors
 /// Returns [`GitError`] if git fails or prints more than [`TEMPLATE_BYTES_MAX`] bytes.

@@ -1,4 +1,4 @@
-//! A project, which consists of the nearest configuration file and the `.cellar/` folder next to
+//! A project, which consists of the nearest configuration file and the `.cellar/` directory next to
 //! it.
 
 use std::io::ErrorKind;
@@ -27,10 +27,10 @@ pub(crate) struct ConfigSelection<'a> {
     pub(crate) stage: Option<&'a str>,
 }
 
-/// A project folder and its configuration.
+/// A project directory and its configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct Project {
-    /// The folder that contains `.cellar/`.
+    /// The directory that contains `.cellar/`.
     pub(crate) folder: PathBuf,
     /// Path of the configuration file, which may not exist.
     pub(crate) config_file: PathBuf,
@@ -43,7 +43,7 @@ pub(crate) struct Project {
 
 impl Project {
     /// Finds the project and reads its configuration. The configuration file is that of `--config`,
-    /// or the nearest one in the current folder and its parents.
+    /// or the nearest one in the current directory and its parents.
     ///
     /// # Errors
     /// Returns [`SynthError`] if the file of `--config` does not exist, or if the nearest file is
@@ -63,7 +63,7 @@ impl Project {
         project.select_stage(selection.stage)
     }
 
-    /// Finds the project folder like [`Self::find`], but also succeeds if the configuration is
+    /// Finds the project directory like [`Self::find`], but also succeeds if the configuration is
     /// invalid. The default configuration is used in that case.
     pub(crate) fn find_folder(selection: ConfigSelection<'_>) -> Result<Self, SynthError> {
         match Self::find(selection) {
@@ -144,7 +144,7 @@ impl Project {
         write_output(path, true, edited.as_bytes())
     }
 
-    /// Returns the state folder of the local stack.
+    /// Returns the state directory of the local stack.
     pub(crate) fn local_state(&self) -> StateFolder {
         StateFolder::new(self.folder.join(STATE_FOLDER).join("local"))
     }
@@ -165,8 +165,8 @@ impl Project {
     }
 }
 
-/// Returns the configuration of a stage. Returns `None` if the configuration has no stages and none
-/// is requested.
+/// Returns the configuration of a stage, or `None` if the configuration has no stages and none is
+/// requested.
 ///
 /// # Errors
 /// Returns [`SynthError::Stage`] if the requested stage does not exist, or if the configuration has
@@ -187,7 +187,7 @@ pub(crate) fn stage_config(
     })
 }
 
-/// Returns the nearest folder for which `matches` returns true. The search starts at `here` and
+/// Returns the nearest directory for which `matches` returns true. The search starts at `here` and
 /// continues through its parents.
 fn nearest_with(here: &Path, matches: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     here.ancestors().find(|folder| matches(folder)).map(Path::to_owned)

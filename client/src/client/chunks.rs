@@ -1,4 +1,4 @@
-//! Downloads snapshot objects directly from the object store.
+//! Downloads snapshot objects directly from the object store (S3).
 
 use cellar_api::cost::Cost;
 use cellar_api::{wire::ChunksReply, wire::ChunksRequest};

@@ -41,7 +41,7 @@ impl AttemptOutcome {
     }
 }
 
-/// An optional callback that receives the outcome of each request attempt.
+/// Optional callback that is called after each request attempt.
 #[derive(Clone, Default)]
 pub(super) struct Observer(Option<Arc<dyn Fn(AttemptOutcome) + Send + Sync>>);
 

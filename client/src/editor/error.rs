@@ -8,7 +8,7 @@ use cellar_sheet::operation::{InvalidOperation, Rejection};
 use crate::ClientError;
 use crate::files::FileError;
 
-/// Error of an edit. The edit was not committed, or its outcome is unknown.
+/// Error of an edit that was not committed or whose outcome is unknown.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum EditorError {
     /// The edit was certainly not committed.
@@ -26,7 +26,7 @@ pub enum EditorError {
         /// Why the edit is invalid.
         fault: InvalidOperation,
     },
-    /// The edit is too large, even for an upload, and was not sent.
+    /// The edit is too large even for an upload and was not sent.
     #[error("the edit is too large: {fault}")]
     #[diagnostic(
         code(cellar::edit_too_large),
@@ -59,7 +59,7 @@ pub enum EditorError {
         /// The server's reason. Control characters are escaped.
         rejection: Rejection,
     },
-    /// The server rejected an edit of an earlier run. The new edit was not committed.
+    /// The server rejected an edit from an earlier run. The new edit was not committed.
     #[error(
         "an earlier edit without an answer was rejected ({edit}): {}. The new edit was not made",
         rejection.detail
@@ -74,7 +74,7 @@ pub enum EditorError {
         /// The server's reason. Control characters are escaped.
         rejection: Rejection,
     },
-    /// The outcome of the edit is unknown. The edit is saved and will be resent before the next
+    /// The outcome of the edit is unknown. The edit is persisted and will be resent before the next
     /// edit.
     #[error("the outcome of this edit is unknown ({edits}): {source}")]
     #[diagnostic(
@@ -87,7 +87,7 @@ pub enum EditorError {
         /// Error of the last request.
         source: Box<ClientError>,
     },
-    /// An edit of an earlier run must be sent first, but sending it failed. The new edit was not
+    /// An edit from an earlier run must be sent first, but sending it failed. The new edit was not
     /// committed.
     #[error(
         "an earlier edit ({edits}) must be sent first and failed: {source}. The new edit was not made"
@@ -102,7 +102,7 @@ pub enum EditorError {
         /// Error of the last request.
         source: Box<ClientError>,
     },
-    /// The edits may have been committed, but they cannot be resent.
+    /// The edits may have been committed, but cannot be resent.
     #[error(
         "this edit may or may not have been made: {edits}. An earlier attempt was not answered, and \
          now the server reports: {source}"
@@ -115,7 +115,7 @@ pub enum EditorError {
         )
     )]
     SetAside {
-        /// Description of the edits.
+        /// Edit descriptions.
         edits: String,
         /// The file that contains the edits.
         file: PathBuf,
@@ -124,7 +124,7 @@ pub enum EditorError {
     },
 }
 
-/// Returns advice for an invalid edit.
+/// Returns a hint for an invalid edit.
 fn advice_for(fault: &InvalidOperation) -> &'static str {
     match fault {
         InvalidOperation::TooLong { .. } => {

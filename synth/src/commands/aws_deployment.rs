@@ -94,7 +94,7 @@ impl<'a> AwsDeployment<'a> {
         Ok(deployment)
     }
 
-    /// Returns the existing stack. Returns `None` if the stack does not exist.
+    /// Returns the existing stack, or `None` if the stack does not exist.
     ///
     /// # Errors
     /// Returns [`SynthError::ForeignStack`] if the stack does not belong to Cellar.

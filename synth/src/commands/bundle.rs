@@ -48,8 +48,8 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Returns the output path. `option` is either a file, or a folder in which the file gets the name
-/// of the bundle.
+/// Returns the output path. `option` is either a file, or a directory in which the file gets the
+/// name of the bundle.
 fn output_path(option: Option<&Path>, name: &str) -> PathBuf {
     match option {
         Some(path) if path.is_dir() => path.join(name),

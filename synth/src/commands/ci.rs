@@ -89,7 +89,7 @@ fn print_files(files: &[(PathBuf, String)], output: &Output) {
     output.print_result(&json!({ "files": values }), &texts.join("\n"));
 }
 
-/// Renders the workflows and returns their paths and contents. `root` is the root folder of the
+/// Renders the workflows and returns their paths and contents. `root` is the root directory of the
 /// repository.
 fn render_workflows(
     project: &Project,
@@ -131,8 +131,8 @@ fn yaml_scalar(text: &str) -> String {
     Value::from(text.replace("${{", "$ {{")).to_string()
 }
 
-/// Returns the root folder of the git repository that contains `folder`. Returns `folder` if it is
-/// in no repository.
+/// Returns the root directory of the git repository that contains `directory`. Returns `directory`
+/// if it is in no repository.
 fn repository_root(folder: &Path) -> PathBuf {
     let root = folder.ancestors().find(|folder| folder.join(".git").exists());
     root.unwrap_or(folder).to_owned()

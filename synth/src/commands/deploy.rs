@@ -66,7 +66,7 @@ pub(crate) async fn run(
 
 impl LocalDeployment<'_> {
     /// Returns the running local stack, which must have the name, template and port of this
-    /// deployment. Returns `None` if no local stack is running.
+    /// deployment, or `None` if no local stack is running.
     ///
     /// # Errors
     /// Returns [`SynthError::OtherLocalStack`] if the running stack has other settings. Returns

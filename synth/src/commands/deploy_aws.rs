@@ -71,8 +71,8 @@ impl AwsDeployment<'_> {
         phase.set(DeploymentPhase::Changing);
         let result = self.follower().execute(&change_set.id, &change_set.stack_id).await;
         if let Err(SynthError::Aws(_)) = &result {
-            // The execution did not start, so the change set is deleted. An error of the deletion
-            // is ignored, because the first error is the cause.
+            // The execution did not start, so the change set is deleted. Ignore deletion errors:
+            // the first error is the root cause.
             let _ = self.discard(&preview).await;
         }
         result

@@ -103,7 +103,7 @@ impl Report {
     /// Returns the report as text.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
-        // Writing to a `String` cannot fail.
+        // Writing to a `String` is infallible.
         if let Some(FeedRepair { repaired, events }) = self.repair {
             let events = count(events, "event", "events");
             let _ = if repaired {

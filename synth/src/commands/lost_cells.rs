@@ -135,7 +135,7 @@ impl CellsReport {
         }
         let mut text = format!("{}\n{}\n", self.spreadsheet, self.table());
         let hidden_rows = self.cells.len().saturating_sub(MAX_SHOWN_ROWS);
-        // Writing to a `String` cannot fail.
+        // Writing to a `String` is infallible.
         if hidden_rows > 0 {
             let _ = writeln!(text, "… and {hidden_rows} more (see --json)");
         }

@@ -112,7 +112,7 @@ impl ObservedStack {
         Ok(Self { name, aws, state, resources })
     }
 
-    /// Returns the physical id of a resource. Returns `None` if the resource was not created.
+    /// Returns the physical id of a resource, or `None` if the resource was not created.
     pub(super) fn physical_id(&self, logical_id: &str) -> Option<&str> {
         let resource = self.resources.iter().find(|resource| resource.logical_id == logical_id)?;
         resource.physical_id.as_deref()

@@ -105,7 +105,7 @@ impl Report {
         let mut text = String::new();
         for rows in self.segments.chunk_by(|one, other| one.spreadsheet == other.spreadsheet) {
             let Some(first) = rows.first() else { continue };
-            // Writing to a `String` cannot fail.
+            // Writing to a `String` is infallible.
             let _ = writeln!(text, "{}\n{}\n", first.spreadsheet, table(rows));
         }
         let Total { segments, offload_segments, offload_entries, offload_bytes, deleted } =

@@ -125,7 +125,7 @@ impl AwsDeployment<'_> {
         }
     }
 
-    /// Returns the stack once it can be changed. Returns `None` if the stack must be created.
+    /// Returns the stack once it can be changed, or `None` if the stack must be created.
     ///
     /// Waits until an operation in progress has ended. Deletes a stack whose creation was never
     /// completed.

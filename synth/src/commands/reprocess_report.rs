@@ -145,7 +145,7 @@ impl Report {
         let mut text = String::new();
         for rows in self.findings.chunk_by(|one, other| one.spreadsheet == other.spreadsheet) {
             let Some(first) = rows.first() else { continue };
-            // Writing to a `String` cannot fail.
+            // Writing to a `String` is infallible.
             let _ = writeln!(text, "{}\n{}", first.spreadsheet, table(rows));
             let hidden_rows = rows.len().saturating_sub(MAX_SHOWN_ROWS);
             if hidden_rows > 0 {

@@ -125,7 +125,7 @@ impl<'a> Restore<'a> {
         self.current_tables.iter().take(self.restored_count)
     }
 
-    /// Returns the time to which the tables are restored, in Unix seconds.
+    /// Returns the time to which the tables are restored, in seconds since the Unix epoch.
     ///
     /// # Errors
     /// Returns [`RestoreError::OutOfRange`] if some table cannot be restored to the requested time.

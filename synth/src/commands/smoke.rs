@@ -44,8 +44,8 @@ pub(crate) async fn run(
     report.result()
 }
 
-/// Returns the saved profile. Returns `None` if `--url` is another URL, because the saved token
-/// must be sent only to the API that it belongs to.
+/// Returns the saved profile, or `None` if `--url` is another URL, because the saved token must be
+/// sent only to the API that it belongs to.
 fn matching_profile(arguments: &SmokeArguments) -> Result<Option<Profile>, SynthError> {
     let here = env::current_dir().map_err(SynthError::Process)?;
     let (url, token) = (arguments.url.as_deref(), arguments.token.as_deref());

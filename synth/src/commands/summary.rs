@@ -24,7 +24,7 @@ pub(super) struct LocalSummary<'a> {
     pub(super) url: &'a str,
     /// An operator token.
     pub(super) token: &'a str,
-    /// Expiry time of the token, in Unix seconds.
+    /// Expiry time of the token, in seconds since the Unix epoch.
     pub(super) expires_s: u64,
     /// Whether the stack runs in the background.
     pub(super) is_detached: bool,
@@ -38,7 +38,8 @@ pub(super) struct AwsSummary<'a> {
     pub(super) url: &'a str,
     /// ARN of the stack.
     pub(super) stack_id: &'a str,
-    /// An operator token and its expiry time in Unix seconds; `None` if the signing key is missing.
+    /// An operator token and its expiry time in seconds since the Unix epoch; `None` if the signing
+    /// key is missing.
     pub(super) token: Option<(&'a str, u64)>,
     /// AWS account id.
     pub(super) account: &'a str,

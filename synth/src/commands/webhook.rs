@@ -133,7 +133,8 @@ async fn deliver_all(
     }
 }
 
-/// Returns the time at which a delivery run that starts now must end, in Unix milliseconds.
+/// Returns the time at which a delivery run that starts now must end, in milliseconds since the
+/// Unix epoch.
 fn deadline_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from((now + RUN_DURATION).as_millis()).unwrap_or(u64::MAX)

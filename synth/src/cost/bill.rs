@@ -122,7 +122,7 @@ fn with_commas(number: &str) -> String {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let mut text = grouped(whole.parse::<u64>().unwrap_or(u64::MAX));
     if !fraction.is_empty() {
-        // Writing to a `String` cannot fail.
+        // Writing to a `String` is infallible.
         let _ = write!(text, ".{fraction}");
     }
     text

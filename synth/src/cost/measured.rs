@@ -12,8 +12,7 @@ use super::facts::StackFacts;
 use super::meter::Meter;
 use crate::aws::MetricQuery;
 
-/// Length of a metric period in seconds. CloudWatch keeps hourly values for as long as it keeps
-/// metrics.
+/// Metric period in seconds. CloudWatch keeps hourly values for as long as it keeps metrics.
 const PERIOD_S: u32 = 3_600;
 /// Length of a metric period for bucket sizes, in seconds. S3 measures bucket sizes once a day.
 const DAY_S: u32 = 86_400;

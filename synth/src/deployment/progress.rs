@@ -40,7 +40,7 @@ pub(crate) struct EventLine {
 #[derive(Debug, Default)]
 pub(crate) struct DeploymentProgress {
     seen_ids: HashSet<String>,
-    /// Start time of each change in progress, by logical id, in Unix milliseconds.
+    /// Start time of each change in progress, by logical id, in milliseconds since the Unix epoch.
     started_ms: HashMap<String, u64>,
     finished: HashSet<String>,
     has_started: bool,

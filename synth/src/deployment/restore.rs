@@ -150,8 +150,8 @@ fn as_restored(table: &Value) -> Option<Value> {
     Some(table)
 }
 
-/// Returns the incarnation in the logical id of an Entry table. Returns `None` for the id of any
-/// other resource.
+/// Returns the incarnation in the logical id of an Entry table, or `None` for the id of any other
+/// resource.
 fn incarnation_of_entry_table(logical_id: &str) -> Option<u32> {
     let [first_id, ..] = tables(0);
     let suffix = logical_id.strip_prefix(first_id.as_str())?;
@@ -164,14 +164,14 @@ fn incarnation_of_entry_table(logical_id: &str) -> Option<u32> {
     (canonical_id == logical_id).then_some(incarnation)
 }
 
-/// Returns whether a table existed at a time. Both times are in Unix seconds. A table that did not
-/// exist is not restored, because its restorable range starts too late.
+/// Returns whether a table existed at a time. Both times are in seconds since the Unix epoch. A
+/// table that did not exist is not restored, because its restorable range starts too late.
 pub(crate) fn existed_at(created_s: u64, at_s: u64) -> bool {
     created_s < at_s
 }
 
-/// Returns the name of a table that is restored to a time in Unix seconds. The name depends only on
-/// the arguments, so that an interrupted restore finds its tables again.
+/// Returns the name of a table that is restored to a time in seconds since the Unix epoch. The name
+/// depends only on the arguments, so that an interrupted restore finds its tables again.
 pub(crate) fn restored_table_name(stack: &str, logical_id: &str, at_s: u64) -> String {
     format!("{stack}-{logical_id}-{}", utc(at_s).replace([':', '-'], ""))
 }

@@ -44,8 +44,8 @@ pub(crate) fn stack_condition(status: Option<&str>) -> StackCondition {
     }
 }
 
-/// Returns the result of the last operation on a stack. Returns `None` if the operation is in
-/// progress. The cleanup after a successful update is not part of the operation.
+/// Returns the result of the last operation on a stack, or `None` if the operation is in progress.
+/// The cleanup after a successful update is not part of the operation.
 pub(crate) fn operation_result(status: &str) -> Option<OperationResult> {
     match status {
         "CREATE_COMPLETE"

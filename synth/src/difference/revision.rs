@@ -29,13 +29,13 @@ impl<'a> Revision<'a> {
 }
 
 /// Reads the file `object`, which has the form `REV:PATH`. A `PATH` that starts with `./` is
-/// relative to `folder`.
+/// relative to `directory`.
 pub(super) fn read_file_at(folder: &Path, object: &str) -> Result<String, GitError> {
     run_git(folder, object, &["cat-file", "blob", object])
 }
 
-/// Reads the file `name` in `folder` at a commit. Returns `None` if the file does not exist at that
-/// commit.
+/// Reads the file `name` in `directory` at a commit. Returns `None` if the file does not exist at
+/// that commit.
 pub(super) fn read_file_in_folder_at(
     folder: &Path,
     commit: &str,

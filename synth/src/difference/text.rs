@@ -114,7 +114,7 @@ impl Page {
     }
 
     fn add_line(&mut self, line: &str) {
-        // Writing to a `String` cannot fail.
+        // Writing to a `String` is infallible.
         let _ = writeln!(self.text, "{line}");
     }
 }

@@ -38,7 +38,7 @@ pub(crate) enum SynthError {
     #[error("configuration file {} not found", path.display())]
     #[diagnostic(code(synth::no_config), help("create it with `synth init`"))]
     NoConfig { path: PathBuf },
-    /// The nearest configuration or state folder is writable by another account.
+    /// The nearest configuration or state directory is writable by another account.
     #[error("refused: {0}")]
     #[diagnostic(
         code(synth::stranger),
@@ -113,7 +113,7 @@ pub(crate) enum SynthError {
         /// Name of the operation, such as "read".
         operation: &'static str,
         path: PathBuf,
-        /// Error of the operating system.
+        /// I/O error from the operating system.
         cause: std::io::Error,
     },
     /// A file under `.cellar/` cannot be read or written.
@@ -160,7 +160,7 @@ pub(crate) enum SynthError {
         /// The lines that the user should add to the file.
         snippet: String,
     },
-    /// No URL was given, and no deployment is known in this folder.
+    /// No URL was given, and no deployment is known in this directory.
     #[error(
         "no deployment found: .cellar/profile.json does not exist in this or a parent directory"
     )]
@@ -169,14 +169,14 @@ pub(crate) enum SynthError {
         help("run `synth deploy --local`, or pass --url and --token")
     )]
     NotDeployed,
-    /// The state folder of the local stack does not exist.
+    /// The state directory of the local stack does not exist.
     #[error("no local stack found: {} does not exist", folder.display())]
     #[diagnostic(
         code(synth::not_deployed),
         help("start it with `synth deploy --local`, or pass --aws for the stack in AWS")
     )]
     NoLocalStack {
-        /// The state folder.
+        /// The state directory.
         folder: PathBuf,
     },
     /// No token was given for the API, and none is saved.
@@ -224,7 +224,7 @@ pub(crate) enum SynthError {
         /// Name of the setting that differs, such as "port".
         setting: &'static str,
     },
-    /// Another process has locked the state folder but has not written its process id yet.
+    /// Another process has locked the state directory but has not written its process id yet.
     #[error("another process is starting or stopping a local stack here")]
     #[diagnostic(code(synth::busy), help("try again in a moment"))]
     Busy,

@@ -40,7 +40,7 @@ pub(crate) async fn start_detached(
     let mut process = spawn(template, folder, stack, port, log)?;
     let started = Instant::now();
     loop {
-        // The process id is compared, because another process may have locked the folder.
+        // The process id is compared, because another process may have locked the directory.
         if let Occupancy::By(running) = folder.occupancy()?
             && running.pid == process.child.id()
         {

@@ -49,7 +49,7 @@ pub(crate) struct SnapshotServices {
 }
 
 /// The services of the local stack, which either was running or was started for this value. A
-/// process holds the lock of the state folder in both cases.
+/// process holds the lock of the state directory in both cases.
 pub(crate) struct LocalServices {
     /// URL of the running stack. `None` if the stack was started for this command.
     pub(crate) running_url: Option<String>,
@@ -68,7 +68,8 @@ enum OwnStack {
 }
 
 impl LocalServices {
-    /// Connects to the running stack. If no stack is running, starts the stack of the state folder.
+    /// Connects to the running stack. If no stack is running, starts the stack of the state
+    /// directory.
     ///
     /// # Errors
     /// Returns [`SynthError::NoLocalStack`] if nothing was deployed here. Returns
@@ -100,8 +101,8 @@ impl LocalServices {
         Arc::new(tables)
     }
 
-    /// Returns the EventStream table and the Feed table. Returns `None` if the running stack is a
-    /// version without a feed.
+    /// Returns the EventStream table and the Feed table, or `None` if the running stack is a version
+    /// without a feed.
     pub(crate) fn feed(&self, meter: &Arc<Meter>) -> Option<FeedTables> {
         let Endpoints { event_stream_table, feed_table, tables_incarnation, .. } = &self.endpoints;
         let (streams, feed) = (event_stream_table.as_ref()?, feed_table.as_ref()?);
@@ -111,8 +112,8 @@ impl LocalServices {
         Some(FeedTables { streams: Arc::new(streams), feed: Arc::new(feed), incarnation })
     }
 
-    /// Returns the table and the queue of snapshots. Returns `None` if the running stack is a
-    /// version without snapshots.
+    /// Returns the table and the queue of snapshots, or `None` if the running stack is a version
+    /// without snapshots.
     pub(crate) fn snapshots(&self, meter: &Arc<Meter>) -> Option<SnapshotServices> {
         let endpoints = self.endpoints.snapshots.as_ref()?;
         let pending = DynamoPendingSnapshots::named(
@@ -156,7 +157,7 @@ impl LocalServices {
     }
 }
 
-/// Starts the stack of the state folder on a free port.
+/// Starts the stack of the state directory on a free port.
 async fn start_own_stack(
     folder: &StateFolder,
     functions: LocalFunctions,

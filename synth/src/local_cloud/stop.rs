@@ -8,11 +8,11 @@ use crate::error::SynthError;
 
 /// Time in which the process may finish the requests in flight.
 const GRACE: Duration = Duration::from_secs(15);
-/// Interval at which the lock of the state folder is polled.
+/// Interval at which the lock of the state directory is polled.
 const POLL: Duration = Duration::from_millis(50);
 
 /// Stops the process of the local stack and waits until it has released the lock of the state
-/// folder. Returns the process that was running, or `None` if no process was running.
+/// directory. Returns the process that was running, or `None` if no process was running.
 ///
 /// # Errors
 /// Returns [`SynthError::Stop`] if the process does not exit in time.

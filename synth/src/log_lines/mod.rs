@@ -20,7 +20,7 @@ pub(crate) struct LogLine {
     pub(crate) function: &'static str,
     /// Unmodified text of the line.
     pub(crate) message: String,
-    /// Log stream, which belongs to one execution environment of the function.
+    /// Log stream, one per execution environment of the function.
     pub(crate) stream: String,
 }
 

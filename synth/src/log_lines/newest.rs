@@ -18,7 +18,7 @@ impl<T> Newest<T> {
         Self { max, kept: BTreeMap::new(), added: 0 }
     }
 
-    /// Adds a value. `at_ms` is its time in Unix milliseconds.
+    /// Adds a value. `at_ms` is its time in milliseconds since the Unix epoch.
     pub(crate) fn push(&mut self, at_ms: u64, value: T) {
         self.kept.insert((at_ms, self.added), value);
         self.added += 1;

@@ -7,7 +7,7 @@ use cellar_runtime::settings::PublicKey;
 use cellar_stacks::Config;
 use cellar_stacks::config::TokenKey;
 
-/// Returns the text with the key added. Returns `None` if the text has a form that cannot be edited
+/// Returns the text with the key added, or `None` if the text has a form that cannot be edited
 /// safely.
 pub(crate) fn add_public_key(text: &str, key: &PublicKey) -> Option<String> {
     let mut expected = Config::parse(text, "").ok()?;

@@ -24,7 +24,7 @@ pub(crate) struct Grant {
 const OPERATOR_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Signs an operator token with the role owner for the user who deploys. Returns the token and its
-/// expiry time in Unix seconds.
+/// expiry time in seconds since the Unix epoch.
 pub(crate) fn mint_for_operator(
     pair: &KeyPair,
     config: &Config,
@@ -36,7 +36,8 @@ pub(crate) fn mint_for_operator(
     mint(pair, config, Grant { subject, spreadsheets, role, lifetime })
 }
 
-/// Signs a token for a stack. Returns the token and its expiry time in Unix seconds.
+/// Signs a token for a stack. Returns the token and its expiry time in seconds since the Unix
+/// epoch.
 ///
 /// # Errors
 /// Returns [`MintError`] if the subject is empty or too long, or if too many spreadsheets are

@@ -1,4 +1,4 @@
-//! Tile indexes of imported sheets. They are stored in log entries instead of roots.
+//! Tile indexes of imported sheets, which are stored in log entries instead of roots.
 
 use super::check::{check_chunk, check_stripes};
 use super::pack::pack_stripes;
@@ -35,7 +35,7 @@ pub fn pack_import_as_chunk(
     pack_import_within(stripes, limits)
 }
 
-/// Like [`pack_import`], but with configurable limits, so that tests can create deep indexes from
+/// Like [`pack_import`], but with configurable limits, so that tests can build deep indexes from
 /// few tiles.
 pub(crate) fn pack_import_within(
     stripes: &[Stripe],

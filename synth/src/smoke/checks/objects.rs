@@ -112,8 +112,8 @@ async fn wait_for_snapshot(client: &Client, id: LogId, due: Position) -> Result<
     }
 }
 
-/// Returns the position of the first Snapshot entry after `position`. Returns `None` if the log has
-/// no such entry.
+/// Returns the position of the first Snapshot entry after `position`, or `None` if the log has no
+/// such entry.
 async fn snapshot_entry_after(
     client: &Client,
     id: LogId,
