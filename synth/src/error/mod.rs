@@ -113,7 +113,7 @@ pub(crate) enum SynthError {
         /// Name of the operation, such as "read".
         operation: &'static str,
         path: PathBuf,
-        /// Error of the operating system.
+        /// I/O error from the operating system.
         cause: std::io::Error,
     },
     /// A file under `.cellar/` cannot be read or written.
