@@ -41,7 +41,7 @@ pub(crate) fn checked_out_commit(folder: &Path) -> Option<Commit> {
     Some(Commit { id: id.trim().to_owned(), changed: !changes.trim().is_empty() })
 }
 
-/// Runs git in `directory` and returns its output. `revision` is used only in errors.
+/// Runs git in `folder` and returns its output. `revision` is used only in errors.
 ///
 /// # Errors
 /// Returns [`GitError`] if git fails or prints more than [`TEMPLATE_BYTES_MAX`] bytes.

@@ -29,12 +29,12 @@ impl<'a> Revision<'a> {
 }
 
 /// Reads the file `object`, which has the form `REV:PATH`. A `PATH` that starts with `./` is
-/// relative to `directory`.
+/// relative to `folder`.
 pub(super) fn read_file_at(folder: &Path, object: &str) -> Result<String, GitError> {
     run_git(folder, object, &["cat-file", "blob", object])
 }
 
-/// Reads the file `name` in `directory` at a commit. Returns `None` if the file does not exist at
+/// Reads the file `name` in `folder` at a commit. Returns `None` if the file does not exist at
 /// that commit.
 pub(super) fn read_file_in_folder_at(
     folder: &Path,
