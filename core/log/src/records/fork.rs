@@ -1,5 +1,5 @@
-//! Fork list records: one per fork, stored with the source log. They share the Segment table, but
-//! their partition key differs from that of any segment.
+//! Fork list records: one per fork, stored in the Segment table under a partition key that is
+//! derived from the source log and differs from any segment key.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
