@@ -1,4 +1,4 @@
-//! Reads a window of a sheet from the levels of a root and from newer entries.
+//! Reads a window of a sheet from a root's levels and newer entries.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ pub fn window(
     Ok(missing.ready_or_need(|| merge_window(&parts, window, Below::Nothing)))
 }
 
-/// Returns all levels that contain the sheet, oldest first, with their moves.
+/// Returns all levels that contain the sheet and their moves, oldest first.
 fn load_sheet_levels<'a>(
     root: Option<&'a Root>,
     tail: &'a FoldedLevel,
@@ -90,7 +90,7 @@ fn load_sheet_levels<'a>(
     Ok(levels)
 }
 
-/// Returns the part of a level that is visible in the window, in coordinates of the level.
+/// Returns the part of a level visible in the window, in the coordinates of the level.
 fn source_region(source: &Source, window: &Window) -> Region {
     let map_back = |map: &AxisMap, range: &Range<u32>| {
         let count = range.end.saturating_sub(range.start);
@@ -102,7 +102,7 @@ fn source_region(source: &Source, window: &Window) -> Region {
     }
 }
 
-/// A decoded tile and its place in the space of its level.
+/// A decoded tile, placed in the coordinates of its level.
 struct LoadedTile<'a> {
     source: &'a Source,
     rows: Span,
@@ -122,7 +122,7 @@ impl LoadedTile<'_> {
     }
 }
 
-/// Appends the tiles at `places` to `tiles`. Adds tiles that are not loaded to `missing` instead.
+/// Appends the tiles at `places` to `tiles`, or adds them to `missing` if they are not loaded.
 fn load_tiles<'a>(
     source: &'a Source,
     places: Places,

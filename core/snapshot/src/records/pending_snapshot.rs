@@ -1,4 +1,4 @@
-//! The encoding of records in the PendingSnapshots table.
+//! Encoding of PendingSnapshots table records.
 
 use crate::pending_snapshot::{PendingSnapshot, Rebuild};
 use crate::snapshot_job::SnapshotJob;
@@ -12,8 +12,8 @@ use cellar_base::schema::{
 
 const RECORD: &str = "pending snapshot";
 
-/// Returns the key of the pending snapshot at `position`. The sort key is the packed position, so
-/// that a query returns the pending snapshots of a log in the order in which they must be built.
+/// Returns the key of the pending snapshot at `position`. The sort key is the packed position, so a
+/// query returns a log's pending snapshots in build order.
 #[must_use]
 pub fn key(log: LogId, position: Position) -> Item {
     let mut item = Item::new();

@@ -12,7 +12,7 @@ use crate::packer::{PackLimits, Packer};
 use cellar_base::limits::MAX_SHEET_NUMBER_RUNS;
 use cellar_sheet::metadata::SheetNumbers;
 
-/// All sheet ids that a workbook ever used, with their stored encoding.
+/// All sheet ids that a workbook has ever used, with their stored encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredSheetNumbers(pub SheetNumbers);
 
