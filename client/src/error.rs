@@ -1,18 +1,18 @@
-//! Errors of requests to the API.
+//! Errors of API requests.
 
 use cellar_api::{wire::Problem, wire::ProblemKind};
 
-/// Error of a request to the API. No message contains the token.
+/// Error of an API request. Messages never contain the token.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ClientError {
-    /// The URL cannot be the URL of a Cellar API.
+    /// The URL cannot be a Cellar API URL.
     #[error("`{url}` is not the URL of a Cellar API: {why}")]
     #[diagnostic(
         code(cellar::invalid_url),
         help("write it like https://example.com or http://127.0.0.1:8080")
     )]
     InvalidUrl {
-        /// The invalid URL. Credentials are removed.
+        /// The invalid URL, without credentials.
         url: String,
         /// Why the URL is invalid.
         why: String,
@@ -27,7 +27,7 @@ pub enum ClientError {
         )
     )]
     InvalidToken {
-        /// Reason why the token is invalid. Does not contain the token.
+        /// Reason why the token is invalid, without the token itself.
         why: &'static str,
     },
     /// The token was not sent, because the connection is not encrypted.
@@ -47,11 +47,11 @@ pub enum ClientError {
         help("check that the CA certificates of the system are installed")
     )]
     Setup {
-        /// The error that the HTTP library returned.
+        /// HTTP library error.
         why: String,
     },
-    /// The last attempt could not connect to the server. An earlier attempt may have reached the
-    /// server if `uncertain` is set.
+    /// The last attempt could not connect to the server. If `uncertain` is set, an earlier attempt
+    /// may have reached it.
     #[error("cannot connect to {url}: {why}")]
     #[diagnostic(
         code(cellar::unreachable),
@@ -93,11 +93,11 @@ pub enum ClientError {
     #[error("{problem}")]
     #[diagnostic(code(cellar::problem))]
     Problem {
-        /// The problem document. Control characters are escaped.
+        /// The problem document, with control characters escaped.
         problem: Box<Problem>,
         /// Whether the server may have executed an earlier attempt.
         uncertain: bool,
-        /// Advice for the user, if available.
+        /// Hint for the user, if available.
         #[help]
         advice: Option<String>,
     },
@@ -109,12 +109,12 @@ pub enum ClientError {
         url: String,
         /// HTTP status of the response.
         status: u16,
-        /// The beginning of the response body. Control characters are escaped.
+        /// Beginning of the response body, with control characters escaped.
         excerpt: String,
         /// Whether the server may have executed this attempt or an earlier one.
         uncertain: bool,
     },
-    /// The server returned a success status, but an unexpected body.
+    /// The server returned a success status with an unexpected body.
     #[error("unexpected reply from {url}: {why}")]
     #[diagnostic(
         code(cellar::not_understood),
@@ -126,7 +126,7 @@ pub enum ClientError {
         /// Description of what is unexpected in the response.
         why: String,
     },
-    /// The body of a large entry does not match the entry.
+    /// A large log entry's body does not match the entry.
     #[error("the body of a large entry from {url} is invalid: {why}")]
     #[diagnostic(
         code(cellar::wrong_object),
@@ -138,20 +138,20 @@ pub enum ClientError {
         /// Why the body is invalid.
         why: String,
     },
-    /// The response is too large to come from a Cellar API.
+    /// The response exceeds the maximum length of a Cellar API response.
     #[error("the reply of {url} is longer than {max_bytes} bytes")]
     #[diagnostic(code(cellar::reply_too_large), help("check the URL"))]
     ReplyTooLarge {
         /// The URL of the request.
         url: String,
-        /// The maximum size of a response, in bytes.
+        /// Maximum response length, in bytes.
         max_bytes: usize,
     },
 }
 
 impl ClientError {
-    /// Returns whether the server certainly did not execute the request: each attempt either did
-    /// not reach the server or was refused.
+    /// Returns whether it is certain that the server did not execute the request: each attempt
+    /// either did not reach the server or was refused.
     #[must_use]
     pub fn certainly_not_done(&self) -> bool {
         match self {
@@ -173,7 +173,7 @@ impl ClientError {
         }
     }
 
-    /// Returns whether a retry may succeed, because the server could not be reached or returned a
+    /// Returns whether a retry may succeed because the server was unreachable or returned a
     /// temporary error.
     #[must_use]
     pub fn is_offline(&self) -> bool {
@@ -185,7 +185,7 @@ impl ClientError {
         }
     }
 
-    /// Returns the kind of problem if the server returned a problem document.
+    /// Returns the problem kind if the server returned a problem document.
     #[must_use]
     pub fn problem_kind(&self) -> Option<ProblemKind> {
         match self {
@@ -195,7 +195,7 @@ impl ClientError {
     }
 }
 
-/// Returns advice for the user that the detail of the problem does not include.
+/// Returns a hint for the user that is not part of the problem's detail.
 pub(crate) fn advice(kind: ProblemKind) -> Option<String> {
     let advice = match kind {
         ProblemKind::Unauthorized => {

@@ -44,7 +44,7 @@ pub struct Endpoints {
 /// Queue and table of the snapshot function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotEndpoints {
-    /// Queue server URL, which implements the SQS protocol.
+    /// URL of the embedded SQS server.
     pub queues_url: String,
     /// URL that identifies the job queue in requests.
     pub snapshot_queue: String,

@@ -23,7 +23,8 @@ impl Fields<'_> {
     ///
     /// # Errors
     ///
-    /// Returns a permanent [`PortError`] if a field is missing or invalid, which S3 never sends.
+    /// Returns a permanent [`PortError`] if a field is missing or invalid. S3 never omits these
+    /// fields.
     pub(super) fn read(self) -> Result<BlobHead, PortError> {
         let length = self.length.and_then(|length| u64::try_from(length).ok());
         let modified_s = self.modified.and_then(unix_seconds);
