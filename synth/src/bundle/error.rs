@@ -22,7 +22,7 @@ pub(crate) enum BundleError {
         )
     )]
     Sources {
-        /// Folder of the sources.
+        /// Source directory.
         path: PathBuf,
     },
     /// Cargo cannot be started.

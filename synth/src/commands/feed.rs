@@ -34,8 +34,7 @@ pub(crate) async fn run(
     }
 }
 
-/// Opens the data of the stack, passes its feed auditor to `action`, and closes the data
-/// afterwards.
+/// Opens the stack's data, runs `action` with its feed auditor, and closes the data.
 async fn with_auditor(
     config: ConfigSelection<'_>,
     place: &WhereArguments,

@@ -16,7 +16,7 @@ use crate::error::SynthError;
 use crate::moment::utc_ms;
 use crate::project::ConfigSelection;
 
-/// Suffix that identifies dead-letter queues by their logical ids.
+/// Logical id suffix of dead-letter queues.
 const DEAD_LETTERS: &str = "DeadLetters";
 
 /// Status of a stack in AWS.
@@ -33,11 +33,11 @@ struct Status {
     url: Option<String>,
     healthy: Option<bool>,
     bundle: Option<String>,
-    /// Active alarms. Absent if the alarms could not be read.
+    /// Active alarms; `None` if they could not be read.
     alarms: Option<Vec<Alarm>>,
-    /// Queues that contain dead letters. Absent if the queues could not be read.
+    /// Queues with dead letters; `None` if they could not be read.
     dead_letters: Option<Vec<DeadLetters>>,
-    /// Errors for the parts of the status that could not be read.
+    /// Errors for parts of the status that could not be read.
     unknown: Vec<String>,
 }
 
