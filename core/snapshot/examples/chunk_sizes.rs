@@ -1,5 +1,5 @@
-//! Measures the chunk format on the reference data: bytes and time per cell, and the share of each
-//! column.
+//! Measures the chunk format on the reference data: bytes and time per cell, and each column's
+//! share of the bytes.
 //!
 //! `cargo run --release -p cellar-snapshot --example chunk_sizes`
 

@@ -142,7 +142,7 @@ fn skip_item_head(bytes: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Decodes a list of at most `MAX` items. Used with `#[cbor(decode_with)]`.
+/// Decodes a list of at most `MAX` items, for `#[cbor(decode_with)]`.
 pub(super) fn at_most<'b, Ctx, T: Decode<'b, Ctx>, const MAX: usize>(
     decoder: &mut Decoder<'b>,
     context: &mut Ctx,

@@ -57,7 +57,7 @@ fn stored_column_cells(column: &TileColumn) -> impl Iterator<Item = TileCell> + 
     })
 }
 
-/// Returns the value at `row`; for a long text, its preview and the hash of the full text.
+/// Returns the value at `row`. For a long text, returns the preview and the hash of the full text.
 fn value_at(column: &TileColumn, row: u32) -> (Value, Option<[u8; 32]>) {
     let layer = &column.values;
     let index = layer.rows().binary_search(&row).ok();

@@ -49,14 +49,14 @@ impl ReferencedObjects {
 pub struct GarbageSweep {
     family: LogId,
     referenced: ReferencedObjects,
-    /// Objects written at or after this time, in Unix seconds, are retained.
+    /// Objects written at or after this time, in seconds since the Unix epoch, are retained.
     since_s: u64,
     /// The previous version's key, and whether all versions of that key are garbage.
     last: Option<(String, bool)>,
 }
 
 impl GarbageSweep {
-    /// Starts a sweep at `now_s`, in Unix seconds.
+    /// Starts a sweep at `now_s`, in seconds since the Unix epoch.
     #[must_use]
     pub fn new(family: LogId, referenced: ReferencedObjects, now_s: u64) -> Self {
         let since_s = now_s.saturating_sub(GARBAGE_AGE_S);

@@ -59,8 +59,8 @@ pub fn root_key(log: LogId, hash: ChunkHash) -> String {
     format!("{SHEETS}/{log}/{ROOTS}/{hash}")
 }
 
-/// Parses a chunk key. Accepts only keys in the exact form that [`chunk_key`] returns, so that each
-/// object has a unique key.
+/// Parses a chunk key. Accepts only the exact form returned by [`chunk_key`], so that each object
+/// has a unique key.
 ///
 /// # Errors
 /// [`NotAnObjectKey`] for any other text.
@@ -71,8 +71,8 @@ pub fn parse_chunk_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
     }
 }
 
-/// Parses a root key. Accepts only keys in the exact form that [`root_key`] returns, so that each
-/// object has a unique key.
+/// Parses a root key. Accepts only the exact form returned by [`root_key`], so that each object has
+/// a unique key.
 ///
 /// # Errors
 /// [`NotAnObjectKey`] for any other text.

@@ -88,10 +88,10 @@ impl Wanted {
 }
 
 impl Objects {
-    /// Verifies and decodes the stored bytes of a requested object, and caches the result.
+    /// Verifies, decodes and caches the stored bytes of a requested object.
     ///
     /// # Errors
-    /// [`BadObject`] if the bytes are damaged, have a different kind, or do not match the name.
+    /// [`BadObject`] if the bytes are damaged, of a different kind, or do not match the name.
     pub fn insert(&mut self, wanted: &Wanted, stored: &[u8]) -> Result<(), BadObject> {
         let hash = wanted.hash;
         let bad = |why| BadObject::Snapshot { hash, why };

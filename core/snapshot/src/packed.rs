@@ -46,7 +46,7 @@ impl ChunkHash {
     }
 }
 
-/// Compresses an object and computes its name. The name depends only on `bytes`, not on the
+/// Compresses an object and computes its name, which depends only on `bytes`, not on the
 /// compression.
 ///
 /// # Errors
@@ -69,12 +69,12 @@ pub(super) fn pack_blocks(
     Ok(PackedObject { chunk: ChunkRef { hash: ChunkHash::of(bytes), bytes: bytes_stored }, stored })
 }
 
-/// Decompresses an object and verifies its name. Accepts arbitrary input, and never allocates more
-/// than `bounds` allows.
+/// Decompresses an object and verifies its name. Accepts arbitrary input. Memory use is limited by
+/// `bounds`.
 ///
 /// # Errors
-/// [`SnapshotError`] if the object exceeds `bounds`, is not exactly one zstd frame that declares
-/// its content size, or does not match `hash`.
+/// [`SnapshotError`] if the object exceeds `bounds`, does not match `hash`, or is not exactly one
+/// zstd frame with a declared content size.
 pub fn unpack(hash: ChunkHash, stored: &[u8], bounds: Bounds) -> Result<Vec<u8>, SnapshotError> {
     check_length(stored.len(), bounds.stored_bytes)?;
     if let Some(declared) = zstd_frames::declared_bytes(stored) {

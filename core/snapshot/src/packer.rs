@@ -1,4 +1,4 @@
-//! Determines which parts of a snapshot are stored inline in the root and which become chunks.
+//! Determines which snapshot parts are stored inline in the root and which become chunks.
 
 use std::collections::HashSet;
 

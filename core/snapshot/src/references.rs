@@ -37,7 +37,7 @@ impl References {
     /// Returns the references of a root.
     ///
     /// # Errors
-    /// [`UnreadableReferences`] if cells stored inside the root are invalid.
+    /// [`UnreadableReferences`] if a tile stored inside the root is invalid.
     pub fn of_root(root: &Root) -> Result<Self, UnreadableReferences> {
         let mut references = Self::default();
         root.all_levels().try_for_each(|level| references.add_level(&level.level))?;
@@ -53,10 +53,10 @@ impl References {
         Ok(references)
     }
 
-    /// Returns the references of operations, which are in the tile indexes of imported sheets.
+    /// Returns the objects that operations reference through the tile indexes of imported sheets.
     ///
     /// # Errors
-    /// [`UnreadableReferences`] if a tile index or cells stored inside it are invalid.
+    /// [`UnreadableReferences`] if a tile index or a tile stored inside it is invalid.
     pub fn of_operations(operations: &[Operation]) -> Result<Self, UnreadableReferences> {
         let mut references = Self::default();
         for operation in operations {
@@ -67,7 +67,7 @@ impl References {
         Ok(references)
     }
 
-    /// Returns the references of a chunk of a tile index, given its name and stored bytes.
+    /// Returns the references of a tile index chunk, given its name and stored bytes.
     ///
     /// # Errors
     /// [`UnreadableReferences`] if the bytes are damaged or do not match `hash`.
@@ -82,7 +82,7 @@ impl References {
         Ok(references)
     }
 
-    /// Returns the references of a chunk of cells, given its name and stored bytes.
+    /// Returns the references of a cell chunk, given its name and stored bytes.
     ///
     /// # Errors
     /// [`UnreadableReferences`] if the bytes are damaged or do not match `hash`.

@@ -43,8 +43,8 @@ pub enum RelayError {
     },
 }
 
-/// Determines how to handle a change. The arguments are the event name and the attributes of the
-/// entry after the change.
+/// Determines the relay action for a change, given the event name and the entry's attributes after
+/// the change.
 ///
 /// # Errors
 /// [`RelayError`] if the entry's attributes are invalid.

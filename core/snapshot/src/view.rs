@@ -20,7 +20,7 @@ use cellar_sheet::operation::{SheetId, Span, Spans};
 /// Returns the workbook metadata of a root.
 ///
 /// # Errors
-/// [`SnapshotError`] if parts of the root contradict each other.
+/// [`SnapshotError`] if parts of the root are inconsistent.
 pub fn metadata(root: &Root, objects: &Objects) -> Result<Fetch<WorkbookMetadata>, SnapshotError> {
     let mut missing = Missing::default();
     let metadata = load_metadata(root, objects, &mut missing)?;
@@ -35,9 +35,8 @@ pub fn clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
     missing.ready_or_need(|| clients)
 }
 
-/// Returns the cells of a window after the entries in `tail`, which follow `root`. If there is no
-/// root, the entries follow the empty state. Requests all missing objects of an index level in one
-/// request.
+/// Returns the cells of a window after applying the entries in `tail` to `root`, or to the empty
+/// state if there is no root. All missing objects of the same index depth are requested together.
 ///
 /// # Errors
 /// [`SnapshotError`] if an object does not match the reference to it.

@@ -80,11 +80,11 @@ impl From<SynthesisError> for CellarStackError {
     }
 }
 
-/// Returns the template of Cellar's stack, with functions for `architecture`.
+/// Returns the template of the Cellar stack, with functions built for `architecture`.
 ///
 /// # Errors
-/// [`CellarStackError::Config`] if values of the configuration are out of bounds. This can only
-/// happen if the configuration was changed after it was parsed.
+/// [`CellarStackError::Config`] if configuration values are out of bounds, which can happen only if
+/// the configuration was changed after it was parsed.
 pub fn cellar_stack(
     config: &Config,
     architecture: Architecture,

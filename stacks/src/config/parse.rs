@@ -7,13 +7,13 @@ use crate::brackets::{BRACKET_DEPTH_MAX, bracket_depth};
 use crate::suggest;
 
 impl Config {
-    /// Parses the text of a configuration file. An empty text gives the default configuration.
-    /// `file_name` is used only in error messages.
+    /// Parses a configuration file. An empty text yields the default configuration. `file_name` is
+    /// used only in error messages.
     ///
     /// # Errors
     /// [`ConfigError`] if the text is too large, is not YAML, contains an unknown field or a value
-    /// of the wrong type, or if values are out of bounds. One error lists all values that are out
-    /// of bounds.
+    /// of the wrong type, or if values are out of bounds. A single error lists all out-of-bounds
+    /// values.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, ConfigError> {
         let file_name = file_name.to_owned();
         if text.len() > CONFIG_BYTES_MAX {

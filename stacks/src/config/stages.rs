@@ -16,13 +16,13 @@ const STAGES: &str = "stages";
 impl Config {
     /// Returns the configuration of a stage, or `None` if the stage does not exist.
     ///
-    /// The overrides of the stage are applied to this configuration. Unless overridden, the stack
-    /// name and the token audience get the suffix `-NAME`, so that a stage rejects tokens of other
+    /// The stage's overrides are applied to this configuration. Unless overridden, the stack name
+    /// and the token audience get the suffix `-NAME`, so that a stage rejects the tokens of other
     /// stages. `file_name` is used only in error messages.
     ///
     /// # Errors
-    /// [`ConfigError`] if the overrides are invalid. [`Config::parse`] has already validated the
-    /// overrides of a parsed configuration.
+    /// [`ConfigError`] if the overrides are invalid, which cannot happen if the configuration was
+    /// created by [`Config::parse`] and not changed since.
     pub fn stage(&self, name: &str, file_name: &str) -> Result<Option<Self>, ConfigError> {
         let Some(Stage(overrides)) = self.stages.get(name) else { return Ok(None) };
         let file_name = format!("{file_name}, stage {name}");

@@ -13,10 +13,10 @@ pub(crate) enum ListKind {
     Keyed(&'static str),
 }
 
-/// Returns the comparison to use for the list at `path` in a resource.
+/// Returns the comparison for the list at `path` in a resource.
 ///
-/// A path starts with `Properties`, `Metadata` or `DependsOn`, followed by property names and keys
-/// of list elements. `resource_type` is `None` for types without a construct.
+/// A path consists of `Properties`, `Metadata` or `DependsOn`, followed by property names and list
+/// element keys. `resource_type` is `None` for types without a construct.
 pub(crate) fn list_kind(resource_type: Option<ResourceType>, path: &[&str]) -> ListKind {
     if let Some(kind) = policy_list_kind(path) {
         return kind;
@@ -39,7 +39,8 @@ pub(crate) fn may_be_single(path: &[&str]) -> bool {
 /// Properties that contain a policy document.
 pub(crate) const POLICY_DOCUMENTS: [&str; 2] = ["PolicyDocument", "AssumeRolePolicyDocument"];
 
-/// Returns the comparison for a list in a policy document: the statements or a statement field.
+/// Returns the comparison for a list in a policy document, such as the statements or a statement
+/// field.
 fn policy_list_kind(path: &[&str]) -> Option<ListKind> {
     let document_index = path.iter().position(|name| POLICY_DOCUMENTS.contains(name))?;
     match path.get(document_index + 1..)? {

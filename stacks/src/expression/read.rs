@@ -36,10 +36,10 @@ pub enum IntrinsicError {
     },
 }
 
-/// Parses an intrinsic function. Returns `None` if the value is not an intrinsic function.
+/// Parses an intrinsic function, or returns `None` if the value is not one.
 ///
 /// # Errors
-/// [`IntrinsicError`] if the function is not supported or its arguments have the wrong form.
+/// [`IntrinsicError`] if the function is not supported or its arguments are malformed.
 pub(crate) fn intrinsic_in(value: &Value) -> Result<Option<Intrinsic<'_>>, IntrinsicError> {
     let Some((name, argument)) = single_entry(value) else { return Ok(None) };
     match name {

@@ -29,7 +29,7 @@ pub enum SubstitutionError {
     },
 }
 
-/// Splits the text of `Fn::Sub` into literal text and placeholders.
+/// Splits an `Fn::Sub` text into literal text and placeholders.
 ///
 /// # Errors
 /// [`SubstitutionError`] if a closing brace is missing or a name is empty.

@@ -158,8 +158,9 @@ impl Stack {
     /// Validates the stack and returns its template.
     ///
     /// # Errors
-    /// Returns all faults of the stack: unknown references and attributes, table keys without a
-    /// definition, wildcard permissions, dependency cycles, and exceeded limits of CloudFormation.
+    /// Returns all faults of the stack, such as unknown references and attributes, table keys
+    /// without a definition, wildcard permissions, dependency cycles, and exceeded CloudFormation
+    /// limits.
     pub fn synthesize(mut self) -> Result<Template, SynthesisErrors> {
         self.write_tags();
         for (logical_id, suppressions) in &self.suppressions {

@@ -44,11 +44,11 @@ struct Document {
 }
 
 impl Template {
-    /// Reads the JSON that [`Template::to_json`] has written.
+    /// Reads JSON written by [`Template::to_json`].
     ///
     /// # Errors
-    /// [`TemplateError`] if the text is too large or malformed, or if it uses features that Cellar
-    /// does not write.
+    /// [`TemplateError`] if the text is too large or malformed, or uses features that Cellar does
+    /// not write.
     pub fn from_json(text: &str) -> Result<Self, TemplateError> {
         if text.len() > TEMPLATE_BYTES_MAX {
             return Err(TemplateError::TooLarge { bytes: text.len() });

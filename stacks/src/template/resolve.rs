@@ -167,7 +167,7 @@ impl Resolver<'_> {
         Ok(resolved)
     }
 
-    /// Resolves a value to insert into text.
+    /// Resolves a value that is inserted into text.
     fn resolve_text(
         &self,
         path: &str,

@@ -64,7 +64,7 @@ impl CompactionBase {
     /// Opens a root, or returns the missing objects that must be loaded first.
     ///
     /// # Errors
-    /// [`SnapshotError`] if parts of the root contradict each other.
+    /// [`SnapshotError`] if parts of the root are inconsistent.
     pub fn open(root: &Root, objects: &Objects) -> Result<Fetch<Self>, SnapshotError> {
         let mut missing = Missing::default();
         let metadata = load_metadata(root, objects, &mut missing)?;

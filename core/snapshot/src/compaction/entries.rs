@@ -14,7 +14,7 @@ use cellar_sheet::operation::{Operation, SheetId};
 pub struct CompactionFold {
     fold: Fold,
     clients: ClientMap,
-    /// Position and creation time (in Unix seconds) of the last entry.
+    /// Position of the last entry, and its creation time in seconds since the Unix epoch.
     last: Option<(Position, u64)>,
     /// Number of entries since the start of the log.
     entries: u64,
@@ -47,8 +47,8 @@ impl CompactionFold {
         }
     }
 
-    /// Folds an entry. `mutations` are the client of the entry and the id of its last mutation.
-    /// `committed` are the operations of each mutation.
+    /// Folds an entry. `mutations` consists of the entry's client and last mutation id; `committed`
+    /// contains the operations of each mutation.
     ///
     /// # Errors
     /// Returns the same errors as [`Fold::apply_operations`].

@@ -49,8 +49,8 @@ impl MergePlan {
         Self { stripe_columns: MIN_STRIPE_COLUMNS, ..self }
     }
 
-    /// Returns the merge inputs of each sheet, or the missing objects that must be loaded first. If
-    /// the merged level would have too many moves, changes the plan to merge all levels.
+    /// Returns the merge inputs of each sheet, or the missing objects that must be loaded first.
+    /// Falls back to merging all levels if the merged level would have too many moves.
     ///
     /// # Errors
     /// [`SnapshotError`] if a tile index is invalid.
@@ -116,7 +116,7 @@ impl MergePlan {
         Ok(Some(sheet_input(base, folded, sheet, kept_levels, stripe_columns, inputs)))
     }
 
-    /// Builds the next root, which refers to the merged level.
+    /// Builds the next root, which references the merged level.
     ///
     /// # Errors
     /// [`SnapshotError`] if the next root would exceed a limit.

@@ -56,11 +56,11 @@ impl Fold {
             || self.deltas.values().any(|delta| delta.count_changes() >= MAX_LEVEL_CHANGES)
     }
 
-    /// Applies committed operations in order.
+    /// Applies committed operations in log order.
     ///
     /// # Errors
-    /// [`SnapshotError`] for an import with an invalid tile index. Earlier operations stay applied.
-    /// The server does not append such imports, so the entry is damaged.
+    /// [`SnapshotError`] if an import has an invalid tile index, which means that the log entry is
+    /// damaged, because the server never appends such an import. Earlier operations remain applied.
     pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), SnapshotError> {
         operations.iter().try_for_each(|operation| self.apply(operation))
     }

@@ -71,7 +71,7 @@ impl Stripes {
 }
 
 impl IndexChunk {
-    /// Returns the direct references. Returns `None` if the chunk contains moves instead of tiles.
+    /// Returns the direct references, or `None` if the chunk contains moves instead of tiles.
     ///
     /// # Errors
     /// [`SnapshotError::Shape`] if a tile is stored inline.
@@ -129,9 +129,9 @@ impl Children {
         chunks.map(|chunk| u64::from(chunk.bytes)).fold(0, u64::saturating_add)
     }
 
-    /// Checks that all stripes have the width and alignment that
-    /// [`SheetWriter`](crate::merge::SheetWriter) produces. A tile can then be checked without its
-    /// stripe, which is not stored in the chunks that list tiles.
+    /// Checks that all stripes have the width and alignment produced by
+    /// [`SheetWriter`](crate::merge::SheetWriter). This makes it possible to check a tile without
+    /// its stripe, which chunks with tile lists do not contain.
     ///
     /// # Errors
     /// [`SnapshotError::Shape`] for any other stripe.
@@ -145,9 +145,9 @@ impl Children {
 }
 
 impl ChildTile {
-    /// Checks that all cells of a tile are within its place, and that the tile has the number of
-    /// cells that the index declares. Without this check, it would be undefined whether readers see
-    /// the cells outside the place.
+    /// Checks that all cells of a tile are within its declared bounds, and that their number
+    /// matches the index. Otherwise, it would be unspecified whether readers see out-of-bounds
+    /// cells.
     ///
     /// # Errors
     /// [`SnapshotError::Shape`] if the tile violates one of these conditions.
@@ -161,7 +161,7 @@ impl ChildTile {
 }
 
 impl ChildIndex {
-    /// Checks that a chunk contains what the reference requires and is valid in an import.
+    /// Checks that a chunk has the contents required by the reference and is valid in an import.
     ///
     /// # Errors
     /// [`SnapshotError::Shape`] if the chunk does not match.

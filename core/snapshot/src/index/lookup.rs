@@ -27,8 +27,8 @@ pub type Places = Vec<(Span, TilePlace)>;
 
 impl PackedLevel {
     /// Returns the tiles of a sheet that overlap a region, with the columns of their stripes. The
-    /// region is in the space of the level. Tiles are ordered by stripe from left to right, then
-    /// from top to bottom.
+    /// region is in the coordinates of the level. Tiles are ordered by stripe from left to right,
+    /// and within a stripe from top to bottom.
     ///
     /// # Errors
     /// [`SnapshotError`] if a loaded chunk does not match the reference to it.
@@ -46,7 +46,7 @@ impl PackedLevel {
         Ok(search.finish(places))
     }
 
-    /// Returns how the level moves and hides older cells of a sheet; `None` if the level does not
+    /// Returns how the level moves and hides a sheet's older cells, or `None` if the level does not
     /// change the sheet.
     ///
     /// # Errors

@@ -15,16 +15,16 @@ use cellar_sheet::operation::Span;
 /// pair.
 const PAIR_BYTES: usize = 24;
 
-/// Packs the tile index of a level. Returns the part to store in the root, and the chunks to write
-/// before the root. The result depends only on the arguments. Stripes without tiles are omitted;
-/// inline tiles stay inline.
+/// Packs a level's tile index. Returns the part to store in the root and the chunks to write before
+/// the root. The result is deterministic. Stripes without tiles are omitted; inline tiles stay
+/// inline.
 ///
-/// All lists are split into chunks of at most `chunk_bytes`, except for the list of parts, which
-/// may be longer if a sheet has millions of tiles.
+/// All lists are split into chunks of at most `chunk_bytes`, except for the part list, which may be
+/// longer if a sheet has millions of tiles.
 ///
 /// # Errors
-/// [`SnapshotError::Shape`] for an invalid level. [`SnapshotError::TooLong`] for a sheet with more
-/// tiles than a list of parts can refer to.
+/// [`SnapshotError::Shape`] if the level is invalid, [`SnapshotError::TooLong`] if a sheet has more
+/// tiles than a part list can reference.
 pub fn pack_level(
     level: &Level,
     limits: PackLimits,

@@ -40,8 +40,8 @@ pub struct WrittenSheet {
 }
 
 impl SheetWriter {
-    /// Appends a block of rows below all earlier blocks. Its rows and columns are in coordinates of
-    /// the sheet. Returns the chunks to store.
+    /// Appends a block of rows below all earlier blocks and returns the chunks to store. Row and
+    /// column numbers are absolute in the sheet.
     ///
     /// # Errors
     /// [`RowTooLarge`] if a row does not fit into a chunk.

@@ -149,10 +149,10 @@ impl ClientMap {
         self.names.values().map(ClientName::bytes).fold(0, usize::saturating_add)
     }
 
-    /// Packs the clients into a chunk; returns `None` if there are no clients.
+    /// Packs the clients into a chunk, or returns `None` if there are no clients.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the map exceeds `MAX_ROOT_CLIENTS` or the limit of names; call
+    /// [`SnapshotError`] if the map exceeds the limits on clients or names; call
     /// [`ClientMap::prune`] first.
     pub fn pack(&self) -> Result<Option<PackedObject>, SnapshotError> {
         if self.last.is_empty() {

@@ -81,8 +81,8 @@ impl FormatRecords {
     }
 }
 
-/// Packs the range formats of all sheets. Returns one value per layer, and the chunks to write
-/// before the root.
+/// Packs the range formats of all sheets. Returns one stored value per sheet, and the chunks to
+/// write before the root.
 ///
 /// # Errors
 /// [`SnapshotError`] if the formats exceed a limit.

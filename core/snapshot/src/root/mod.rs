@@ -126,10 +126,10 @@ pub struct Totals {
 }
 
 impl Root {
-    /// Checks and packs the root. Equal roots always have the same name.
+    /// Validates and packs the root. Equal roots always have the same name.
     ///
     /// # Errors
-    /// [`SnapshotError`] if parts of the root contradict each other or exceed a limit.
+    /// [`SnapshotError`] if parts of the root are inconsistent or exceed a limit.
     pub fn pack(&self) -> Result<PackedObject, SnapshotError> {
         self.check()?;
         pack(&cbor::encode(Kind::Root, self), Bounds::ROOT)
