@@ -85,7 +85,7 @@ impl StateFolder {
 
     /// Returns the running stack's endpoints with the operator's access key and secret key, or
     /// `None` if no stack was ever started. Check [`StateFolder::occupancy`] first, because a
-    /// killed process leaves a stale file behind.
+    /// killed process leaves a stale file.
     ///
     /// # Errors
     ///
