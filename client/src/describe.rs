@@ -14,7 +14,7 @@ use cellar_sheet::operation::{
 
 use crate::table::escape;
 
-/// Maximum number of characters of a quoted text.
+/// Maximum length of a quoted text, in characters.
 const MAX_TEXT_CHARACTERS: usize = 40;
 /// Maximum number of phrases per description, and of spans per phrase.
 const MAX_LISTED: usize = 4;

@@ -14,7 +14,7 @@ pub enum ClientError {
     InvalidUrl {
         /// The invalid URL, without credentials.
         url: String,
-        /// Why the URL is invalid.
+        /// Reason why the URL is invalid.
         why: String,
     },
     /// The token is empty, too long or contains invalid characters.
@@ -37,7 +37,7 @@ pub enum ClientError {
         help("use https; http is allowed only on this machine, such as http://127.0.0.1:8080")
     )]
     ClearText {
-        /// The URL of the API.
+        /// API URL.
         url: String,
     },
     /// The HTTP client could not be created.
@@ -61,9 +61,9 @@ pub enum ClientError {
         )
     )]
     Unreachable {
-        /// The URL of the request.
+        /// Request URL.
         url: String,
-        /// Error of the network.
+        /// Network error.
         why: String,
         /// Whether the server may have executed an earlier attempt.
         uncertain: bool,
@@ -75,7 +75,7 @@ pub enum ClientError {
         help("the server may be busy or starting; run the command again, which is safe")
     )]
     TimedOut {
-        /// The URL of the request.
+        /// Request URL.
         url: String,
         /// The timeout, in milliseconds.
         timeout_ms: u64,
@@ -84,9 +84,9 @@ pub enum ClientError {
     #[error("lost the connection to {url}: {why}")]
     #[diagnostic(code(cellar::connection_lost), help("run the command again, which is safe"))]
     ConnectionLost {
-        /// The URL of the request.
+        /// Request URL.
         url: String,
-        /// Error of the network.
+        /// Network error.
         why: String,
     },
     /// The server returned a problem document.
@@ -105,7 +105,7 @@ pub enum ClientError {
     #[error("{url} returned status {status}: {excerpt}")]
     #[diagnostic(code(cellar::unexpected_status), help("check the URL with `cellar health`"))]
     UnexpectedStatus {
-        /// The URL of the request.
+        /// Request URL.
         url: String,
         /// HTTP status of the response.
         status: u16,
@@ -121,9 +121,9 @@ pub enum ClientError {
         help("check the URL, and use the same version of cellar as the server")
     )]
     NotUnderstood {
-        /// The URL of the request.
+        /// Request URL.
         url: String,
-        /// Description of what is unexpected in the response.
+        /// Description of the unexpected response.
         why: String,
     },
     /// A large log entry's body does not match the entry.
@@ -133,16 +133,16 @@ pub enum ClientError {
         help("run the command again; if the error persists, the stored object is damaged")
     )]
     WrongObject {
-        /// Origin of the object store.
+        /// Object store origin.
         url: String,
-        /// Why the body is invalid.
+        /// Reason why the body is invalid.
         why: String,
     },
     /// The response exceeds the maximum length of a Cellar API response.
     #[error("the reply of {url} is longer than {max_bytes} bytes")]
     #[diagnostic(code(cellar::reply_too_large), help("check the URL"))]
     ReplyTooLarge {
-        /// The URL of the request.
+        /// Request URL.
         url: String,
         /// Maximum response length, in bytes.
         max_bytes: usize,

@@ -12,7 +12,7 @@ use crate::owner::UntrustedFile;
 
 /// Name of the local state directory in a project directory.
 pub const STATE_FOLDER: &str = ".cellar";
-/// Maximum size of a state file, in bytes.
+/// Maximum length of a state file, in bytes.
 pub const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
 /// File mode of new directories in the state directory.
 #[cfg(unix)]
@@ -50,7 +50,7 @@ pub enum FileError {
         path: PathBuf,
         /// Reason why the file is malformed.
         why: String,
-        /// What the user can do.
+        /// Hint for the user.
         #[help]
         advice: String,
     },

@@ -10,7 +10,7 @@ pub enum UntrustedFile {
     /// Another user owns the file or directory.
     #[error("{} belongs to another account (uid {owner})", path.display())]
     Owner {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
         /// User id of the owner.
         owner: u32,
@@ -18,7 +18,7 @@ pub enum UntrustedFile {
     /// Other users can write to the file or directory.
     #[error("other accounts can write to {} (mode {mode:o})", path.display())]
     Writable {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
         /// Mode of the file or directory.
         mode: u32,
@@ -26,7 +26,7 @@ pub enum UntrustedFile {
     /// The owner or mode could not be read.
     #[error("cannot determine the owner of {}: {why}", path.display())]
     Unknown {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
         /// Operating system error.
         why: String,

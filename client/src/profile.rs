@@ -15,7 +15,7 @@ use crate::owner;
 /// File name of the profile in the state directory.
 const FILE_NAME: &str = "profile.json";
 
-/// The contents of `.cellar/profile.json`.
+/// Contents of `.cellar/profile.json`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
@@ -61,7 +61,7 @@ pub enum ProfileError {
         )
     )]
     TokenWithoutUrl {
-        /// Path of the profile.
+        /// Profile path.
         path: PathBuf,
         /// URL in the profile.
         url: String,

@@ -12,7 +12,7 @@ use super::output::Output;
 use super::warnings;
 use crate::describe::{describe_operation, inserted_count};
 
-/// An insertion or deletion of rows or columns, parsed from the command line.
+/// Parsed arguments of an insertion or deletion of rows or columns.
 pub(super) struct AxisEdit {
     axis: Axis,
     change: AxisChange,

@@ -15,7 +15,7 @@ use super::output::Output;
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
 use crate::table::escape;
 
-/// Maximum number of characters of a text in the output.
+/// Maximum length of a text in the output, in characters.
 const MAX_TEXT_CHARACTERS: usize = 60;
 
 pub(super) async fn run(

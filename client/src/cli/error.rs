@@ -1,4 +1,4 @@
-//! Errors of commands.
+//! Errors of the `cellar` commands.
 
 use std::io;
 
@@ -19,7 +19,7 @@ use crate::profile::ProfileError;
 use crate::reader::ReaderError;
 use crate::replay::ReplayError;
 
-/// Why a command failed.
+/// Reason why a command failed.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(super) enum CliError {
     #[error(transparent)]

@@ -16,7 +16,7 @@ use crate::table::escape;
 use crate::user_file::replaces_data;
 use crate::{CellsQuery, Client};
 
-/// Interval of the spinner's animation, in milliseconds.
+/// Interval of the spinner animation, in milliseconds.
 const SPINNER_INTERVAL_MS: u64 = 100;
 
 pub(super) async fn run(

@@ -15,7 +15,7 @@ use crate::feed::{
 };
 use crate::table::escape;
 
-/// Between two columns.
+/// Column separator.
 const GAP: &str = "   ";
 
 pub(super) async fn run(

@@ -10,7 +10,7 @@ use super::time::utc;
 use crate::outbox::new_client_id;
 use crate::table::escape;
 
-/// Separator of columns.
+/// Column separator.
 const GAP: &str = "   ";
 
 pub(super) async fn run(

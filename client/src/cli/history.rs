@@ -17,7 +17,7 @@ use crate::Client;
 use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
 use crate::table::escape;
 
-/// Separator of columns.
+/// Column separator.
 pub(super) const GAP: &str = "   ";
 
 pub(super) async fn run(
@@ -79,7 +79,7 @@ async fn fetch_newest(
 }
 
 impl NewestEntries {
-    /// Adds older entries. Returns whether more than `limit` entries are available.
+    /// Adds a page of older log entries. Returns whether there are more than `limit` entries.
     fn add_page(&mut self, entries: Vec<EntryView>) -> bool {
         for entry in entries.into_iter().filter(is_displayed) {
             if self.entries.len() >= self.limit {

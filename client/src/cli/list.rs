@@ -11,7 +11,7 @@ use super::time::utc;
 use crate::table::escape;
 use crate::{Client, SpreadsheetsQuery};
 
-/// Separator of columns.
+/// Column separator.
 const GAP: &str = "   ";
 
 pub(super) async fn run(

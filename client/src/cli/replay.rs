@@ -12,7 +12,7 @@ use crate::describe::{SheetNames, describe_operations};
 use crate::replay::{ForkReplay, ReplayOutcome, ReplayedEdit};
 use crate::table::escape;
 
-/// Separator of columns.
+/// Column separator.
 const GAP: &str = "   ";
 
 pub(super) async fn run(

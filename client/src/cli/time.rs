@@ -2,7 +2,7 @@
 
 use cellar_sheet::cell::{Value, display};
 
-/// Spreadsheet serial number of 1970-01-01.
+/// Spreadsheet date serial number of the Unix epoch.
 const UNIX_EPOCH_SERIAL: f64 = 25_569.0;
 const SECONDS_PER_DAY: u64 = 86_400;
 

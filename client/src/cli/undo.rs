@@ -71,7 +71,7 @@ pub(super) fn recovers_a_sheet(applied: &AppliedEdit) -> bool {
     operations.any(|operation| matches!(operation, Operation::AddSheet(_)))
 }
 
-/// The result of an undo.
+/// Result of an undo.
 struct UndoneEdit {
     position: Position,
     applied: AppliedEdit,

@@ -5,7 +5,7 @@ use super::output::{Output, count};
 /// Warning for inserted or deleted rows or columns.
 pub(super) const FORMULAS_NOT_SHIFTED: &str = "Formulas still refer to the same cells as before: Cellar does not shift or calculate formulas yet.";
 
-/// Shown in the grid if a visible cell has a formula.
+/// Warning shown in the grid if a visible cell has a formula.
 pub(super) const FORMULAS_NOT_CALCULATED: &str = "formulas are not calculated";
 
 /// Warns about the formulas of an imported file.

@@ -150,7 +150,8 @@ impl Watcher {
     async fn poll(&mut self) -> Result<bool, CliError> {
         let newest = self.client.head_if_changed(self.spreadsheet, self.printed_head).await?;
         if self.polling.is_failing() {
-            // Print this note before the entries that were missed.
+            // Print the note before the log entries that were appended while the server was
+            // unreachable.
             self.print_event("Online again.", &WatchEvent::Online)?;
             self.polling = self.polling.step(PollEvent::Quiet, random()).0;
         }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{CellsQuery, Client};
 
-/// Options for writing csv.
+/// Options for writing CSV.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CsvStyle {
     /// Field delimiter; must be an ASCII character.

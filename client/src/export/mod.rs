@@ -88,7 +88,7 @@ pub enum ExportError {
     },
 }
 
-/// The result of an export.
+/// Result of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
     /// Position of the exported cells.
@@ -102,7 +102,7 @@ pub struct Exported {
 /// An exported sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportedSheet {
-    /// Number of the sheet.
+    /// Sheet number.
     pub sheet: SheetId,
     /// Sheet name in the file or, for CSV, in the spreadsheet.
     pub name: String,

@@ -26,7 +26,7 @@ pub(super) struct OperationPiece {
     bytes: usize,
 }
 
-/// The outcome of an operation.
+/// Outcome of an operation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SettledPiece {
     /// Index of the mutation among the fork's mutations.
@@ -208,7 +208,7 @@ mod tests {
             split_into_pieces(&[own(vec![Operation::SetCells(two)])]).unwrap().len()
         };
         assert_eq!((two(MAX_REPLAYED_BYTES), two(MAX_REPLAYED_BYTES + 1)), (1, 2));
-        // A single cell cannot be split. It is sent if it fits in a request.
+        // A single cell cannot be split, but is sent if it fits in a request.
         let one = split_into_pieces(&[own(vec![set(0..1, &"x".repeat(MAX_REPLAYED_BYTES))])]);
         assert_eq!(one.unwrap().len(), 1);
     }

@@ -1,12 +1,12 @@
 //! Replays a fork's edits onto a later position of its source.
 //!
 //! A replay creates a new fork at the later position and appends the existing fork's operations to
-//! it. The base of these operations is the position of the existing fork. The server transforms
+//! it. Their base is the position at which the existing fork was created; the server transforms
 //! them past the later entries of the source, as if a single client had made them.
 //!
 //! The new fork's nonce (idempotency key), client id and mutation ids are derived from the existing
-//! fork and the target position. A repeated or interrupted replay therefore appends each operation
-//! exactly once.
+//! fork and the target position, so a repeated or interrupted replay appends each operation exactly
+//! once.
 
 mod append;
 mod error;
@@ -30,7 +30,7 @@ pub struct ForkReplay {
     client: Client,
     /// The fork.
     pub fork: LogId,
-    /// Source of the fork.
+    /// The fork's source.
     pub source: LogId,
     /// Position of the source at which the fork was created.
     pub from: Position,
@@ -41,7 +41,7 @@ pub struct ForkReplay {
     own: Vec<OwnMutation>,
 }
 
-/// The result of a replay.
+/// Result of a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplayedFork {
     /// The new fork.

@@ -1,4 +1,4 @@
-//! Computes column widths that fit the width of a terminal.
+//! Computes column widths that fit the terminal width.
 
 use super::COLUMN_SEPARATOR_WIDTH;
 

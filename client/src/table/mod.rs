@@ -110,7 +110,7 @@ impl Grid {
         widths
     }
 
-    /// Returns the row with the letters of the first `column_count` columns.
+    /// Returns the header row with the letters of the first `column_count` columns.
     fn header_row(&self, column_count: usize) -> Vec<comfy_table::Cell> {
         let letters = (0..self.window.columns).take(column_count).map(|column_offset| {
             comfy_table::Cell::new(self.column_letters(column_offset))
@@ -119,7 +119,7 @@ impl Grid {
         std::iter::once(comfy_table::Cell::new("")).chain(letters).collect()
     }
 
-    /// Returns a row with its number and its cells, truncated to `widths`.
+    /// Returns a row with its number and cells, truncated to `widths`.
     fn cell_row(&self, row_offset: u32, widths: &[usize]) -> Vec<comfy_table::Cell> {
         let number = u64::from(self.window.first.row) + u64::from(row_offset) + 1;
         let number = comfy_table::Cell::new(number).set_alignment(CellAlignment::Right);

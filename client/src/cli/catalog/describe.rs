@@ -6,7 +6,7 @@ use cellar_catalog::spreadsheet::Status;
 use super::super::time::utc;
 use crate::table::escape;
 
-/// Separator of columns.
+/// Column separator.
 const GAP: &str = "   ";
 
 /// Formats a spreadsheet's details, one line per property, member and link.

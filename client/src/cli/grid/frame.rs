@@ -1,4 +1,4 @@
-//! Renders the grid as lines of text.
+//! Renders the grid as text lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ const CUT: &str = "…";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
-    /// Text around the cells.
+    /// Labels around the cells.
     Dim,
     /// The cell under the cursor, and messages.
     Selected,
@@ -26,10 +26,10 @@ pub(super) enum Style {
     Changed,
 }
 
-/// A line of the screen, from left to right.
+/// A screen line as parts from left to right.
 pub(super) type FrameLine = Vec<(String, Style)>;
 
-/// The contents of the screen.
+/// Screen contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) lines: Vec<FrameLine>,
@@ -37,7 +37,7 @@ pub(super) struct Frame {
     pub(super) text_cursor: Option<(u16, u16)>,
 }
 
-/// The size of a terminal.
+/// Terminal size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) columns: u16,

@@ -1,4 +1,4 @@
-//! The keys of the grid.
+//! Keys of the grid.
 
 /// A key of the grid, independent of its terminal encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

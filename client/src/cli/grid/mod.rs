@@ -78,7 +78,7 @@ async fn run_grid(
         tokio::select! {
             biased;
             input = inputs.recv() => {
-                // The terminal is gone.
+                // The terminal was closed.
                 let Some(input) = input else { return Ok(()) };
                 let mut next = Some(input);
                 // Handle all pasted text before redrawing the grid.

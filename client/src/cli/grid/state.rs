@@ -37,7 +37,7 @@ pub(super) enum Typing {
     GoTo(TextInput),
 }
 
-/// The state of the grid.
+/// Grid state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Grid {
     pub(super) sheet: SheetId,

@@ -32,7 +32,7 @@ pub(super) fn describe_types(survey: Option<&Survey>) -> Option<String> {
     Some(format!("Columns: {}", listed.join(", ")))
 }
 
-/// Returns the type of each column, for `--json`.
+/// Returns each column's type for `--json`.
 pub(super) fn types_as_json(survey: Option<&Survey>) -> Value {
     let Some(survey) = survey else { return Value::Null };
     let to_json = |(column, typing): (usize, &ColumnTyping)| {

@@ -251,7 +251,7 @@ fn print_notes(output: &Output, file: &FileSummary, hint: Option<&str>) {
     }
 }
 
-/// Suggests the command that prints the imported cells.
+/// Suggests a command that prints the imported cells.
 fn next_command(imported: &Imported, into: Option<LogId>) -> String {
     match (into, imported.sheets.first()) {
         (Some(into), Some(sheet)) => {
