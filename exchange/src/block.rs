@@ -126,7 +126,7 @@ impl BlockBuilder {
         }
     }
 
-    /// Starts a row, which must be below all previous rows.
+    /// Starts a row. Rows must be added from top to bottom.
     pub(crate) fn start_row(&mut self, row: u32) {
         self.first_row.get_or_insert(row);
         self.current_row = row;

@@ -119,7 +119,8 @@ pub enum WorkbookError {
          (UTF-8), and import the saved file"
     )]
     Unknown,
-    /// The file is an old binary workbook or an encrypted workbook, which share a container format.
+    /// The file is an old binary workbook or an encrypted workbook. Both use the same container
+    /// format.
     #[error(
         "the file is an Excel 97-2003 (xls) or password-protected workbook: save it as xlsx without \
          a password, and import the saved file"

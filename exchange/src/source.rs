@@ -5,7 +5,7 @@ use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 
 /// A file that can be opened several times. A csv file is read once to detect column types and once
-/// to create cells; a workbook's parts are read concurrently.
+/// to create cells; several parts of a workbook are open at the same time.
 pub trait Source {
     /// The type of an opened file.
     type Stream: Read;

@@ -31,18 +31,18 @@ use crate::state::Credentials;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256 ";
 const DATE: &str = "x-amz-date";
-/// Headers that a signature must cover, so that it cannot be reused for another request. The body
-/// is always covered.
+/// Headers that a signature must cover to prevent its reuse for another request. The body is always
+/// covered.
 const REQUIRED_SIGNED_HEADERS: [&str; 3] = ["host", DATE, TARGET];
 /// Maximum clock skew between a request and the local clock.
 const MAX_SKEW: Duration = Duration::from_secs(15 * 60);
-/// Maximum request length in bytes, which is DynamoDB's limit.
+/// Maximum request length in bytes. Matches DynamoDB's limit.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
 /// A service whose requests are checked.
 #[derive(Clone, Copy)]
 pub(crate) struct Service {
-    /// Service name in signatures.
+    /// Service name in the signature scope.
     pub(crate) name: &'static str,
     /// Extracts the requested actions and resources.
     pub(crate) parse: RequestParser,
@@ -161,7 +161,7 @@ impl Access {
         self.roles.signer(authorization.access_key).ok_or(OTHER_KEY).map(drop)
     }
 
-    /// Verifies the request's signature with the claimed key and returns the key's owner.
+    /// Verifies a request's signature with the claimed access key and returns the key's owner.
     fn check_signature(
         &self,
         parts: &Parts,

@@ -201,20 +201,20 @@ impl LocalCloud {
         self.buckets.url()
     }
 
-    /// Returns the queue endpoint, which implements the SQS protocol.
+    /// Returns the embedded SQS endpoint.
     #[must_use]
     pub fn queues_url(&self) -> String {
         self.queue_server.url()
     }
 
-    /// Returns the operator's access key and secret key, which grant all permissions on the
-    /// embedded DynamoDB, SQS and S3.
+    /// Returns the operator's access key and secret key, with full access to the embedded DynamoDB,
+    /// SQS and S3.
     #[must_use]
     pub fn credentials(&self) -> (&str, &str) {
         (&self.credentials.access_key, &self.credentials.secret_key)
     }
 
-    /// Returns the roles of the functions.
+    /// Returns the functions' roles.
     #[must_use]
     pub fn roles(&self) -> &Arc<Roles> {
         &self.roles

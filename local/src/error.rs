@@ -20,7 +20,7 @@ pub enum LocalError {
     /// The port is in use by another program.
     #[error("port {port} on 127.0.0.1 is used by another program")]
     PortInUse { port: u16 },
-    /// A file cannot be read or written.
+    /// Reading or writing a file failed.
     #[error("cannot {what} {}: {source}", path.display())]
     File {
         /// Verb for the attempted operation.

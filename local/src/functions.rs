@@ -67,7 +67,7 @@ pub(crate) fn url_function(
     Ok(UrlFunction { id: function_id.to_owned(), settings, cors })
 }
 
-/// Reads the settings of the snapshot function, if the template has one.
+/// Reads the snapshot function's settings, or `None` if the template does not contain the function.
 pub(crate) fn snapshot_settings(
     template: &Template,
     names: &Names<'_>,

@@ -95,7 +95,7 @@ impl HttpClient {
         self.with_timeout(self.get_body(request, max_bytes)).await
     }
 
-    /// Posts a JSON body to `url`. Only the status of the response is checked.
+    /// Posts a JSON body to `url`. Only the response status is checked.
     pub(crate) async fn post_json(
         &self,
         url: &str,
@@ -127,7 +127,7 @@ impl HttpClient {
         Ok(body.to_bytes().to_vec())
     }
 
-    /// Sends a request and returns the body of a successful response.
+    /// Sends a request and returns the response body. Errors unless the status is a success.
     async fn send(&self, request: HttpRequest) -> Result<SdkBody, HttpFault> {
         let response = self.connector.call(request).await.map_err(|error| {
             // Only the root cause is specific; the outer errors merely say that the request failed.

@@ -125,7 +125,7 @@ pub struct PublicKey {
     pub public_key: String,
 }
 
-/// Missing or invalid environment variable, with which the function cannot start.
+/// Missing or invalid environment variable. The function cannot start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// A required variable is not set.

@@ -36,7 +36,7 @@ fn without_credentials(url: &str) -> String {
     }
 }
 
-/// Returns the URL as text, without a trailing slash.
+/// Returns the URL without a trailing slash.
 pub(super) fn base_text(base: &Url) -> String {
     base.as_str().trim_end_matches('/').to_owned()
 }

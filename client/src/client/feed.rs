@@ -55,8 +55,7 @@ impl Client {
     }
 
     /// `GET /v1/spreadsheets`: returns one page of the spreadsheets that the caller can access. A
-    /// page may be empty although more pages follow. Continue as long as the response contains
-    /// `next`.
+    /// page may be empty even if more pages follow: continue until the response contains no `next`.
     ///
     /// # Errors
     ///

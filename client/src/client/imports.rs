@@ -59,12 +59,12 @@ impl Client {
     }
 
     /// `POST /v1/spreadsheets/{id}/imports/checks`: verifies uploaded chunks and protects them from
-    /// expiry. The request is idempotent.
+    /// expiry. Idempotent.
     ///
     /// # Errors
     ///
     /// Returns a [`ClientError`] if the request fails. If a chunk is missing or invalid, the error
-    /// is a problem that identifies the first such chunk.
+    /// contains a problem that identifies the first such chunk.
     pub async fn check_import(
         &self,
         id: LogId,

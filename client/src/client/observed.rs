@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::retry::Failure;
 
-/// The outcome of one request attempt.
+/// Outcome of a request attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptOutcome {
-    /// The server replied.
+    /// The server responded.
     Answered {
         /// HTTP status of the response.
         status: u16,

@@ -60,7 +60,7 @@ impl Pokes {
                         Ok(Some(chunk)) if bytes.len() + chunk.len() <= MAX_EVENT_BYTES => {
                             bytes.extend_from_slice(&chunk);
                         }
-                        // An event of this length is not a poke, so do not reconnect.
+                        // An event of this length is not a poke. Do not reconnect.
                         Ok(Some(_)) => self.connection = PokeConnection::Unsupported,
                         // The server or a proxy closed the connection. The next call reconnects, so
                         // there is at most one attempt per poll.

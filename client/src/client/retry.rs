@@ -5,12 +5,12 @@ use cellar_base::backoff::full_jitter_ms;
 
 /// Maximum number of attempts per call.
 pub(super) const MAX_ATTEMPTS: u32 = 5;
-/// Upper bound on the delay from a `Retry-After` header, in milliseconds.
+/// Maximum backoff accepted from a `Retry-After` header, in milliseconds.
 pub(super) const MAX_RETRY_AFTER_MS: u64 = 5_000;
 /// Time limit for starting another attempt, in milliseconds since the start of the call.
 pub(super) const MAX_CALL_MS: u64 = 60_000;
 
-/// Why an attempt failed.
+/// Reason why an attempt failed.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The connection failed before the request was sent.
@@ -58,7 +58,7 @@ impl Failure {
     }
 }
 
-/// The failed attempts of one API call.
+/// Failed attempts of an API call.
 #[derive(Debug, Default)]
 pub(super) struct RetryState {
     failed_attempts: u32,

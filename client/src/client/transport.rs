@@ -1,4 +1,4 @@
-//! Sends requests with retries, and reads responses.
+//! Sends requests with retries and reads the responses.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,4 @@
-//! Errors of the editor. Each variant states whether the edit was committed.
+//! Editor errors. Each variant states whether the edit was committed.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub enum EditorError {
     #[error("{fault}")]
     #[diagnostic(code(cellar::invalid_edit), help("{}", advice_for(fault)))]
     Invalid {
-        /// Why the edit is invalid.
+        /// Reason why the edit is invalid.
         fault: InvalidOperation,
     },
     /// The edit is too large even for an upload and was not sent.
@@ -36,16 +36,16 @@ pub enum EditorError {
         /// The limit that the edit exceeds.
         fault: BodyError,
     },
-    /// The sheet of the edit does not exist.
+    /// The edit's sheet does not exist.
     #[error("sheet `{name}` does not exist; the sheets are: {sheets}")]
     #[diagnostic(code(cellar::unknown_sheet), help("`cellar sheets` lists the sheets"))]
     UnknownSheet {
-        /// The requested name.
+        /// Requested name.
         name: String,
-        /// The names of the existing sheets.
+        /// Names of the existing sheets.
         sheets: String,
     },
-    /// The server rejected the edit. The edit has no effect and will not be resent.
+    /// The server rejected the edit, which has no effect and will not be resent.
     #[error("the edit was rejected ({edit}): {}", rejection.detail)]
     #[diagnostic(
         code(cellar::rejected),
@@ -54,9 +54,9 @@ pub enum EditorError {
         )
     )]
     Rejected {
-        /// Description of the edit.
+        /// Edit description.
         edit: String,
-        /// The server's reason. Control characters are escaped.
+        /// Reason given by the server, with control characters escaped.
         rejection: Rejection,
     },
     /// The server rejected an edit from an earlier run. The new edit was not committed.
@@ -71,7 +71,7 @@ pub enum EditorError {
     EarlierRejected {
         /// Description of the earlier edit.
         edit: String,
-        /// The server's reason. Control characters are escaped.
+        /// Reason given by the server, with control characters escaped.
         rejection: Rejection,
     },
     /// The outcome of the edit is unknown. The edit is persisted and will be resent before the next
@@ -82,7 +82,7 @@ pub enum EditorError {
         help("the edit is kept; your next edit resends it first, and it takes effect only once")
     )]
     Kept {
-        /// Description of the edit.
+        /// Edit description.
         edits: String,
         /// Error of the last request.
         source: Box<ClientError>,
@@ -119,7 +119,7 @@ pub enum EditorError {
         edits: String,
         /// The file that contains the edits.
         file: PathBuf,
-        /// The error that the server returned.
+        /// Error returned by the server.
         source: Box<ClientError>,
     },
 }

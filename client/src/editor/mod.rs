@@ -2,8 +2,8 @@
 //!
 //! An edit is persisted before it is sent, and its id and base position never change, no matter how
 //! often it is sent. The `outbox` module implements files, requests and recovery. [`Editor`] sends
-//! one edit and waits for its result. It holds a lock meanwhile, so concurrent commands run one at
-//! a time.
+//! one edit at a time and holds a lock until it has the result, so concurrent commands run one
+//! after another.
 
 mod error;
 mod sheets;

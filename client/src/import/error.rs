@@ -1,4 +1,4 @@
-//! Errors of imports.
+//! Import errors.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::table::escape;
 /// Hint for a file that is too large to import as edits.
 const AS_NEW_SHEET: &str = "import it as a new sheet, of any size: omit --sheet and --cell";
 
-/// Why an import failed.
+/// Reason why an import failed.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ImportError {
     /// The file cannot be read.
@@ -45,7 +45,7 @@ pub enum ImportError {
         /// File type of the path, such as `a folder`.
         what: &'static str,
     },
-    /// The contents of the file cannot be imported.
+    /// The file's contents cannot be imported.
     #[error("{}: {}", path.display(), escape(&source.to_string()))]
     #[diagnostic(code(cellar::import::file))]
     Read {
@@ -94,9 +94,9 @@ pub enum ImportError {
         help("split the file and import the parts")
     )]
     SheetTooLarge {
-        /// Name of the sheet.
+        /// Sheet name.
         name: String,
-        /// Which limit is exceeded.
+        /// The limit that is exceeded.
         why: SnapshotError,
     },
     /// The spreadsheet would have too many sheets.
@@ -145,7 +145,7 @@ pub enum ImportError {
         help("shorten the text, or remove control characters, which need six bytes each")
     )]
     EncodedTooLong {
-        /// The cell in the file.
+        /// Cell reference in the file.
         cell: CellName,
         /// JSON length of the cell.
         bytes: usize,
@@ -202,11 +202,11 @@ pub enum ImportError {
     #[error("{} of {} cells were imported: {source}", grouped(*acknowledged), grouped(*cells))]
     #[diagnostic(code(cellar::import::interrupted), help("{advice}"))]
     Interrupted {
-        /// Number of cells that were imported.
+        /// Number of imported cells.
         acknowledged: usize,
         /// Number of cells in the file.
         cells: usize,
-        /// What the user can do.
+        /// Hint for the user.
         advice: String,
         /// Error of the failed request.
         source: Box<ClientError>,
@@ -215,7 +215,7 @@ pub enum ImportError {
     #[error("nothing was imported: {source}")]
     #[diagnostic(code(cellar::import::nothing_imported), help("{advice}"))]
     NothingImported {
-        /// What the user can do.
+        /// Hint for the user.
         advice: String,
         /// Error of the failed request.
         source: Box<ClientError>,
@@ -224,12 +224,12 @@ pub enum ImportError {
     #[error("the outcome of the import is unknown: {source}")]
     #[diagnostic(code(cellar::import::uncertain), help("{advice}"))]
     Uncertain {
-        /// What the user can do.
+        /// Hint for the user.
         advice: String,
         /// Error of the last request.
         source: Box<ClientError>,
     },
-    /// The server rejected a sheet.
+    /// The server rejected an imported sheet.
     #[error("sheet `{name}` was rejected: {why}")]
     #[diagnostic(
         code(cellar::import::refused),

@@ -40,7 +40,7 @@ impl Default for ReadOptions {
     }
 }
 
-/// The kind of a file.
+/// File type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
     /// Comma-separated values or text with another delimiter.

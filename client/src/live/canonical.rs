@@ -218,7 +218,7 @@ impl CanonicalState {
         self.has_unsaved_changes = true;
     }
 
-    /// Returns whether the state differs from the state in the disk cache.
+    /// Returns whether the state differs from the one in the disk cache.
     pub(super) fn has_unsaved_changes(&self) -> bool {
         self.has_unsaved_changes
     }

@@ -1,4 +1,4 @@
-//! Errors of a live sheet.
+//! Live sheet errors.
 
 use cellar_api::rebase::EntriesNeeded;
 use cellar_base::limits::{MAX_LIVE_OBJECT_BYTES, MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES};
@@ -30,7 +30,7 @@ pub enum LiveError {
     #[error("{fault}")]
     #[diagnostic(code(cellar::invalid_edit), help("correct the edit; it was not saved"))]
     Invalid {
-        /// Why the edit is invalid.
+        /// Reason why the edit is invalid.
         fault: InvalidOperation,
     },
     /// The edit is too large even for an upload and was not queued.
@@ -69,7 +69,7 @@ pub enum LiveError {
         help("synchronise: sending the edits does not need these entries")
     )]
     CannotRebase {
-        /// The missing entries.
+        /// The missing log entries.
         #[from]
         needed: EntriesNeeded,
     },

@@ -295,7 +295,7 @@ fn client_key(subject: Option<SubjectKey>, client_id: &str) -> Option<ClientKey>
     ClientKey::derive(&subject?, client_id).ok()
 }
 
-/// Returns the outbox of a spreadsheet. Each stack and each token subject has a separate outbox.
+/// Returns a spreadsheet's outbox, which is separate for each stack and token subject.
 fn open_outbox(client: Client, token: Option<&str>, spreadsheet: LogId, dir: &Path) -> Outbox {
     let folder = dir.join(STATE_FOLDER).join(FOLDER);
     Outbox::new(client, spreadsheet, &subject_of_token(token), &folder)

@@ -186,7 +186,7 @@ impl LiveSheet {
         }
     }
 
-    /// Returns the ids of the first and last edit in a request.
+    /// Returns the first and last edit id in a request.
     fn edit_ids(&self, request: &NextRequest) -> Option<(u64, u64)> {
         match request {
             NextRequest::Append(append) => {

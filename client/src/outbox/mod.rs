@@ -1,5 +1,5 @@
-//! The outbox numbers pending edits and persists them before they are sent. They are resent
-//! unchanged until the server responds to them.
+//! The outbox numbers and persists edits before they are sent. Pending edits are resent unchanged
+//! until the server responds to them.
 //!
 //! `state` is the persisted state, and `bodies` stores the objects of large edits. `send` sends
 //! requests, and `recovery` chooses how to recover from a failed request. [`crate::editor`] sends

@@ -90,7 +90,7 @@ impl EditPayload {
         Ok((Self::Body(body), Some(object)))
     }
 
-    /// Returns the sheet that must exist for the edit to have an effect.
+    /// Returns the sheet that must exist for the edit to take effect.
     pub(crate) fn needed_sheet(&self) -> Option<SheetId> {
         match self {
             Self::Op(operation) => needed_sheet(operation),

@@ -34,7 +34,7 @@ pub(crate) struct OutboxState {
     /// Random client id, so that each installation numbers its edits separately.
     #[serde(rename = "client")]
     pub(crate) client_id: String,
-    /// Table incarnation of `seen` and the base positions. It changes when the tables are restored.
+    /// Table incarnation of `seen` and the base positions. Changes when the tables are restored.
     pub(crate) incarnation: u32,
     /// Id of the next edit.
     next_id: u64,
@@ -187,12 +187,12 @@ impl OutboxState {
         })
     }
 
-    /// Stores the upload URL of the first unanswered edit.
+    /// Stores the first unanswered edit's upload URL.
     pub(crate) fn set_upload_grant(&mut self, grant: UploadReply) {
         self.change_first_body(|body| body.grant = Some(grant));
     }
 
-    /// Marks the object of the first unanswered edit as uploaded.
+    /// Marks the first unanswered edit's object as uploaded.
     pub(crate) fn mark_uploaded(&mut self) {
         self.change_first_body(|body| body.uploaded = true);
     }
@@ -224,7 +224,7 @@ impl OutboxState {
         self.pending.iter().filter_map(PendingEdit::body)
     }
 
-    /// Returns the pending edits that the server has not answered.
+    /// Returns the pending edits without a response from the server.
     pub(crate) fn unanswered(&self) -> &[PendingEdit] {
         let answered_id = self.last_answered_id();
         let start = self.pending.partition_point(|edit| edit.id <= answered_id);

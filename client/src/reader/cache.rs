@@ -49,14 +49,14 @@ struct CacheUsage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CacheName(String);
 
-/// Creates the file names for the objects of one spreadsheet.
+/// Creates the file names for one spreadsheet's objects.
 #[derive(Debug, Clone)]
 pub(super) struct CacheNames {
     owner: String,
 }
 
 impl CacheNames {
-    /// Creates the file names for a spreadsheet in the stack with this identity.
+    /// Creates the file names for a spreadsheet in the stack with the given identity.
     pub(super) fn new(identity: &str, log: LogId) -> Self {
         Self { owner: format!("{identity}\n{log}") }
     }

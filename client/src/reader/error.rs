@@ -21,7 +21,7 @@ pub enum ReaderError {
     Missing {
         /// The spreadsheet.
         log: LogId,
-        /// Key of the object.
+        /// Object key.
         key: String,
     },
     /// A snapshot object is corrupt.
@@ -45,9 +45,9 @@ pub enum ReaderError {
         )
     )]
     LargeEntry {
-        /// Position of the entry.
+        /// Position of the log entry.
         position: Position,
-        /// Error of the download.
+        /// Download error.
         source: Box<ClientError>,
     },
     /// Every attempt to load the spreadsheet failed, because its tables were restored or too many

@@ -105,7 +105,7 @@ pub enum Access {
     Archived,
     /// The spreadsheet is deleted, but the caller may undelete it.
     Deleted {
-        /// Undelete deadline in Unix seconds.
+        /// Undelete deadline in seconds since the Unix epoch.
         until_s: u64,
     },
 }

@@ -27,7 +27,7 @@ pub struct Resident {
 pub enum DeletedPlan {
     /// Retain the log, because it can still be undeleted.
     Restorable {
-        /// Undelete deadline in Unix seconds.
+        /// Undelete deadline in seconds since the Unix epoch.
         until_s: u64,
     },
     /// Retain the log, because its forks inherit its entries.

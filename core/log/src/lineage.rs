@@ -30,7 +30,7 @@ pub struct Lineage {
     /// Position of the latest snapshot at or before `position` that was finished at the time of the
     /// fork. `None` for the snapshot at the log's first entry.
     pub snapshot: Option<Position>,
-    /// Time at which the fork was created, in Unix seconds.
+    /// Time at which the fork was created, in seconds since the Unix epoch.
     pub forked_s: u64,
 }
 

@@ -11,7 +11,7 @@ pub struct Segment {
     pub log: LogId,
     /// Segment number, starting at 0.
     pub num: u32,
-    /// Creation time of the segment, in Unix seconds.
+    /// Creation time of the segment, in seconds since the Unix epoch.
     pub created_s: u64,
     /// Entry number of the latest Snapshot entry with a finished snapshot. Stored as `L`.
     pub last_snapshot: Option<u32>,

@@ -219,7 +219,7 @@ impl<R: Read> Records<R> {
         if unread_bytes > MAX_IMPORT_ROW_BYTES {
             return Err(ReadError::RowTooLong { line: self.line });
         }
-        // Double the number of unread bytes, which limits how often a long record is rescanned.
+        // Double the number of unread bytes to limit how often a long record is rescanned.
         self.fill_up_to((unread_bytes * 2).min(MAX_IMPORT_ROW_BYTES + 1))
     }
 

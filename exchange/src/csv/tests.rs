@@ -73,7 +73,7 @@ fn data(name: &str) -> Vec<u8> {
     std::fs::read(format!("{folder}{name}")).unwrap()
 }
 
-/// A source that returns only a few bytes per read, which exercises every read boundary.
+/// A source that returns only a few bytes per read, to exercise every read boundary.
 struct Dripping<'a>(&'a [u8], usize);
 
 struct Drip<'a>(&'a [u8], usize);

@@ -13,7 +13,7 @@ use crate::roles::{AccessRequest, Denied, Roles, objects};
 const MEANINGFUL_PREFIX: &str = "x-amz-";
 const SIGNED_HEADERS: &str = "SignedHeaders";
 const EXPIRES: &str = "X-Amz-Expires";
-/// Maximum lifetime of a presigned URL, which is S3's limit of one week.
+/// Maximum lifetime of a presigned URL. Matches S3's limit of one week.
 const MAX_VALID_S: u64 = 7 * 24 * 60 * 60;
 
 /// Returns all credentials that may sign requests.

@@ -9,7 +9,7 @@ use s3s::dto::{
 use super::record::Record;
 use super::store::Bucket;
 
-/// Maximum number of objects and common prefixes per page, which is S3's limit.
+/// Maximum number of objects and common prefixes per page. Matches S3's limit.
 pub(super) const MAX_KEYS: i32 = 1_000;
 
 /// Returns one page of an object list. The continuation token is the previous page's last key or

@@ -81,7 +81,7 @@ impl Bucket {
         self.lock().get(key).cloned()
     }
 
-    /// Returns an object's record and its open data file, which later writes do not affect.
+    /// Returns an object's record and its open data file. Later writes do not affect the open file.
     pub(super) fn read(&self, key: &str) -> io::Result<Option<(Arc<Record>, File)>> {
         let index = self.lock();
         let Some(record) = index.get(key) else { return Ok(None) };
@@ -165,7 +165,7 @@ impl Bucket {
     }
 }
 
-/// Syncs a directory, which makes the creation, renaming and deletion of its files durable.
+/// Syncs a directory to make file creations, renames and deletions durable.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
@@ -199,7 +199,7 @@ fn read_record(folder: &Path, path: &Path) -> Result<Record, String> {
     if path.file_name().is_none_or(|name| name != file_name(&record.key).as_str()) {
         return Err(format!("it is the record of another object: `{}`", record.key));
     }
-    // Reject other characters, which could refer to a file outside the directory.
+    // Other characters could refer to a file outside the directory.
     if !record.data.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(format!("it names the invalid data file `{}`", record.data));
     }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use s3s::dto::Tag;
 use s3s::{S3Result, s3_error};
 
-/// Maximum number of tags per object, which is S3's limit.
+/// Maximum number of tags per object. Matches S3's limit.
 const MAX_TAGS: usize = 10;
-/// Maximum tag key length in characters, which is S3's limit.
+/// Maximum tag key length in characters. Matches S3's limit.
 const MAX_KEY_CHARS: usize = 128;
-/// Maximum tag value length in characters, which is S3's limit.
+/// Maximum tag value length in characters. Matches S3's limit.
 const MAX_VALUE_CHARS: usize = 256;
 
 /// Parses the tags in a request's `x-amz-tagging` header.

@@ -117,7 +117,7 @@ impl Drop for Upload {
     }
 }
 
-/// Checks the object length announced by the client, which S3 requires.
+/// Checks the object length announced by the client. S3 requires a content length.
 fn check_length(length: Option<i64>) -> S3Result<()> {
     match length.map(u64::try_from) {
         Some(Ok(0..=MAX_BLOB_BYTES)) => Ok(()),

@@ -53,7 +53,7 @@ pub(super) enum AfterInvocation {
     GiveUp,
 }
 
-/// Lambda's name for the reason why records are discarded.
+/// Lambda's name for the discard reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GiveUpReason {
     RetryAttemptsExhausted,

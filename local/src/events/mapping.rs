@@ -21,9 +21,9 @@ const BATCH_SIZE_MAX: u64 = 1_000;
 /// A mapping from a table's change stream to a function.
 #[derive(Debug, Clone)]
 pub(crate) struct Mapping {
-    /// Logical id of the mapping, which keys its stored position.
+    /// Logical id of the mapping, under which its position is persisted.
     pub(crate) id: String,
-    /// Physical name of the table.
+    /// Physical table name.
     pub(crate) table: String,
     /// Change stream ARN, as used in policies.
     pub(crate) stream_arn: String,
@@ -127,7 +127,7 @@ impl<'a> PropertyReader<'a> {
         id.ok_or_else(|| self.fault(format!("{property} names no {resource_type} of the template")))
     }
 
-    /// Reads a number. Returns `None` for a missing property or −1, which both mean unlimited.
+    /// Reads a number. Returns `None` (unlimited) if the property is missing or −1.
     pub(super) fn number(&self, property: &str) -> Result<Option<u64>, LocalError> {
         match self.properties.get(property) {
             None => Ok(None),

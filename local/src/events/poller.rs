@@ -128,7 +128,7 @@ impl Poller {
         }
     }
 
-    /// Discards pending records, which are then read again from the persisted position.
+    /// Discards pending records, to be read again from the persisted position.
     fn discard_progress(&mut self) {
         self.pending = None;
         self.position = None;

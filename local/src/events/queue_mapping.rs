@@ -44,7 +44,7 @@ pub(crate) struct QueueMapping {
 }
 
 impl QueueMapping {
-    /// Returns whether the source of a mapping is a queue.
+    /// Returns whether a mapping's source is a queue.
     pub(crate) fn is_queue_source(template: &Template, properties: &Map<String, Value>) -> bool {
         let reader = PropertyReader { template, id: "", properties };
         reader.resource_of_type("EventSourceArn", properties.get("EventSourceArn"), QUEUE).is_ok()

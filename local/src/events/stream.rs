@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::batch::Record;
 
-/// Maximum number of records per read, which is DynamoDB's limit.
+/// Maximum number of records per read. Matches DynamoDB's limit.
 const READ_LIMIT: usize = 1_000;
 
 /// The change stream of a table.
@@ -57,7 +57,7 @@ impl TableStream {
         Ok(Self { database: SharedDatabase(database.clone()), arn, shards })
     }
 
-    /// Returns the ids of the shards.
+    /// Returns the shard ids.
     pub(super) fn shards(&self) -> &[String] {
         &self.shards
     }

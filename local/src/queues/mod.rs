@@ -21,7 +21,7 @@ use crate::names::{Names, referenced_id};
 use crate::store::EventStore;
 
 const QUEUE: &str = "AWS::SQS::Queue";
-/// Default message retention period, which is SQS's default.
+/// Default message retention period. Matches SQS's default.
 const DEFAULT_RETENTION_S: u64 = 4 * 24 * 60 * 60;
 
 /// The template's queues, keyed by logical id.
@@ -36,7 +36,7 @@ struct QueueWithUrl {
 }
 
 impl Queues {
-    /// Opens the template's queues, which all use `store`.
+    /// Opens the template's queues, all stored in `store`.
     pub(crate) fn open(
         template: &Template,
         names: &Names<'_>,

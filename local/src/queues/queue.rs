@@ -42,7 +42,7 @@ impl LocalQueue {
     /// Returns the number of messages, including hidden ones.
     ///
     /// # Errors
-    /// Returns a [`PortError`] if the file cannot be read.
+    /// Returns a [`PortError`] if reading the file fails.
     pub async fn len(&self) -> Result<u64, PortError> {
         let name = self.name.clone();
         let sql = "SELECT COUNT(*) FROM messages WHERE queue = ?1";
@@ -56,7 +56,7 @@ impl LocalQueue {
     /// Returns whether the queue has no messages.
     ///
     /// # Errors
-    /// Returns a [`PortError`] if the file cannot be read.
+    /// Returns a [`PortError`] if reading the file fails.
     pub async fn is_empty(&self) -> Result<bool, PortError> {
         Ok(self.len().await? == 0)
     }

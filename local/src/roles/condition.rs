@@ -53,7 +53,7 @@ pub(super) fn read_strings(name: &str, value: &Value) -> Result<Vec<String>, Str
 }
 
 impl Condition {
-    /// Reads a statement's conditions, all of which must be met for the statement to apply.
+    /// Reads a statement's conditions. The statement applies only if all of them are met.
     pub(super) fn read(property: Option<&Value>) -> Result<Vec<Self>, String> {
         let Some(property) = property else { return Ok(vec![]) };
         let operators = property.as_object().ok_or("Condition is not an object")?;

@@ -50,7 +50,7 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// Reads the roles of all functions, and creates credentials for each function.
+    /// Reads all functions' roles and creates credentials for each function.
     pub(crate) fn open(
         template: &Template,
         names: &Names<'_>,
@@ -93,7 +93,7 @@ impl Roles {
         denials.iter().cloned().collect()
     }
 
-    /// Returns the credentials of a function.
+    /// Returns a function's credentials.
     pub(crate) fn credentials_of(&self, function: &str) -> Result<&Credentials, LocalError> {
         let credentials = self.keys.get(self.caller_of(function)?);
         credentials.ok_or_else(|| unknown_function(function))

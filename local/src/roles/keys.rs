@@ -27,7 +27,7 @@ impl Keys {
         Self { operator: operator.clone(), functions }
     }
 
-    /// Returns the credentials of a caller.
+    /// Returns a caller's credentials.
     pub(super) fn get(&self, caller: Caller) -> Option<&Credentials> {
         match caller {
             Caller::Operator => Some(&self.operator),

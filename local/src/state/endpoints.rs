@@ -44,7 +44,7 @@ pub struct Endpoints {
 /// Queue and table of the snapshot function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotEndpoints {
-    /// Queue server URL, which implements the SQS protocol.
+    /// URL of the embedded SQS server.
     pub queues_url: String,
     /// URL that identifies the job queue in requests.
     pub snapshot_queue: String,
@@ -85,7 +85,7 @@ impl StateFolder {
 
     /// Returns the running stack's endpoints with the operator's access key and secret key, or
     /// `None` if no stack was ever started. Check [`StateFolder::occupancy`] first, because a
-    /// killed process leaves a stale file behind.
+    /// killed process leaves a stale file.
     ///
     /// # Errors
     ///

@@ -50,7 +50,7 @@ pub(crate) struct Lock {
 
 impl StateFolder {
     /// Returns the state directory's occupancy. Only the lock is reliable, because a killed process
-    /// leaves its record behind and process ids are reused.
+    /// leaves a stale record and process ids are reused.
     ///
     /// # Errors
     ///

@@ -58,7 +58,7 @@ pub(super) async fn append_mutations(
     Ok(Json(append_reply(&state, &appended).await?))
 }
 
-/// Mutations of a request as raw JSON, which makes their length measurable.
+/// Mutations of a request, as raw JSON whose length can be measured.
 #[derive(Deserialize)]
 struct RawMutations<'a> {
     #[serde(borrow)]

@@ -102,7 +102,7 @@ pub(super) async fn list_details_changes(
     PathId(id): PathId,
     Parameters(parameters): Parameters<ChangesParameters>,
 ) -> Result<Json<ChangesReply>, Failure> {
-    // Archived spreadsheets can be read.
+    // Archived spreadsheets remain readable.
     let log = caller.authorize(&state, &id, Need::Read).await?;
     let (_, by) = caller.identify(&id)?;
     if by.is_link() {

@@ -161,8 +161,8 @@ impl From<BadLink> for Failure {
     }
 }
 
-/// Returns the problem type for an upload fault. The type tells the client whether to send less
-/// data, to upload and check again, or to give up.
+/// Returns the problem type for an import fault, from which the client can tell whether to send
+/// less data, to upload and check again, or to give up.
 fn problem_kind_of_import(fault: &ImportFault) -> ProblemKind {
     match fault {
         ImportFault::Nothing | ImportFault::ChunkLength { .. } => ProblemKind::InvalidRequest,

@@ -257,7 +257,7 @@ impl ApiState {
         &self.shared.body_budget
     }
 
-    /// Opens connections to the tables, which spares the first request the wait.
+    /// Opens table connections in advance, so that the first request does not have to.
     pub async fn warm_up(&self) {
         for (table, is_healthy) in self.check_tables().await {
             if !is_healthy {

@@ -1,4 +1,4 @@
-//! DynamoDB adapters for the ports of the engine.
+//! DynamoDB adapters for the engine's ports.
 
 mod cancellation;
 mod capacity;

@@ -17,7 +17,7 @@ use cellar_log::records;
 use super::DynamoTables;
 use super::items::{from_attributes, to_attributes, to_value};
 
-/// Maximum number of deletes per request, which is DynamoDB's limit.
+/// Maximum number of deletes per request. Matches DynamoDB's limit.
 const BATCH_DELETES: usize = 25;
 /// Maximum number of attempts to delete one batch. DynamoDB may leave some deletes of a request
 /// unprocessed.

@@ -208,7 +208,7 @@ fn split_off_items(
     Ok(vec![put, TransactWriteItem::builder().update(update).build()])
 }
 
-/// Returns the outcome of a write that failed for another reason than its condition check.
+/// Returns the outcome of a write that failed for a reason other than its condition check.
 fn failed_write<E>(error: &SdkError<E>) -> StreamOutcome
 where
     E: ProvideErrorMetadata + std::error::Error + RequestId + 'static,

@@ -23,7 +23,8 @@ impl Fields<'_> {
     ///
     /// # Errors
     ///
-    /// Returns a permanent [`PortError`] if a field is missing or invalid, which S3 never sends.
+    /// Returns a permanent [`PortError`] if a field is missing or invalid. S3 never omits these
+    /// fields.
     pub(super) fn read(self) -> Result<BlobHead, PortError> {
         let length = self.length.and_then(|length| u64::try_from(length).ok());
         let modified_s = self.modified.and_then(unix_seconds);
@@ -61,7 +62,7 @@ fn decode_sha256(text: &str) -> Result<Sha256, PortError> {
 }
 
 /// Returns whether the object does not exist. A missing bucket counts as a failure, except for
-/// HEAD, whose responses have no body that could tell the two cases apart.
+/// HEAD: HEAD responses have no body, so the two cases cannot be distinguished.
 pub(super) fn is_absent<E: ProvideErrorMetadata>(error: &SdkError<E>) -> bool {
     let status = error.raw_response().map(|response| response.status().as_u16());
     let code = error.as_service_error().and_then(ProvideErrorMetadata::code);

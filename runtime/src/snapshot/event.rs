@@ -16,7 +16,7 @@ pub struct QueueEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueMessage {
-    /// Message id, which [`ItemFailure`] refers to.
+    /// Message id, as reported in [`ItemFailure`].
     pub message_id: String,
     /// Receipt handle for changing the message's visibility timeout.
     pub receipt_handle: String,

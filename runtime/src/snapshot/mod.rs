@@ -47,7 +47,7 @@ impl SnapshotHandler {
         Self { snapshots }
     }
 
-    /// Opens a connection to the tables, which spares the first job the wait.
+    /// Opens a table connection in advance, so that the first job does not have to.
     pub async fn warm_up(&self) {
         if !self.snapshots.reachable().await {
             tracing::warn!("the tables do not respond");

@@ -44,7 +44,7 @@ impl Secret {
         Ok(Self::from_bytes(&bytes))
     }
 
-    /// Returns the text form, which the receiver is configured with.
+    /// Returns the secret's text form, for the receiver's configuration.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text

@@ -92,7 +92,7 @@ impl Difference {
     }
 }
 
-/// Returns the changes of the resources that exist in both templates, by logical id.
+/// Returns changes to resources that exist in both templates, by logical id.
 fn compare_retained_resources(old: &Document, new: &Document) -> BTreeMap<String, RetainedChange> {
     let mut changes = BTreeMap::new();
     for (logical_id, new_resource) in &new.resources {
@@ -107,7 +107,7 @@ fn compare_retained_resources(old: &Document, new: &Document) -> BTreeMap<String
     changes
 }
 
-/// Returns the change of a resource. Returns `None` if the resource is the same in both templates.
+/// Returns the change to a resource, or `None` if it is the same in both templates.
 fn resource_change(
     logical_id: &str,
     old: Option<&Value>,

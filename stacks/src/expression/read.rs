@@ -1,4 +1,4 @@
-//! Parses intrinsic functions in the JSON of a template.
+//! Parses the intrinsic functions in template JSON.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -27,7 +27,7 @@ pub enum IntrinsicError {
     /// Cellar does not use this function.
     #[error("`{name}` is not supported: use one of {}", intrinsic::ALL.join(", "))]
     Unsupported { name: String },
-    /// The arguments of the function have the wrong form.
+    /// The function's arguments are malformed.
     #[error("`{name}` expects {expected}")]
     Malformed {
         name: &'static str,

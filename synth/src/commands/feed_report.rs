@@ -9,12 +9,12 @@ use serde::Serialize;
 /// Maximum number of findings in the text report. The JSON report contains all findings.
 const MAX_SHOWN_FINDINGS: usize = 20;
 
-/// A repair or rebuild of the feed that preceded the comparison.
+/// Feed repair or rebuild that preceded the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct FeedRepair {
-    /// Set if missing events were added. Unset if the feed was rebuilt.
+    /// Whether missing events were added, rather than the feed rebuilt.
     pub(super) repaired: bool,
-    /// Number of events that were written to the feed.
+    /// Number of events written to the feed.
     pub(super) events: u64,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Report {
     findings: Vec<Row>,
 }
 
-/// A difference between the feed and the event streams.
+/// A discrepancy between the feed and the event streams.
 #[derive(Serialize)]
 #[serde(tag = "finding", rename_all = "camelCase")]
 enum Row {
@@ -82,7 +82,7 @@ impl Row {
 }
 
 impl Report {
-    /// Builds the report from a comparison and from the repair that preceded it, if any.
+    /// Builds the report from a comparison and the preceding repair, if any.
     pub(super) fn new(audit: &Audit, repair: Option<FeedRepair>) -> Self {
         Self {
             feed: audit.feed.map(|feed| feed.to_string()),

@@ -1,4 +1,4 @@
-//! Report of `synth offload`: a table of the segments of each spreadsheet, and the totals.
+//! Report of `synth offload`: a table of log segments per spreadsheet, and the totals.
 
 use std::fmt::Write as _;
 
@@ -10,20 +10,20 @@ use serde::Serialize;
 
 use crate::moment::table_time;
 
-/// Text that is printed if `offload_after_days` is not configured.
+/// Message if `offload_after_days` is not configured.
 pub(super) const NOT_CONFIGURED: &str = "All segments stay in the tables: offload_after_days is not configured.\n\
      `synth offload --local --offload-after-days 365 --dry-run` shows what would be offloaded.";
 
-/// Indexes of the table columns that are right-aligned.
+/// Indexes of right-aligned table columns.
 const NUMBER_COLUMNS: [usize; 3] = [0, 1, 2];
 
-/// A segment and the outcome of offloading it.
+/// A segment and its offload outcome.
 pub(super) enum SegmentOutcome {
-    /// A segment with the plan to offload it or to keep it.
+    /// Planned: the segment is to be offloaded or kept.
     Planned(PlannedSegment),
-    /// A segment that was offloaded and trimmed.
+    /// The segment was offloaded and trimmed (deleted from the table).
     Done(PlannedSegment, OffloadOutcome),
-    /// A segment whose offloading failed, with the error message.
+    /// Offloading failed, with this error message.
     Failed(PlannedSegment, String),
 }
 
@@ -77,7 +77,7 @@ impl Report {
         }
     }
 
-    /// Builds the report from the outcomes of the segments.
+    /// Builds the report from the segment outcomes.
     pub(super) fn new(policy: Policy, dry_run: bool, outcomes: Vec<SegmentOutcome>) -> Self {
         let mut total = Total { segments: outcomes.len(), ..Total::default() };
         let segments: Vec<Row> =

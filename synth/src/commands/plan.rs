@@ -13,7 +13,7 @@ use crate::deployment::{PLAN_VERSION, Plan, StalePlan};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
-/// Help text for a file that is not a plan.
+/// Help text for an invalid plan file.
 const PLAN_HELP: &str = "create a new plan with `synth plan -o FILE`";
 
 #[derive(Serialize)]
@@ -42,8 +42,8 @@ pub(crate) async fn run(
         return Ok(false);
     };
     deployment.show(&preview, Detail::All);
-    // The user confirms changes when the plan is applied, but data loss must be allowed when the
-    // plan is created.
+    // Changes are confirmed when the plan is applied, but data loss must be allowed when the plan
+    // is created.
     let approved = deployment.approve(&preview, true).await;
     if let Err(refused) = approved.and_then(|()| check_severity(severity, arguments.fail_on)) {
         deployment.discard(&preview).await?;

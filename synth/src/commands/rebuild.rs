@@ -12,7 +12,7 @@ use super::snapshot_repair::SnapshotRepair;
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::{MaintenanceError, SynthError};
 
-/// Starts the rebuild of all snapshots of a spreadsheet after confirmation.
+/// Starts rebuilding all snapshots of a spreadsheet after confirmation.
 pub(super) async fn run(
     snapshot_repair: &SnapshotRepair,
     log: LogId,
@@ -55,8 +55,7 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Starts the rebuild of the snapshots. Returns the outcome of each snapshot, and the jobs that
-/// were sent.
+/// Starts rebuilding the snapshots. Returns the outcome per snapshot, and the sent jobs.
 async fn start_rebuild(
     snapshot_repair: &SnapshotRepair,
     planned: &RebuildPlan,

@@ -1,5 +1,5 @@
-//! Report of `synth reprocess`: a table of findings per spreadsheet, the totals, and the state of
-//! the snapshot jobs.
+//! Report of `synth reprocess`: a table of findings per spreadsheet, the totals, and the snapshot
+//! job state.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use crate::cli::ReprocessArguments;
 /// Maximum number of rows per spreadsheet in the text report. The JSON report contains all rows.
 const MAX_SHOWN_ROWS: usize = 50;
 
-/// A finding or a snapshot to rebuild, with its outcome.
+/// A finding, or a snapshot to rebuild, with its outcome.
 pub(super) enum ReprocessOutcome {
     /// A finding that is not yet repaired.
     Planned(Finding),
@@ -32,13 +32,13 @@ pub(super) enum ReprocessOutcome {
     Offloaded(LogId, Position),
 }
 
-/// State of the snapshot jobs that were sent.
+/// State of the sent snapshot jobs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum JobsResult {
     /// No jobs were sent.
     None,
-    /// The running stack processes the jobs after the command has ended.
+    /// The running stack will process the jobs after the command has ended.
     #[serde(rename = "left")]
     LeftToStack {
         /// URL of the stack.
@@ -48,7 +48,7 @@ pub(super) enum JobsResult {
     Waited {
         /// Number of jobs.
         jobs: usize,
-        /// Number of jobs that were not finished when the wait ended.
+        /// Number of jobs still unfinished when the wait ended.
         #[serde(rename = "left")]
         unfinished: usize,
     },
@@ -140,7 +140,7 @@ impl Report {
         format!("{}\n{jobs_text}", self.plan_text())
     }
 
-    /// Returns the text report for the confirmation prompt, which omits the state of the jobs.
+    /// Returns the text report for the confirmation prompt, without the job state.
     pub(super) fn plan_text(&self) -> String {
         let mut text = String::new();
         for rows in self.findings.chunk_by(|one, other| one.spreadsheet == other.spreadsheet) {
@@ -279,7 +279,7 @@ impl Row {
     }
 }
 
-/// Returns three texts: the name of a finding, the planned action, and the reason.
+/// Returns a finding's name, the planned action, and the reason.
 fn describe(found: &FindingKind) -> (&'static str, &'static str, String) {
     match found {
         FindingKind::NotBuilt => ("not_made", "send", "the snapshot was not built".to_owned()),

@@ -31,11 +31,10 @@ use crate::synthesis::synthesize;
 
 /// Polling interval while tables are being restored.
 const POLL: Duration = Duration::from_secs(5);
-/// Maximum time to wait until a table is restored. Large tables take hours.
+/// Timeout for restoring a table. Large tables take hours.
 const TABLE_TIMEOUT: Duration = Duration::from_secs(12 * 3_600);
 
-/// Restores the tables, imports them into the stack, and prints how to switch the functions to
-/// them.
+/// Restores the tables, imports them into the stack, and prints how to switch the functions over.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &RestoreArguments,
@@ -52,10 +51,10 @@ struct Restore<'a> {
     project: &'a Project,
     aws: Aws,
     state: StackState,
-    /// Names of the current tables, in the order of [`tables`]. If the stack was deployed by a
-    /// version without the EventStream table, which is the last in that order, its name is missing.
+    /// Current table names, in the order of [`tables`]. The last one, the EventStream table, is
+    /// missing if the stack was deployed by a version without that table.
     current_tables: Vec<String>,
-    /// Number of tables to restore. They are the first tables in the order of [`tables`].
+    /// Number of tables to restore, counted from the first in the order of [`tables`].
     restored_count: usize,
     output: &'a Output,
 }
@@ -128,7 +127,7 @@ impl<'a> Restore<'a> {
     /// Returns the time to which the tables are restored, in seconds since the Unix epoch.
     ///
     /// # Errors
-    /// Returns [`RestoreError::OutOfRange`] if some table cannot be restored to the requested time.
+    /// Returns [`RestoreError::OutOfRange`] if any table cannot be restored to the requested time.
     async fn choose_time(&self, requested: RestoreTime) -> Result<u64, SynthError> {
         if let RestoreTime::At(at_s) = requested
             && self.has_started(at_s).await?
@@ -150,15 +149,15 @@ impl<'a> Restore<'a> {
         }
     }
 
-    /// Returns whether an earlier run has started to restore tables to this time. If so, the
-    /// restore can be resumed even after the time has left the restorable range.
+    /// Returns whether an earlier run started restoring to this time. If so, the restore can be
+    /// resumed even after the time has left the restorable range.
     async fn has_started(&self, at_s: u64) -> Result<bool, SynthError> {
         let names = self.restored_names(at_s);
         let Some(first) = names.first() else { return Ok(false) };
         Ok(self.aws.describe_table(first).await?.is_some())
     }
 
-    /// Returns the range of times to which every table can be restored.
+    /// Returns the time range to which every table can be restored.
     async fn restorable_range(&self) -> Result<RestorableRange, SynthError> {
         let mut common = RestorableRange { from_s: 0, to_s: u64::MAX };
         for table in self.source_tables() {
@@ -201,7 +200,7 @@ impl<'a> Restore<'a> {
         confirm("the restore", &question).await
     }
 
-    /// Starts to restore all tables, then waits for each of them.
+    /// Starts restoring all tables, and waits for each of them.
     async fn restore_tables(&self, names: &[String], at_s: u64) -> Result<(), SynthError> {
         let key = self.project.config.encryption.key();
         for (source, name) in self.source_tables().zip(names) {

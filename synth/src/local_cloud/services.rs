@@ -1,4 +1,4 @@
-//! Direct access to the tables, the bucket and the queue of the local stack.
+//! Direct access to the local stack's tables, bucket and queue.
 
 use std::fs;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use crate::project::Project;
 /// Region used for signing requests to local queues.
 const REGION: &str = "local";
 
-/// Whether the functions run in a local stack that is started for a single command.
+/// Whether functions run in a local stack that is started for a single command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LocalFunctions {
     /// The functions run, and the API serves requests.
     Running,
-    /// No function runs, so that queues and tables are not changed in the background.
+    /// No functions run, so queues and tables do not change in the background.
     Suspended,
 }
 
@@ -48,8 +48,8 @@ pub(crate) struct SnapshotServices {
     pub(crate) jobs: Arc<SqsQueue>,
 }
 
-/// The services of the local stack, which either was running or was started for this value. A
-/// process holds the lock of the state directory in both cases.
+/// Services of a local stack that was already running, or was started for this value. Either way,
+/// its process holds the lock on the state directory.
 pub(crate) struct LocalServices {
     /// URL of the running stack. `None` if the stack was started for this command.
     pub(crate) running_url: Option<String>,
@@ -61,7 +61,7 @@ pub(crate) struct LocalServices {
 }
 
 enum OwnStack {
-    /// Functions run on a task. A message to the sender stops the task.
+    /// Task that runs the functions, and the sender that stops it.
     Serving(oneshot::Sender<()>, JoinHandle<()>),
     /// Functions are suspended.
     Suspended(Box<LocalCloud>),
@@ -112,8 +112,8 @@ impl LocalServices {
         Some(FeedTables { streams: Arc::new(streams), feed: Arc::new(feed), incarnation })
     }
 
-    /// Returns the table and the queue of snapshots, or `None` if the running stack is a version
-    /// without snapshots.
+    /// Returns the snapshot table and queue, or `None` if the running stack is a version without
+    /// snapshots.
     pub(crate) fn snapshots(&self, meter: &Arc<Meter>) -> Option<SnapshotServices> {
         let endpoints = self.endpoints.snapshots.as_ref()?;
         let pending = DynamoPendingSnapshots::named(
@@ -157,7 +157,7 @@ impl LocalServices {
     }
 }
 
-/// Starts the stack of the state directory on a free port.
+/// Starts the stack in the state directory on a free port.
 async fn start_own_stack(
     folder: &StateFolder,
     functions: LocalFunctions,

@@ -23,7 +23,7 @@ pub(crate) struct Grant {
 /// Lifetime of the operator token that a deployment saves in the profile.
 const OPERATOR_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Signs an operator token with the role owner for the user who deploys. Returns the token and its
+/// Signs an operator token with the owner role for the deploying user. Returns the token and its
 /// expiry time in seconds since the Unix epoch.
 pub(crate) fn mint_for_operator(
     pair: &KeyPair,

@@ -14,7 +14,7 @@ pub(super) const MAX_CELL_BYTES: usize = MAX_MUTATION_BYTES - 1024;
 /// A cell with a JSON length above `MAX_CELL_BYTES`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CellTooLong {
-    /// Row of the cell in the sheet.
+    /// Row of the cell.
     pub(super) row: u32,
     pub(super) column: u32,
     /// JSON length of the cell.

@@ -44,7 +44,7 @@ pub struct Target {
     pub restart: bool,
 }
 
-/// The progress of an import.
+/// Progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EditsProgress {
     /// Number of cells that are known to be committed.
@@ -53,7 +53,7 @@ pub struct EditsProgress {
     pub cells: usize,
 }
 
-/// The result of an import.
+/// Result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Imported {
     /// The spreadsheet.
@@ -121,7 +121,7 @@ pub async fn run(
     }
 }
 
-/// Why a step failed.
+/// Reason why an import step failed.
 enum StepError {
     /// A request failed; the import may be resumed.
     Request(ClientError),

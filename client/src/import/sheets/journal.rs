@@ -26,7 +26,7 @@ pub struct JournalKey<'a> {
     pub subject: &'a str,
     /// Absolute path of the file.
     pub file: &'a Path,
-    /// Options for reading the file.
+    /// Read options.
     pub options: &'a ReadOptions,
     /// Target spreadsheet, or `None` to create one.
     pub into: Option<LogId>,

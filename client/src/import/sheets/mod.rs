@@ -75,7 +75,7 @@ pub struct FileSummary {
     pub survey: Option<Survey>,
 }
 
-/// The result of an import.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     /// The target spreadsheet.

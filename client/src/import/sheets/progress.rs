@@ -1,4 +1,4 @@
-//! The progress of a running import.
+//! Progress of a running import.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use cellar_exchange::ImportProgress as ReadProgress;
 use cellar_snapshot::tile::Tile;
 
-/// The progress of an import.
+/// Progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UploadProgress {
     /// Number of bytes read, and file length in bytes.

@@ -31,12 +31,12 @@ const SAMPLE_BYTES: u64 = 4 * 1024 * 1024;
 /// Capacity of the channel from parser to packer.
 const PIECE_QUEUE_LENGTH: usize = 1;
 
-/// An output of the reader.
+/// Output of the reader.
 #[derive(Debug)]
 pub(super) enum PackedItem {
     /// An object of the next sheet.
     Object(PackedChunk),
-    /// A sheet after all its objects were packed.
+    /// A sheet whose objects were all packed.
     Sheet(PackedSheet),
 }
 

@@ -14,15 +14,14 @@ use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 
 use super::read::PackedSheet;
 
-/// Maximum number of objects to which the sheets of an import refer directly. Once it is reached,
-/// each further sheet refers to a single index object. This is half of the request limit; the other
-/// half is reserved for the index objects.
+/// Maximum number of objects to which an import's sheets refer directly: half of the request limit.
+/// Each further sheet refers to a single index object, for which the other half is reserved.
 const MAX_DIRECT_OBJECTS: usize = MAX_IMPORT_OBJECTS / 2;
 /// Maximum total size of the tile indexes in one request, in bytes. Encoded as Base64, they are
 /// well below `MAX_REQUEST_BYTES` and fit in one log entry.
 const MAX_INDEX_BYTES: usize = MAX_REQUEST_BYTES / 8;
 
-/// The sheets of a file.
+/// Sheets of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileSheets {
     sheets: Vec<FileSheet>,
@@ -62,7 +61,7 @@ pub(super) struct FileSheet {
     objects: ReferencedObjects,
 }
 
-/// A chunk of a tile index.
+/// A tile index chunk.
 #[derive(Debug, Clone)]
 pub(super) struct IndexObject {
     pub(super) packed: PackedObject,

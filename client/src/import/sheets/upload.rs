@@ -26,7 +26,7 @@ const MAX_CONCURRENT_CHECKS: usize = 4;
 /// Maximum number of upload URLs to request per object. A URL expires after a few minutes.
 const MAX_UPLOAD_URLS: u32 = 3;
 
-/// The uploads of one import.
+/// Uploads of one import.
 #[derive(Debug)]
 pub(super) struct UploadQueue {
     uploader: Uploader,
@@ -43,7 +43,7 @@ pub(super) struct UploadQueue {
     inner_indexes: Vec<UploadedChunk>,
 }
 
-/// Sends the requests of an import.
+/// Sends an import's requests.
 #[derive(Debug, Clone)]
 pub(super) struct Uploader {
     pub(super) client: Client,

@@ -13,7 +13,7 @@ use cellar_base::limits::{
 /// An item of the feed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Item {
-    /// Time of indexing, in Unix milliseconds.
+    /// Time of indexing, in milliseconds since the Unix epoch.
     pub time_ms: u64,
     /// Total size of the partition's items up to and including this item, in bytes.
     pub partition_bytes: u64,

@@ -2,9 +2,9 @@
 
 use cellar_base::limits::{KEY_SET_FRESH_S, KEY_SET_REFRESH_S, KEY_SET_RETRY_S, KEY_SET_STALE_S};
 
-/// Times of the last successful and last failed fetch of an issuer's keys, in Unix seconds. The
-/// cache age is the absolute difference from the current time, so keys expire even if the clock was
-/// set back.
+/// Times of the last successful and last failed fetch of an issuer's keys, in seconds since the
+/// Unix epoch. The cache age is the absolute difference from the current time, so keys expire even
+/// if the clock was set back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeySetAge {
     fetched_s: Option<u64>,

@@ -15,7 +15,7 @@ pub struct Command {
     pub by: By,
     /// Requested change.
     pub action: CatalogAction,
-    /// Current time in Unix seconds.
+    /// Current time in seconds since the Unix epoch.
     pub now_s: u64,
     /// Version of the catalog record that the caller has seen. The command is rejected if a later
     /// version exists, so that a late request does not overwrite later changes.

@@ -22,7 +22,7 @@ pub enum CatalogEvent {
         /// Source of the fork. Set if the spreadsheet is a fork.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source: Option<LogId>,
-        /// Time of the change, in Unix seconds.
+        /// Time of the change, in seconds since the Unix epoch.
         at_s: u64,
     },
     /// The spreadsheet was renamed.
@@ -50,7 +50,7 @@ pub enum CatalogEvent {
     Archived {
         /// Person who made the change.
         by: Person,
-        /// Time of the change, in Unix seconds.
+        /// Time of the change, in seconds since the Unix epoch.
         at_s: u64,
     },
     /// The archived spreadsheet was made editable again.
@@ -67,14 +67,14 @@ pub enum CatalogEvent {
     Deleted {
         /// Person who made the change.
         by: Person,
-        /// Time of the change, in Unix seconds.
+        /// Time of the change, in seconds since the Unix epoch.
         at_s: u64,
     },
     /// The spreadsheet was purged. Its data is deleted after this event.
     Purged {
         /// Person who made the change.
         by: Person,
-        /// Time of the change, in Unix seconds.
+        /// Time of the change, in seconds since the Unix epoch.
         at_s: u64,
     },
 }

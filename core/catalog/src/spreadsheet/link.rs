@@ -47,7 +47,7 @@ pub struct Link {
     pub role: LinkRole,
     /// Label, visible to owners; may be empty.
     pub label: String,
-    /// Expiry in Unix seconds, or `None` if the link never expires.
+    /// Expiry in seconds since the Unix epoch, or `None` if the link never expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_s: Option<u64>,
 }

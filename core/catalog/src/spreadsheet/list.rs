@@ -29,7 +29,7 @@ pub struct ListLine {
     pub role: Role,
     /// Status of the spreadsheet.
     pub status: Status,
-    /// Creation time of the spreadsheet, in Unix seconds.
+    /// Creation time of the spreadsheet, in seconds since the Unix epoch.
     pub created_s: u64,
 }
 

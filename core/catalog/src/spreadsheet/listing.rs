@@ -14,7 +14,7 @@ use cellar_base::limits::DELETED_KEPT_S;
 pub struct Listing {
     /// Spreadsheet name; may be empty.
     pub name: Name,
-    /// Creation time in Unix seconds.
+    /// Creation time in seconds since the Unix epoch.
     pub created_s: u64,
     /// Source of the fork. Set if the spreadsheet is a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,25 +49,25 @@ pub enum Status {
     Active,
     /// The spreadsheet is read-only.
     Archived {
-        /// Time of archiving, in Unix seconds.
+        /// Time of archiving, in seconds since the Unix epoch.
         at_s: u64,
     },
     /// The spreadsheet is deleted and hidden. An owner can undelete it for `DELETED_KEPT_S`
     /// seconds.
     Deleted {
-        /// Time of the deletion, in Unix seconds.
+        /// Time of the deletion, in seconds since the Unix epoch.
         at_s: u64,
     },
     /// The spreadsheet is permanently deleted. Its id is never reused.
     Purged {
-        /// Time of the purge, in Unix seconds.
+        /// Time of the purge, in seconds since the Unix epoch.
         at_s: u64,
     },
 }
 
 impl Status {
-    /// Returns the time of archiving, deletion or purge in Unix seconds, or `None` if the
-    /// spreadsheet is active.
+    /// Returns the time of archiving, deletion or purge in seconds since the Unix epoch, or `None`
+    /// if the spreadsheet is active.
     #[must_use]
     pub fn since_s(self) -> Option<u64> {
         match self {
@@ -76,7 +76,8 @@ impl Status {
         }
     }
 
-    /// Returns the undelete deadline in Unix seconds, or `None` if the spreadsheet is not deleted.
+    /// Returns the undelete deadline in seconds since the Unix epoch, or `None` if the spreadsheet
+    /// is not deleted.
     #[must_use]
     pub fn kept_until_s(self) -> Option<u64> {
         match self {

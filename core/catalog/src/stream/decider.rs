@@ -9,7 +9,7 @@ pub trait Decider {
     type State;
     /// Event of the stream.
     type Event;
-    /// Request to change the state.
+    /// Command that requests a state change.
     type Command;
     /// Reason why a command is rejected.
     type Rejection;

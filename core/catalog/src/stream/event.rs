@@ -50,7 +50,7 @@ impl Kind {
 /// A stored event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamEvent {
-    /// Decision time of the event, in Unix milliseconds.
+    /// Decision time of the event, in milliseconds since the Unix epoch.
     pub time_ms: u64,
     /// Kind, which determines how the data is decoded.
     pub kind: Kind,

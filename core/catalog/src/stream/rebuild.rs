@@ -183,7 +183,7 @@ fn newest_readable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D:
 pub struct Dated<E> {
     /// Index of the event in its stream.
     pub index: u64,
-    /// Decision time of the event, in Unix milliseconds.
+    /// Decision time of the event, in milliseconds since the Unix epoch.
     pub time_ms: u64,
     /// Decoded event.
     pub event: E,

@@ -9,7 +9,7 @@ use super::payload::Payload;
 pub struct Unfold {
     /// Index after the last event that the state includes.
     pub index: u64,
-    /// Creation time in Unix milliseconds.
+    /// Creation time in milliseconds since the Unix epoch.
     pub time_ms: u64,
     /// Kind, which determines how the data is decoded.
     pub kind: Kind,

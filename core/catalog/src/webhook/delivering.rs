@@ -361,7 +361,7 @@ mod tests {
             (at(0, 3), at(0, 3)),
             [(DeliveryAnswer::Progress(None), read(at(0, 3), None)), nothing],
         );
-        // All items of a batch that is delivered more than once are already delivered.
+        // All items of a redelivered batch have already been delivered.
         let there = progress(FEED, at(0, 4));
         assert_does(
             (at(0, 3), at(0, 3)),

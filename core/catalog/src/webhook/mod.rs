@@ -17,8 +17,8 @@ pub use receivers::Receivers;
 pub const SECRET_PREFIX: &str = "whsec_";
 /// Header with the delivery id. A retry of an unchanged delivery has the same id.
 pub const ID_HEADER: &str = "webhook-id";
-/// Header with the sending time in Unix seconds. The time is part of the signed content, so that
-/// receivers can reject replayed deliveries.
+/// Header with the sending time in seconds since the Unix epoch. The time is part of the signed
+/// content, so that receivers can reject replayed deliveries.
 pub const TIMESTAMP_HEADER: &str = "webhook-timestamp";
 /// Header with the signatures, one per secret, separated by spaces.
 pub const SIGNATURE_HEADER: &str = "webhook-signature";

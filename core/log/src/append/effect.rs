@@ -1,5 +1,5 @@
-//! Determines whether a committed mutation has an effect, so that no mutation is reported as
-//! appended but silently lost.
+//! Determines whether committed mutations have an effect, so that no mutation is silently lost
+//! after being reported as appended.
 //!
 //! | operation | changes nothing if | result |
 //! |---|---|---|
@@ -28,7 +28,7 @@ use cellar_sheet::metadata::{SheetFault, StateSummary};
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SetFormat, SheetId};
 use cellar_sheet::workbook::Workbook;
 
-/// The known part of the state before the next mutation.
+/// State before the next mutation, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownState {
     summary: StateSummary,

@@ -19,7 +19,7 @@ pub struct Append {
     rules: Rules,
     scan: Scan,
     phase: Phase,
-    /// Start time of the append in Unix seconds.
+    /// Start time of the append in seconds since the Unix epoch.
     started_s: u64,
     /// Whether a strongly consistent read has reached the end of the log and no later entry has
     /// been found since.

@@ -114,7 +114,7 @@ pub enum AppendEvent {
 /// Clock reading and random number for one step of a state machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inputs {
-    /// Current time in Unix seconds. Used as the creation time of new entries.
+    /// Current time in seconds since the Unix epoch. Used as the creation time of new entries.
     pub now_s: u64,
     /// Fresh random number for backoff jitter.
     pub random: u64,

@@ -32,7 +32,7 @@ pub struct Resolved {
     pub operations: Vec<Operation>,
 }
 
-/// An undo or revert request. It contains no other mutations.
+/// A request for a single undo or revert, without other mutations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResolutionRequest {
     /// Client that sent the request.
@@ -142,7 +142,7 @@ pub enum InvalidRequest {
         /// The received id.
         id: u64,
     },
-    /// The request contains other mutations besides an undo or revert. They would change the state
+    /// The request combines an undo or revert with other mutations, which would change the state
     /// that the undo or revert was resolved against.
     #[error("an undo or revert must be the only mutation of a request")]
     NotAlone,

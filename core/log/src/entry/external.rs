@@ -201,8 +201,7 @@ pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> 
     decode_operations(&plain)
 }
 
-/// Decodes operations one at a time to keep the number of cells in memory below
-/// `MAX_CELLS_PER_UPLOAD`.
+/// Decodes operations one at a time to limit the cells in memory to `MAX_CELLS_PER_UPLOAD`.
 fn decode_operations(plain: &[u8]) -> Result<Vec<Operation>, BodyError> {
     let (count, mut rest) = postcard::take_from_bytes::<usize>(plain)?;
     if count == 0 || count > MAX_MUTATIONS_PER_REQUEST {

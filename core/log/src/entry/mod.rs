@@ -29,7 +29,7 @@ pub struct Entry {
     pub log: LogId,
     /// Position of the entry in the log.
     pub position: Position,
-    /// Creation time in Unix seconds, by the writer's clock.
+    /// Creation time in seconds since the Unix epoch, by the writer's clock.
     pub created_s: u64,
     /// Author: the subject of the writer's token, limited to `MAX_AUTHOR_BYTES`.
     pub author: Option<String>,
@@ -89,8 +89,8 @@ pub enum Content {
     Snapshot {
         /// Key of the snapshot's root object. Set when the snapshot finishes.
         root: Option<String>,
-        /// Time of the trim in Unix seconds. Set only on the first entry of a trimmed segment,
-        /// which is retained together with the End Segment.
+        /// Time of the trim in seconds since the Unix epoch. Set only on the first entry of a
+        /// trimmed segment, which is retained together with the End Segment.
         trimmed_s: Option<u64>,
     },
     /// `X`: End Segment, the last entry of a closed segment. The log continues in the next segment.

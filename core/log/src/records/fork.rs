@@ -1,5 +1,5 @@
-//! Fork list records: one per fork, stored with the source log. They share the Segment table, but
-//! their partition key differs from that of any segment.
+//! Fork list records: one per fork, stored in the Segment table under a partition key that is
+//! derived from the source log and differs from any segment key.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -22,14 +22,15 @@ pub struct ListedFork {
     pub fork: LogId,
     /// Position of the last inherited entry.
     pub position: Position,
-    /// Time at which the fork was created, in Unix seconds.
+    /// Time at which the fork was created, in seconds since the Unix epoch.
     pub created_s: u64,
     /// Creator: the subject of the token that created the fork.
     pub author: Option<String>,
 }
 
-/// Returns the list number of a fork created at `now_ms` (in Unix milliseconds). Always below 2⁵³.
-/// Forks created in the same millisecond are in arbitrary order; their numbers rarely collide.
+/// Returns the list number of a fork created at `now_ms` (in milliseconds since the Unix epoch).
+/// Always below 2⁵³. Forks created in the same millisecond are in arbitrary order; their numbers
+/// rarely collide.
 #[must_use]
 pub fn list_number(fork: LogId, now_ms: u64) -> u64 {
     /// Number of integer bits that a JSON number represents exactly.

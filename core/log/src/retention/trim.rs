@@ -25,7 +25,7 @@ pub enum TrimAction {
     },
     /// Mark the first entry of the segment as trimmed, unless it is already marked.
     Mark {
-        /// Time of the trim, in Unix seconds.
+        /// Time of the trim, in seconds since the Unix epoch.
         trimmed_s: u64,
     },
     /// Read one page forward from `from` (inclusive) with strong consistency.

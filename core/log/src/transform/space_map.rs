@@ -17,8 +17,8 @@ pub struct SpaceMap {
     sheets: BTreeMap<SheetId, SheetMap>,
     /// Sheet numbers added by any author since the older state.
     added_sheets: BTreeSet<SheetId>,
-    /// Sheet numbers added by the author. They refer to the author's sheets, even if others added
-    /// sheets with the same numbers.
+    /// Sheet numbers added by the author. Each refers to the author's sheet, even if others added a
+    /// sheet with the same number.
     own_sheets: BTreeSet<SheetId>,
 }
 

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use super::pattern::{Comparison, Condition, Field, Pattern};
 use crate::error::FilterError;
 
-/// Maximum pattern length in bytes, which is Lambda's limit.
+/// Maximum pattern length in bytes. Matches Lambda's limit.
 pub(super) const PATTERN_BYTES_MAX: usize = 4_096;
-/// Maximum number of filters per event source, which is Lambda's default quota.
+/// Maximum number of filters per event source. Matches Lambda's default quota.
 pub(super) const FILTERS_MAX: usize = 5;
 /// Maximum nesting depth of a pattern.
 pub(super) const NESTING_MAX: usize = 32;

@@ -38,7 +38,7 @@ impl Drop for FetchInProgress<'_> {
 
 impl KeySetCache {
     /// Returns the key with the given `id` at `now_s` (Unix seconds). Fetches the issuer's keys
-    /// first if the cached keys are missing, too old or do not include the key.
+    /// first if the cached keys are missing, are stale or do not include the key.
     pub(super) async fn get_or_fetch<F>(
         &self,
         id: Option<&str>,

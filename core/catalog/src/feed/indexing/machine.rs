@@ -30,7 +30,7 @@ pub struct Indexing {
     attempts: u32,
     /// Number of items and events indexed so far.
     indexed: Indexed,
-    /// Whether a new generation of the feed must be started.
+    /// Whether to start a new feed generation (rebuild).
     rebuilds: bool,
 }
 

@@ -32,13 +32,11 @@ impl Rules {
         Self { without: Some(rule) }
     }
 
-    /// Whether a rule is enforced.
     #[cfg(feature = "model")]
     pub(super) fn is_enforced(self, rule: SafetyRule) -> bool {
         self.without != Some(rule)
     }
 
-    /// Whether a rule is enforced.
     #[cfg(not(feature = "model"))]
     #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
     pub(super) fn is_enforced(self, _: SafetyRule) -> bool {
