@@ -31,8 +31,8 @@ pub const FEED_TABLE: &str = "CELLAR_FEED_TABLE";
 pub const UPKEEP: &str = "CELLAR_LOG_POLICY";
 /// Name of the bucket for external bodies, snapshots and offloaded segments.
 pub const BUCKET: &str = "CELLAR_BUCKET";
-/// Incarnation of the tables; defaults to 0. It is a lower bound on the incarnation of every log.
-/// See [`Entry::at_least`](cellar_log::entry::Entry::at_least).
+/// Incarnation of the tables, a lower bound on the incarnation of every log. Defaults to 0. See
+/// [`Entry::at_least`](cellar_log::entry::Entry::at_least).
 pub const INCARNATION: &str = "CELLAR_INCARNATION";
 /// URL of the snapshot job queue.
 pub const SNAPSHOT_QUEUE: &str = "CELLAR_SNAPSHOT_QUEUE";

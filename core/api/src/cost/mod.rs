@@ -20,8 +20,8 @@ use std::ops::{Add, AddAssign};
 /// included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// Number of half read request units. An eventually consistent read of up to 4 KB consumes one
-    /// half unit.
+    /// Number of read request units, in halves. An eventually consistent read of up to 4 KB
+    /// consumes one half unit.
     pub read_half_units: u64,
     /// Number of write request units. A write of up to 1 KB consumes one unit.
     pub write_units: u64,

@@ -44,7 +44,7 @@ pub struct PendingMutation {
 pub enum Outlook {
     /// Operations that will take effect, in order. Empty if the edit will have no effect.
     Committed(Vec<Operation>),
-    /// Reason for which the edit will be rejected.
+    /// Reason why the edit will be rejected.
     Rejected(Rejection),
     /// The edit is an undo or revert, whose result depends on the server.
     Unknown,

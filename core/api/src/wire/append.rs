@@ -47,7 +47,7 @@ pub struct AppendReply {
     pub results: Vec<AppendedMutation>,
     /// Latest position known to the server, at or after the position of every result.
     pub head: Position,
-    /// Entries after the lowest base that were not written by this request, oldest first.
+    /// Entries after the lowest base, excluding those written by this request, oldest first.
     pub entries: Vec<EntryView>,
     /// Position at which `listEntries` can continue (exclusive). Set if `entries` was truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
