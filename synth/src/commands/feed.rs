@@ -10,7 +10,7 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Runs a subcommand of `synth feed`. Returns whether the feed differs from the event streams.
+/// Runs a `synth feed` subcommand. Returns whether the feed differs from the event streams.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     command: &FeedCommand,

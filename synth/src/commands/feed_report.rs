@@ -31,7 +31,7 @@ pub(super) struct Report {
     findings: Vec<Row>,
 }
 
-/// A difference between the feed and the event streams.
+/// A discrepancy between the feed and the event streams.
 #[derive(Serialize)]
 #[serde(tag = "finding", rename_all = "camelCase")]
 enum Row {

@@ -23,7 +23,7 @@ pub(super) enum StackLocation {
 pub(super) struct ObservedStack {
     /// Name of the stack.
     pub(super) name: String,
-    /// Clients for the stack's account and region.
+    /// AWS clients for the stack's account and region.
     pub(super) aws: Aws,
     /// State of the stack.
     pub(super) state: StackState,
