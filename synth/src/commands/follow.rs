@@ -63,7 +63,7 @@ impl Follower<'_> {
         self.run_operation(&state.id, start, OperationResult::Deleted).await.map(drop)
     }
 
-    /// Waits until an operation started by another process has ended, whatever its result.
+    /// Waits until an operation started by another process has ended, regardless of its result.
     pub(super) async fn wait(&self, state: &StackState) -> Result<(), SynthError> {
         let events = self.aws.events(&state.id, |_| false).await?;
         let mut progress = DeploymentProgress::in_progress(&events);

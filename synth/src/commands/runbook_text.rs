@@ -162,8 +162,8 @@ fn alarm_condition(alarm: &Resource) -> String {
     )
 }
 
-/// Template helper `{{name "LogicalId"}}`, which inserts the name of a resource. Rendering fails if
-/// the stack has no resource with that logical id.
+/// Template helper `{{name "LogicalId"}}`, which inserts a resource name. Rendering fails if the
+/// stack lacks the resource.
 struct ResourceNames {
     /// Physical names by logical id; empty if the commands in the runbook look up the names.
     physical: BTreeMap<String, String>,

@@ -27,7 +27,7 @@ struct DeliveryStatus {
     delivered: Option<u64>,
     /// Checkpoint of the last feed item; `None` for an empty feed.
     last: Option<u64>,
-    /// Whether all feed items were delivered.
+    /// Whether all feed items have been delivered.
     complete: bool,
 }
 

@@ -101,7 +101,7 @@ pub(crate) struct Usage {
     pub(crate) request_ms: u64,
 }
 
-/// Number of operations of each kind, derived from the usage.
+/// Number of operations by kind, derived from the usage.
 struct Operations {
     edits: u128,
     views: u128,

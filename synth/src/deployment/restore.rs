@@ -83,7 +83,7 @@ pub(crate) enum RestoreError {
 /// Restore plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableRestore {
-    /// Incarnation of the restored tables.
+    /// Incarnation (restore counter) of the restored tables.
     pub(crate) incarnation: u32,
     /// Logical id and physical name of each restored table.
     pub(crate) tables: Vec<(String, String)>,

@@ -35,7 +35,7 @@ pub(crate) struct FeedTables {
     pub(crate) streams: Arc<DynamoStreams>,
     /// The Feed table.
     pub(crate) feed: Arc<DynamoFeed>,
-    /// Incarnation of the tables.
+    /// Incarnation (restore counter) of the tables.
     pub(crate) incarnation: u32,
 }
 
