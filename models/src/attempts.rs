@@ -1,6 +1,6 @@
 //! Model of one append against an adversarial store (invariant I6).
 //!
-//! The store loses and refuses puts, fails reads, and returns empty pages, holes, invented entries,
+//! The store may lose or refuse puts, fail reads, and return empty pages, holes, invented entries,
 //! End Segments (last entries of segments) and trim marks. The append must still terminate within
 //! its limits, with a reply or a typed error. The limits are lower than in production
 //! (`Rules::with_attempts`), but attempts are counted by the same state machine.

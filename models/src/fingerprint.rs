@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// A shared value with a fingerprint of its contents.
 ///
 /// Core's state machines contain cell values, which do not implement `Hash`. The fingerprint is a
-/// hash of the `Debug` output, which includes every field in a fixed order and no addresses. It is
-/// computed once per value, not once per state.
+/// hash of the `Debug` output, which includes every field in a fixed order and no memory addresses.
+/// A fingerprint is computed once per value, not once per state.
 pub struct Hashed<T> {
     value: Arc<T>,
     fingerprint: u64,

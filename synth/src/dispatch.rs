@@ -48,8 +48,7 @@ pub fn main_with(ports: Ports) -> ExitCode {
     }
 }
 
-/// Prints the help or the version to stdout, or a usage error to stderr. With `--json`, a usage
-/// error is printed as JSON.
+/// Prints help or version to stdout, or a usage error to stderr (as JSON with `--json`).
 fn print_usage(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         // Ignore the error: printing fails only if stdout is closed.

@@ -1,4 +1,4 @@
-//! Reads the git repository that contains a project.
+//! Reads the git repository of a project.
 
 use std::io::Read as _;
 use std::path::Path;

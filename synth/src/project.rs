@@ -17,12 +17,12 @@ use crate::output_file::write_output;
 /// Default configuration file name.
 pub(crate) const CONFIG_FILE: &str = "cellar.yaml";
 
-/// Values of the options `--config` and `--stage`.
+/// Values of `--config` and `--stage`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ConfigSelection<'a> {
-    /// The file of `--config`.
+    /// Value of `--config`.
     pub(crate) file: Option<&'a Path>,
-    /// The stage of `--stage`.
+    /// Value of `--stage`.
     pub(crate) stage: Option<&'a str>,
 }
 

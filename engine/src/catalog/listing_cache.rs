@@ -8,7 +8,7 @@ use cellar_base::limits::{LISTING_AGE_MS, MAX_CACHED_LISTINGS};
 use cellar_catalog::spreadsheet::Listing;
 use cellar_catalog::stream::Tip;
 
-/// A cached listing and the stream tip it was rebuilt from.
+/// A cached listing (a spreadsheet's catalog state) and the stream tip from which it was rebuilt.
 #[derive(Debug, Clone)]
 pub(super) struct CachedListing {
     /// `None` if the spreadsheet is not in the catalog.
@@ -19,7 +19,7 @@ pub(super) struct CachedListing {
     pub(super) read_ms: u64,
 }
 
-/// Cache of up to `MAX_CACHED_LISTINGS` listings. Listings expire after `LISTING_AGE_MS`; when the
+/// Cache of up to `MAX_CACHED_LISTINGS` listings. Listings expire after `LISTING_AGE_MS`. When the
 /// cache is full, the oldest listing is evicted.
 #[derive(Debug, Default)]
 pub(super) struct ListingCache {

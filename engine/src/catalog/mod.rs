@@ -111,8 +111,8 @@ impl CatalogStore {
     }
 
     /// Returns a cached listing if it allows the request, or if the same subject was recently
-    /// refused based on it. Otherwise reads the listing. A listing cached for one subject is never
-    /// used to refuse another: the fast response would reveal that the spreadsheet exists.
+    /// refused based on it; otherwise reads the listing. A listing cached for one subject is never
+    /// used to refuse another, since the fast response would reveal that the spreadsheet exists.
     async fn cached_or_read(
         &self,
         principal: &Principal,
@@ -141,7 +141,7 @@ impl CatalogStore {
         Ok(read.listing)
     }
 
-    /// Reads a spreadsheet's listing for a principal that has the given right.
+    /// Reads a spreadsheet's listing. `right` is the source of the caller's role.
     ///
     /// # Errors
     ///
@@ -223,8 +223,7 @@ impl CatalogStore {
     }
 
     /// Reads a listing. If the spreadsheet is not in the catalog, the result is cached only for
-    /// principals who may access unlisted spreadsheets; otherwise strangers could fill the cache
-    /// with made-up ids.
+    /// holders of an access token; otherwise strangers could fill the cache with made-up ids.
     async fn read(&self, log: LogId, right: Right) -> Result<CachedListing, StreamError> {
         let loaded = self.streams.load(&Catalog, &name_of(log)?, false).await?;
         let listing = loaded.state.map(Arc::new);

@@ -19,8 +19,8 @@ pub(super) struct CachedRefusal {
     pub(super) read_ms: u64,
 }
 
-/// Cache of up to `MAX_CACHED_REFUSALS` refusals. Refusals expire after `LISTING_REFUSAL_AGE_MS`;
-/// when the cache is full, the oldest refusal is evicted. Missing and existing spreadsheets are
+/// Cache of up to `MAX_CACHED_REFUSALS` refusals. Refusals expire after `LISTING_REFUSAL_AGE_MS`.
+/// When the cache is full, the oldest refusal is evicted. Missing and existing spreadsheets are
 /// cached alike, so that response times do not reveal which spreadsheets exist.
 #[derive(Debug, Default)]
 pub(super) struct RefusalCache {

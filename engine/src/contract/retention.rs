@@ -28,8 +28,8 @@ async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(t
     let mut made = BTreeMap::<LogId, Vec<Segment>>::new();
     for number in 0..LOGS {
         let log = log(&format!("all segments {number}"));
-        // Segments are created in descending order; the check would otherwise pass even if the
-        // result were unsorted.
+        // Segments are created in descending order; otherwise the check would pass even without
+        // sorting.
         for num in (0..SEGMENTS).rev() {
             // The long key makes a DynamoDB page hold only a few segments.
             let offloaded = Some("x".repeat(8_000));

@@ -28,7 +28,7 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
         }
         assert_eq!(read, (0..=26).rev().collect::<Vec<_>>());
     }
-    // If the start is past the last entry, the page starts at the newest entry and contains no
+    // If the start is past the last entry, the page starts at the latest entry and contains no
     // entries of other segments.
     let page = tables.page_back(log, at(2, 99), 1, true).await;
     assert!(page.is_ok_and(|page| page.entries.iter().all(|entry| entry.position == at(2, 29))));

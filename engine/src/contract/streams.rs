@@ -11,8 +11,8 @@ use cellar_catalog::stream::{
 
 use crate::ports::{StreamOutcome, Streams};
 
-/// Maximum number of events per tip (newest item). The limit is low, so that tips split after a few
-/// appends.
+/// Maximum number of events per tip (latest stream item). The limit is low, so that tips split
+/// after a few appends.
 const SMALL: SplitPolicy = SplitPolicy { bytes: usize::MAX, events: 2 };
 
 /// Checks the EventStream table.

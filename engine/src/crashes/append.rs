@@ -53,7 +53,7 @@ struct WithUpkeep {
 impl Scenario for WithUpkeep {
     type Process = Logs;
     type Caller = ();
-    /// Mutation ids without positions: positions depend on the entries that upkeep adds.
+    /// Mutation ids, without their positions, which depend on the entries that upkeep adds.
     type Answer = Vec<u64>;
 
     const PROMISE: Promise = Promise::ReadsSame;

@@ -1,4 +1,4 @@
-//! Snapshot of all stored data, for comparisons.
+//! Copy of all stored data, for comparisons.
 
 use std::collections::{BTreeMap, BTreeSet};
 

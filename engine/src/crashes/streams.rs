@@ -1,4 +1,4 @@
-//! Scenario for commands that create, update and split the tip (newest item) of an event stream.
+//! Scenario for commands that create, update and split the tip (latest item) of an event stream.
 //! The caller retries a command that got no response as a new writer.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Compares the feed with its streams and repairs the feed, for operators.
+//! Feed audits for operators: compares the feed with its streams and repairs the feed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

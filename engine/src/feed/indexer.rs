@@ -54,7 +54,7 @@ impl IndexError {
 
 impl Indexer {
     /// Creates an indexer for these event streams. `tables_incarnation` is the current incarnation
-    /// of the tables.
+    /// (restore counter) of the tables.
     #[must_use]
     pub fn new(
         index: Arc<dyn FeedTable>,

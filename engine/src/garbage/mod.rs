@@ -3,7 +3,8 @@
 //!
 //! The collector follows all references from the roots and imports of the family's logs. It deletes
 //! unreachable objects, except for those that [`GarbageSweep`] considers too young. Each log in the
-//! family and each of their objects is read once. If anything cannot be read, nothing is deleted.
+//! family and each of their objects is read once. If a log or a referenced object cannot be read,
+//! nothing is deleted.
 
 mod referenced;
 #[cfg(test)]

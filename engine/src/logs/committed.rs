@@ -35,9 +35,9 @@ impl EntryCursor {
 }
 
 impl Logs {
-    /// Calls `visit` for each entry with the operations committed by each of its mutations. Visits
-    /// entries up to `at` (inclusive), which defaults to the latest entry; that entry is at or
-    /// after `min_position`. Stops early if `visit` breaks.
+    /// Calls `visit` for each entry with the operations committed by each of its mutations, up to
+    /// the entry at `at` (inclusive). `at` defaults to the latest entry, which is at or after
+    /// `min_position`. Stops early if `visit` breaks.
     pub(crate) async fn visit_committed(
         &self,
         log: LogId,

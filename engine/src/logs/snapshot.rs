@@ -56,9 +56,9 @@ impl RootCache {
 }
 
 impl Logs {
-    /// Returns the root on which a read at `at` is based. `at` defaults to the latest state, which
-    /// is at or after `min_position`. Returns `None` if no snapshot is usable; the read then starts
-    /// at the log's first entry.
+    /// Returns the root on which a read at `at` is based. `at` defaults to the latest position,
+    /// which is at or after `min_position`. Returns `None` if no snapshot is usable; the read then
+    /// starts at the log's first entry.
     pub(super) async fn root_for(
         &self,
         log: LogId,

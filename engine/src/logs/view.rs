@@ -53,8 +53,8 @@ pub(super) enum LongText {
 }
 
 impl Logs {
-    /// Reads the state at `at`, which defaults to the latest state; that state is at or after
-    /// `min_position`.
+    /// Reads the state at `at`, which defaults to the latest position. The latest position is at or
+    /// after `min_position`.
     ///
     /// # Errors
     ///

@@ -36,8 +36,9 @@ impl Replay {
 }
 
 impl Logs {
-    /// Returns the state at `at`, which defaults to the latest state; that state is at or after
-    /// `min_position`. Cells of imported sheets are missing, since the log does not contain them.
+    /// Returns the state at `at`, which defaults to the latest position. The latest position is at
+    /// or after `min_position`. Cells of imported sheets are missing, since the log does not
+    /// contain them.
     ///
     /// # Errors
     ///
@@ -60,8 +61,8 @@ impl Logs {
         }
     }
 
-    /// Continues a replay up to `at`, which defaults to the latest entry; that entry is at or after
-    /// `min_position`. Calls `visit` for each entry with the state before it.
+    /// Continues a replay up to `at`, calling `visit` for each entry with the state before it. `at`
+    /// defaults to the latest entry, which is at or after `min_position`.
     pub(super) async fn continue_replay(
         &self,
         log: LogId,

@@ -237,8 +237,8 @@ impl Purger {
         let listings = self.read_listings(logs.keys().copied()).await?;
         let needed = needed(&residents(&logs, &listings), self.now_s());
         if needed.is_empty() {
-            // The origin is purged last of its fork family, and all of the family's snapshots are
-            // deleted with it.
+            // The origin is purged last in its fork family, and its purge deletes all of the
+            // family's snapshots.
             return Ok(CollectedGarbage::default());
         }
         let collected = self.collector.collect(family, &needed).await;

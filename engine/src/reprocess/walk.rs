@@ -83,9 +83,9 @@ impl<'a> SegmentReader<'a> {
         }
     }
 
-    /// Reads the rest of a segment from its offloaded copy. In the table, only the first
-    /// `contiguous` entries are free of gaps. If the segment has no copy, these entries are
-    /// returned first, and the next call returns `Unreadable`.
+    /// Reads the rest of a segment from its offloaded copy. Only the first `contiguous` of the
+    /// table's `entries` have no gap. If the segment has no copy, these entries are returned first,
+    /// and the next call returns `Unreadable`.
     async fn read_offloaded_copy(
         &mut self,
         from: Position,

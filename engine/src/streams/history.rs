@@ -15,9 +15,9 @@ pub struct Events<E> {
 }
 
 impl StreamStore {
-    /// Returns the events of one item (the tip or an event batch) with indexes less than `below`,
-    /// newest first. The item is the one that contains the event `below - 1`. Costs one read, plus
-    /// one read for an event batch.
+    /// Returns the events with indexes less than `below` from one stream item, newest first. The
+    /// item is the tip (latest item) or the event batch that contains event `below - 1`. Costs one
+    /// read for the tip, plus one for an event batch.
     ///
     /// # Errors
     ///

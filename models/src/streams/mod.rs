@@ -42,7 +42,7 @@ pub struct Budget {
     pub abandoned: u8,
     /// Calls that start with a stale tip.
     pub stale: u8,
-    /// Writes that are throttled.
+    /// Throttled writes.
     pub throttled: u8,
     /// Writes and reads that fail permanently.
     pub failed: u8,

@@ -140,7 +140,7 @@ impl Aws {
         self.put_artifact(bucket, artifact).await.map(|()| UploadResult::Uploaded)
     }
 
-    /// Uploads an object and overwrites any existing object with the same key.
+    /// Uploads an object, overwriting any existing object with the same key.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.

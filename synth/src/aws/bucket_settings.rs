@@ -194,7 +194,7 @@ fn cleans_up_all_uploads(rule: &LifecycleRule) -> bool {
         && prefix.is_empty()
 }
 
-/// Returns the statements of a policy except those with the same Sid as `own`.
+/// Returns the policy statements whose Sid differs from that of `own`.
 ///
 /// Returns `None` if the policy already contains `own` or cannot be parsed.
 fn statements_if_missing(policy: &str, own: &Value) -> Option<Vec<Value>> {

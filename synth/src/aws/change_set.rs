@@ -28,32 +28,32 @@ const NO_CHANGES: [&str; 2] = ["didn't contain changes", "No updates are to be p
 pub(crate) struct WantedStack {
     /// Name of the stack.
     pub(crate) stack: String,
-    /// Set if the stack does not exist.
+    /// Whether the stack is new.
     pub(crate) is_new: bool,
     /// Name of the change set.
     pub(crate) change_set_name: String,
     /// URL of the template.
     pub(crate) template_url: String,
-    /// Names and values of the parameters.
+    /// Parameter names and values.
     pub(crate) parameters: Vec<(String, String)>,
-    /// Keys and values of the stack's tags, which CloudFormation copies to all resources.
+    /// Stack tags, which CloudFormation propagates to all resources.
     pub(crate) tags: Vec<(String, String)>,
     /// Whether to use express mode, which completes a deployment before its resources are stable.
     pub(crate) express: bool,
-    /// Alarms that roll back the deployment when they fire.
+    /// Alarms that roll back the deployment if they fire.
     pub(crate) rollback: RollbackAlarms,
 }
 
-/// Alarms that roll back a deployment when they fire.
+/// Alarms that roll back a deployment if they fire.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RollbackAlarms {
     /// ARNs of the alarms.
     pub(crate) arns: Vec<String>,
-    /// Number of minutes after the deployment during which the alarms are monitored.
+    /// Alarm monitoring period after the deployment, in minutes.
     pub(crate) minutes: u8,
 }
 
-/// A change set that can be executed.
+/// A change set that is ready to execute.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ChangeSet {
     /// ARN of the change set.
@@ -78,7 +78,7 @@ pub(crate) enum PlannedAction {
     Other,
 }
 
-/// Whether a change replaces a resource.
+/// Whether a resource is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Replacement {
@@ -96,11 +96,11 @@ pub(crate) struct Change {
     pub(crate) action: PlannedAction,
     /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Type of the resource, `AWS::…`.
+    /// Resource type, such as `AWS::S3::Bucket`.
     pub(crate) resource_type: String,
     /// Whether the resource is replaced.
     pub(crate) replacement: Replacement,
-    /// Names of the properties that change.
+    /// Names of the changed properties.
     pub(crate) properties: Vec<String>,
     /// Whether the resource is certain to change, rather than merely referring to resources that
     /// change.
@@ -181,7 +181,7 @@ impl Aws {
         if !is_new || self.has_change_sets(stack).await? {
             return Ok(());
         }
-        // Another deployment may have created the stack in the meantime.
+        // A concurrent deployment may have created the stack in the meantime.
         match self.stack(stack).await? {
             Some(state) if state.status == ONLY_CHANGE_SETS => {
                 let token = uuid::Uuid::new_v4().to_string();
@@ -236,8 +236,8 @@ impl Aws {
         }
     }
 
-    /// Returns whether a change set can still be executed. A change set becomes invalid when it is
-    /// executed or when its stack changes.
+    /// Returns whether a change set is still executable. Executing a change set, or changing its
+    /// stack, invalidates it.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.

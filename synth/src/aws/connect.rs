@@ -1,4 +1,4 @@
-//! Clients for AWS, or for an emulator of AWS.
+//! Clients for AWS or an AWS emulator.
 
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ use cellar_stacks::Config;
 
 use super::error::AwsError;
 
-/// AWS region used for an emulator if none is configured.
+/// Default region for an emulator.
 const EMULATOR_REGION: &str = "us-east-1";
-/// Timeout for establishing a connection to AWS.
+/// AWS connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout per request attempt, long enough to upload several MB over a slow connection.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(180);
@@ -170,8 +170,8 @@ async fn load_config(region: Option<&str>, endpoint_url: Option<&str>) -> SdkCon
     loader.load().await
 }
 
-/// Returns whether the environment variable AWS_PROFILE is set. The default profile is not used for
-/// an emulator, because it may require a sign-in to AWS.
+/// Returns whether the environment variable AWS_PROFILE is set. An emulator does not use the
+/// default profile, which may require signing in to AWS.
 fn has_named_profile() -> bool {
     std::env::var_os("AWS_PROFILE").is_some_and(|profile| !profile.is_empty())
 }

@@ -24,7 +24,7 @@ const DETECT_DRIFT: &str = "detect drift";
 pub(crate) struct Drift {
     /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Type of the resource, `AWS::…`.
+    /// Resource type, such as `AWS::S3::Bucket`.
     #[serde(rename = "type")]
     pub(crate) resource_type: String,
     /// Physical id of the resource.

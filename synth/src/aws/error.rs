@@ -2,7 +2,7 @@
 
 use aws_sdk_cloudformation::error::{ProvideErrorMetadata, SdkError};
 
-/// A failed request to AWS.
+/// A failed AWS request.
 ///
 /// The field `operation` completes the phrase "cannot …" in the message, for example "read the
 /// logs".
@@ -29,7 +29,7 @@ pub(crate) enum AwsError {
     )]
     NoCredentials {
         operation: &'static str,
-        /// Error of the credentials provider.
+        /// Error from the credentials provider.
         cause: String,
     },
     /// AWS does not recognize the credentials, which may still be valid in another region.
@@ -44,7 +44,7 @@ pub(crate) enum AwsError {
     )]
     UnknownCredentials {
         operation: &'static str,
-        /// Error message returned by AWS.
+        /// AWS error message.
         message: String,
     },
     /// The credentials have expired.
@@ -69,7 +69,7 @@ pub(crate) enum AwsError {
     )]
     Denied {
         operation: &'static str,
-        /// Message from AWS, which includes the denied action.
+        /// AWS error message, which includes the denied action.
         message: String,
     },
     /// AWS cannot be reached.
@@ -125,7 +125,7 @@ pub(crate) enum AwsError {
         /// Name of the bucket.
         bucket: String,
     },
-    /// The artifact bucket is in another region than the stack.
+    /// The artifact bucket and the stack are in different regions.
     #[error("the bucket {bucket} is in region {bucket_region}, but the stack is in {stack_region}")]
     #[diagnostic(
         code(synth::aws::bucket_elsewhere),
@@ -151,7 +151,7 @@ pub(crate) enum AwsError {
     ChangeSetFailed {
         /// Name of the stack.
         stack: String,
-        /// Status reason given by CloudFormation.
+        /// CloudFormation status reason.
         reason: String,
     },
     /// A concurrent operation on the stack was started first.
@@ -165,7 +165,7 @@ pub(crate) enum AwsError {
     )]
     StackBusy {
         operation: &'static str,
-        /// Error message returned by AWS.
+        /// AWS error message.
         message: String,
     },
     /// AWS rejected the request for another reason.
@@ -173,9 +173,9 @@ pub(crate) enum AwsError {
     #[diagnostic(code(synth::aws::refused), help("fix the cause, then run the same command again"))]
     Refused {
         operation: &'static str,
-        /// Error code returned by AWS.
+        /// AWS error code.
         code: String,
-        /// Error message returned by AWS.
+        /// AWS error message.
         message: String,
     },
     /// A paginated response has too many pages.
@@ -186,10 +186,10 @@ pub(crate) enum AwsError {
     )]
     TooManyPages {
         operation: &'static str,
-        /// Maximum number of pages that are read.
+        /// Page limit.
         pages: usize,
     },
-    /// A response lacks a required part.
+    /// A response lacks a required field.
     #[error("the response of AWS lacks {missing}")]
     #[diagnostic(code(synth::aws::reply), help("run the same command again"))]
     Reply { missing: &'static str },
@@ -222,7 +222,7 @@ const UNKNOWN_CREDENTIALS: [&str; 4] = [
 ];
 
 impl AwsError {
-    /// Converts an error of the SDK.
+    /// Converts an SDK error.
     pub(super) fn from_sdk<E>(operation: &'static str, error: &SdkError<E>) -> Self
     where
         E: std::error::Error + ProvideErrorMetadata + 'static,

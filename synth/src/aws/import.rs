@@ -1,4 +1,4 @@
-//! Import of existing tables into a stack.
+//! Imports existing tables into a stack.
 
 use aws_sdk_cloudformation::types::{Capability, ChangeSetType, Parameter, ResourceToImport};
 use cellar_stacks::constructs::ResourceType;

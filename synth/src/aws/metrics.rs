@@ -26,7 +26,7 @@ const GET_METRIC_DATA: Operation = Operation {
 const ALARMS_PER_REQUEST: usize = 100;
 /// Maximum number of metrics per request.
 const METRICS_PER_REQUEST: usize = 500;
-/// Maximum number of pages to read, far more than the longest period has.
+/// Maximum number of pages to read, far more than even the longest period needs.
 pub(super) const PAGES_MAX: usize = 100;
 
 /// An active alarm.

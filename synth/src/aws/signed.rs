@@ -26,7 +26,7 @@ const ATTEMPTS: u32 = 5;
 const PAUSE_MS: u64 = 400;
 /// Backoff between request attempts.
 const PAUSES: Backoff = Backoff { base_ms: PAUSE_MS, max_ms: PAUSE_MS << ATTEMPTS };
-/// Timeout for establishing a connection.
+/// Connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout per request attempt.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -45,14 +45,14 @@ const RETRYABLE: [&str; 7] = [
     "ThrottlingException",
 ];
 
-/// An operation of an AWS service that uses a JSON protocol.
+/// Operation of an AWS service with a JSON protocol.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operation {
     /// Service name, used in the domain and in signatures.
     pub(super) service: &'static str,
     /// Value of the `X-Amz-Target` header.
     pub(super) target: &'static str,
-    /// Version of the JSON protocol, `1.0` or `1.1`.
+    /// JSON protocol version, `1.0` or `1.1`.
     pub(super) json: &'static str,
     /// Operation name in errors, such as "read the logs" in "cannot read the logs".
     pub(super) name: &'static str,
@@ -220,7 +220,7 @@ fn unreachable(operation: &'static str, error: &reqwest::Error) -> AwsError {
     AwsError::Unreachable { operation, cause: causes(error).pop().unwrap_or_default() }
 }
 
-/// Converts a failure to read the response body.
+/// Converts a response body error.
 fn body_failure(operation: &'static str, fault: &BodyFault) -> AttemptFailure {
     match fault {
         BodyFault::Broken(error) => AttemptFailure::Retryable(unreachable(operation, error)),

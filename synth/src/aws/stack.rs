@@ -19,17 +19,17 @@ pub(crate) const STACK_TYPE: &str = "AWS::CloudFormation::Stack";
 pub(crate) struct StackState {
     /// ARN of the stack.
     pub(crate) id: String,
-    /// Status in CloudFormation.
+    /// CloudFormation status.
     pub(crate) status: String,
-    /// Status reason given by CloudFormation.
+    /// CloudFormation status reason.
     pub(crate) reason: Option<String>,
     /// Last update or creation time of the stack, in milliseconds since the Unix epoch.
     pub(crate) changed_ms: Option<u64>,
-    /// Names and values of the outputs.
+    /// Output names and values.
     pub(crate) outputs: BTreeMap<String, String>,
-    /// Names and values of the parameters.
+    /// Parameter names and values.
     pub(crate) parameters: BTreeMap<String, String>,
-    /// Keys and values of the stack's tags.
+    /// Stack tags.
     pub(crate) tags: BTreeMap<String, String>,
 }
 
@@ -38,16 +38,16 @@ pub(crate) struct StackState {
 pub(crate) struct Resource {
     /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Type of the resource, `AWS::…`.
+    /// Resource type, such as `AWS::S3::Bucket`.
     #[serde(rename = "type")]
     pub(crate) resource_type: String,
-    /// Physical id of the resource. Set once the resource has been created.
+    /// Physical id; set once the resource has been created.
     pub(crate) physical_id: Option<String>,
-    /// Status in CloudFormation.
+    /// CloudFormation status.
     pub(crate) status: String,
 }
 
-/// A CloudFormation event of a resource or of the stack itself.
+/// CloudFormation event of a resource or the stack itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DeploymentEvent {
     /// Id of the event.
@@ -56,11 +56,11 @@ pub(crate) struct DeploymentEvent {
     pub(crate) at_ms: u64,
     /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Type of the resource, `AWS::…`.
+    /// Resource type, such as `AWS::S3::Bucket`.
     pub(crate) resource_type: String,
-    /// Status of the resource in CloudFormation.
+    /// CloudFormation status of the resource.
     pub(crate) status: String,
-    /// Status reason given by CloudFormation.
+    /// CloudFormation status reason.
     pub(crate) reason: Option<String>,
 }
 

@@ -12,7 +12,7 @@ use super::limits::MAX_ZIP_BYTES;
 #[derive(Debug)]
 pub(crate) struct CheckedBinary {
     binary: Vec<u8>,
-    /// BLAKE3 hash of the binary in hexadecimal.
+    /// BLAKE3 hash of the binary (hexadecimal).
     hash: String,
     architecture: Architecture,
     needs: SystemNeeds,
@@ -25,7 +25,7 @@ pub(crate) struct Bundle {
     pub(crate) name: String,
     /// Target architecture.
     pub(crate) architecture: Architecture,
-    /// BLAKE3 hash of the binary in hexadecimal.
+    /// BLAKE3 hash of the binary (hexadecimal).
     pub(crate) hash: String,
     /// Size of the binary in bytes.
     pub(crate) binary_bytes: usize,

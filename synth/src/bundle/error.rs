@@ -98,7 +98,7 @@ pub(crate) enum BundleError {
     #[error("cannot pack the bundle: {0}")]
     #[diagnostic(code(synth::bundle_pack))]
     Pack(zip::result::ZipError),
-    /// A file exceeds a size limit of Lambda.
+    /// A file exceeds a Lambda size limit.
     #[error("the {item} has {bytes} bytes; Lambda allows at most {limit}")]
     #[diagnostic(
         code(synth::bundle_size),

@@ -47,7 +47,7 @@ pub(super) fn check_size(item: &'static str, bytes: usize, limit: u64) -> Result
     Ok(())
 }
 
-/// Reads a binary. Returns [`BundleError::TooLarge`] if it is longer than `limit` bytes.
+/// Reads a binary of at most `limit` bytes, or returns [`BundleError::TooLarge`].
 fn read_at_most(source: impl Read, limit: u64) -> std::io::Result<Result<Vec<u8>, BundleError>> {
     let mut bytes = Vec::new();
     source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;

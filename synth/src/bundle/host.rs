@@ -26,8 +26,7 @@ impl Host {
         }
     }
 
-    /// Returns whether `cargo build` can build a binary for an architecture without
-    /// cross-compiling.
+    /// Returns whether `cargo build` can target an architecture without cross-compiling.
     pub(super) fn can_build(self, architecture: Architecture) -> bool {
         self.system == "linux" && self.processor == processor(architecture)
     }

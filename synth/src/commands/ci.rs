@@ -13,7 +13,7 @@ use crate::error::SynthError;
 use crate::output_file::write_output;
 use crate::project::{CONFIG_FILE, ConfigSelection, Project};
 
-/// File names and Handlebars templates of the workflows.
+/// Workflow file names and Handlebars templates.
 const WORKFLOWS: [(&str, &str); 2] = [
     ("cellar-diff", include_str!("../../../templates/ci/cellar-diff.yml.hbs")),
     ("cellar-deploy", include_str!("../../../templates/ci/cellar-deploy.yml.hbs")),
@@ -38,7 +38,7 @@ struct WorkflowView {
     rust_version: &'static str,
 }
 
-/// Runs a subcommand of `ci`.
+/// Runs a `ci` subcommand.
 pub(crate) fn run(
     config: ConfigSelection<'_>,
     command: &CiCommand,

@@ -27,9 +27,9 @@ const BUCKET_SIZE_PERIOD_S: u64 = 3 * 86_400;
 #[derive(Debug, Serialize)]
 struct CostReport {
     stack: String,
-    /// Basis of the amounts: `estimate` or `measured`.
+    /// Basis of the costs: `estimate` or `measured`.
     basis: &'static str,
-    /// Length of the billed period, in hours.
+    /// Billed period in hours.
     period_hours: u128,
     #[serde(flatten)]
     bill: Bill,

@@ -1,4 +1,4 @@
-//! Direct access to a stack's tables, bucket and queue, on this machine or in AWS.
+//! Direct access to a stack's tables, bucket and queue, either local or in AWS.
 
 use std::sync::Arc;
 

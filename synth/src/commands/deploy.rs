@@ -19,7 +19,7 @@ use crate::tokens::{mint_for_operator, read_or_create_key};
 /// A local deployment in progress.
 struct LocalDeployment<'a> {
     project: Project,
-    /// Key pair that signs tokens for the local stack.
+    /// Token signing key pair of the local stack.
     key_pair: KeyPair,
     /// The template as JSON.
     template: String,

@@ -1,5 +1,5 @@
-//! Deployment to AWS by `synth deploy`: uploads, creates a change set, asks for confirmation,
-//! executes, and runs the smoke test.
+//! `synth deploy` to AWS: uploads artifacts, creates a change set, prompts for confirmation,
+//! executes the change set, and runs the smoke test.
 
 use std::cell::Cell;
 use std::path::Path;

@@ -9,7 +9,8 @@ use crate::error::SynthError;
 use crate::local_cloud::stop;
 use crate::project::{ConfigSelection, Project};
 
-/// Stops the local stack, or deletes the stack in AWS. Deletes the data only with `--delete-data`.
+/// Stops the local stack, or deletes the stack in AWS. The data is retained unless `--delete-data`
+/// is given.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &DestroyArguments,

@@ -1,4 +1,4 @@
-//! Deletion of a stack in AWS by `synth destroy`.
+//! `synth destroy` for a stack in AWS.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::deployment::{DeploymentPhase, is_cellar_stack};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
-/// Deletes the stack. The tables and the bucket are deleted only with `--delete-data`.
+/// Deletes the stack. Tables and bucket are retained unless `--delete-data` is given.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &DestroyArguments,

@@ -1,4 +1,4 @@
-//! The report of `synth feed`.
+//! Report of `synth feed`.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// Maximum number of findings in the text report. The JSON report contains all findings.
 const MAX_SHOWN_FINDINGS: usize = 20;
 
-/// Feed repair or rebuild that preceded the comparison.
+/// Feed repair or rebuild performed before the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct FeedRepair {
     /// Whether missing events were added, rather than the feed rebuilt.
@@ -18,7 +18,7 @@ pub(super) struct FeedRepair {
     pub(super) events: u64,
 }
 
-/// The report that `synth feed` prints with `--json`.
+/// JSON report of `synth feed`.
 #[derive(Serialize)]
 pub(super) struct Report {
     feed: Option<String>,
@@ -31,7 +31,7 @@ pub(super) struct Report {
     findings: Vec<Row>,
 }
 
-/// A difference between the feed and the event streams.
+/// A discrepancy between the feed and the event streams.
 #[derive(Serialize)]
 #[serde(tag = "finding", rename_all = "camelCase")]
 enum Row {
@@ -95,7 +95,7 @@ impl Report {
         }
     }
 
-    /// Returns whether the feed differs from the event streams.
+    /// Returns whether the feed is inconsistent with the event streams.
     pub(super) fn has_differences(&self) -> bool {
         !self.findings.is_empty()
     }

@@ -23,7 +23,7 @@ const MAX_FAILED_READS: u32 = 30;
 /// Reports and awaits stack operations.
 #[derive(Clone, Copy)]
 pub(super) struct Follower<'a> {
-    /// Clients for the stack's account and region.
+    /// AWS clients for the stack's account and region.
     pub(super) aws: &'a Aws,
     /// Printer for progress and results.
     pub(super) output: &'a Output,
@@ -63,14 +63,14 @@ impl Follower<'_> {
         self.run_operation(&state.id, start, OperationResult::Deleted).await.map(drop)
     }
 
-    /// Waits until an operation started by another process has ended, whatever its result.
+    /// Waits until an operation started by another process has ended, regardless of its result.
     pub(super) async fn wait(&self, state: &StackState) -> Result<(), SynthError> {
         let events = self.aws.events(&state.id, |_| false).await?;
         let mut progress = DeploymentProgress::in_progress(&events);
         self.wait_until(&state.id, &mut progress, WaitUntil::Idle).await.map(drop)
     }
 
-    /// Starts an operation and waits until it has ended.
+    /// Starts an operation and waits for it to end.
     ///
     /// # Errors
     /// Returns [`SynthError::DeployFailed`] if the result is not `expected`. Returns
@@ -131,7 +131,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Prints the new events and returns the state of the stack.
+    /// Prints new events and returns the stack state.
     async fn report_events(
         &self,
         stack_id: &str,
@@ -209,7 +209,7 @@ impl Follower<'_> {
     }
 }
 
-/// Describes the state of a stack after a failed operation.
+/// Describes the stack state after a failed operation.
 fn describe_state(stack: &str, status: &str, result: OperationResult) -> String {
     match (result, status) {
         (OperationResult::RolledBack, "ROLLBACK_COMPLETE") => format!(

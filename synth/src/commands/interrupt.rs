@@ -1,4 +1,4 @@
-//! Handles Ctrl-C during an operation on a stack in AWS.
+//! Ctrl-C handling during AWS stack operations.
 
 use std::cell::Cell;
 use std::future::Future;

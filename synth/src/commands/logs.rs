@@ -167,7 +167,7 @@ impl LogReader<'_> {
         }
         let at_ms = event.timestamp;
         if self.arguments.follow {
-            // Event ids are unique only within a log group, and an emulator may not set them.
+            // Event ids are unique only per log group, and not set by every emulator.
             let id = event.event_id.as_ref().unwrap_or(&event.message);
             let id = format!("{} {} {id}", group.function, event.log_stream_name);
             if !seen.insert(at_ms, id) {

@@ -24,7 +24,7 @@ const MAX_SHOWN_ROWS: usize = 50;
 /// Maximum number of lost text characters shown.
 const PREVIEW_CHARACTERS: usize = 40;
 
-/// The report that `synth reprocess --cells` prints with `--json`.
+/// JSON report of `synth reprocess --cells`.
 #[derive(Serialize)]
 struct CellsReport {
     spreadsheet: LogId,
@@ -104,7 +104,7 @@ async fn replace_cells(
     Ok(())
 }
 
-/// Opens the stack's logs for edits in the current incarnation.
+/// Opens the stack's logs for edits in the current incarnation (restore counter).
 fn logs(data: &StackData) -> Result<Logs, SynthError> {
     let incarnation = data.feed()?.incarnation;
     let (entries, segments) = (Arc::clone(&data.tables), Arc::clone(&data.tables));

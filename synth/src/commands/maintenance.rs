@@ -55,7 +55,7 @@ impl MaintenanceOptions {
 pub(super) struct Batch<O, E> {
     /// Outcome of each item, in processing order.
     pub(super) outcomes: Vec<O>,
-    /// Number of items that failed.
+    /// Number of failed items.
     pub(super) failed: usize,
     /// Error of the first failed item.
     pub(super) first_error: Option<E>,
@@ -73,7 +73,7 @@ impl<O, E> Batch<O, E> {
         self.outcomes.push(outcome);
     }
 
-    /// Adds the outcome and the error of an item that failed.
+    /// Adds the outcome and error of a failed item.
     pub(super) fn add_failure(&mut self, outcome: O, error: E) {
         self.failed += 1;
         self.outcomes.push(outcome);

@@ -19,11 +19,11 @@ pub(super) enum StackLocation {
     Aws,
 }
 
-/// A deployed stack in AWS and its resources.
+/// A deployed AWS stack and its resources.
 pub(super) struct ObservedStack {
     /// Name of the stack.
     pub(super) name: String,
-    /// Clients for the stack's account and region.
+    /// AWS clients for the stack's account and region.
     pub(super) aws: Aws,
     /// State of the stack.
     pub(super) state: StackState,
@@ -118,7 +118,7 @@ impl ObservedStack {
         resource.physical_id.as_deref()
     }
 
-    /// Returns the logical and physical ids of all resources of a type.
+    /// Returns the logical and physical ids of all resources of the given type.
     pub(super) fn ids_of_type<'a>(
         &'a self,
         resource_type: ResourceType,
@@ -132,7 +132,7 @@ impl ObservedStack {
     }
 }
 
-/// Returns a hint if the last deployment used another account or region than `aws`.
+/// Returns a hint if the account or region of the last deployment differs from that of `aws`.
 fn advice_if_elsewhere(arn: &str, aws: &Aws) -> Option<String> {
     let (region, account) = region_and_account(arn)?;
     if region == aws.region && account == aws.account {
@@ -144,7 +144,7 @@ fn advice_if_elsewhere(arn: &str, aws: &Aws) -> Option<String> {
     ))
 }
 
-/// Returns the region and the account of a stack ARN,
+/// Parses region and account from a stack ARN,
 /// `arn:PARTITION:cloudformation:REGION:ACCOUNT:stack/…`.
 fn region_and_account(arn: &str) -> Option<(&str, &str)> {
     let mut parts = arn.split(':').skip(3);

@@ -27,7 +27,7 @@ pub(super) enum SegmentOutcome {
     Failed(PlannedSegment, String),
 }
 
-/// The report that `synth offload` prints with `--json`.
+/// JSON report of `synth offload`.
 #[derive(Serialize)]
 pub(super) struct Report {
     offload_after_days: Option<u32>,

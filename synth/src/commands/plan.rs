@@ -24,7 +24,7 @@ struct PlanReport<'a> {
     plan: Option<&'a Plan>,
 }
 
-/// Shows what a deployment would change and saves a plan for it. Returns whether there are changes.
+/// Shows what a deployment would change, and saves the plan. Returns whether there are changes.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &PlanArguments,
@@ -72,7 +72,7 @@ pub(crate) async fn run(
 ///
 /// # Errors
 /// Returns [`SynthError::NoPlan`] if the file does not exist. Returns [`SynthError::StalePlan`] if
-/// something has changed since the plan was created.
+/// the plan is stale.
 pub(super) async fn read_plan(
     deployment: &AwsDeployment<'_>,
     path: &Path,

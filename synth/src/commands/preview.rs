@@ -38,7 +38,7 @@ pub(super) struct Preview {
 pub(super) enum Detail {
     /// All changes are shown.
     All,
-    /// Every change of an existing stack. For a new stack, only a summary.
+    /// Every change to an existing stack, but only a summary of a new stack.
     Changes,
 }
 
@@ -85,7 +85,7 @@ impl AwsDeployment<'_> {
         self.output.note(&idle_cost_text(current_idle_dollars, &new_idle_dollars));
     }
 
-    /// Asks for confirmation if the changes require it and `yes` is not set.
+    /// Prompts for confirmation if the changes require it, unless `yes` is set.
     ///
     /// # Errors
     /// Returns [`SynthError::DataWouldBeLost`] if a change requires `--allow-data-loss`. Returns
@@ -130,7 +130,7 @@ impl AwsDeployment<'_> {
     ///
     /// # Errors
     /// Returns [`SynthError::ForeignStack`], [`SynthError::StackBusy`], or
-    /// [`SynthError::StackStuck`] if the stack must not or cannot be changed.
+    /// [`SynthError::StackStuck`] if the stack cannot be changed.
     async fn stack_for_change(&self, stack: &str) -> Result<Option<StackState>, SynthError> {
         let Some(state) = self.settled_stack(stack).await? else { return Ok(None) };
         match stack_condition(Some(&state.status)) {
@@ -187,7 +187,7 @@ impl Preview {
     }
 }
 
-/// Returns a summary of a new stack with the number of resources per type.
+/// Returns a summary of a new stack: the number of resources per type.
 fn new_stack_summary(difference: &Difference) -> String {
     let mut counts_by_type: BTreeMap<&str, usize> = BTreeMap::new();
     for change in &difference.resources {

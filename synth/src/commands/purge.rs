@@ -16,10 +16,10 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Issuer that identifies this command as a user in the catalog (spreadsheet directory). Never used
+/// Issuer that identifies this command as a user in the catalog (spreadsheet metadata). Never used
 /// in tokens.
 const OPERATOR_ISSUER: &str = "cellar:operator";
-/// Subject that identifies this command as a user in the catalog.
+/// Subject that identifies this command as a user in the catalog (spreadsheet metadata).
 const OPERATOR_SUBJECT: &str = "synth purge";
 
 /// Purges the due spreadsheets after confirmation.

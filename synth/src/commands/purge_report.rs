@@ -18,7 +18,7 @@ pub(super) enum PurgeOutcome {
     Failed(PlannedPurge, String),
 }
 
-/// The report that `synth purge` prints with `--json`.
+/// JSON report of `synth purge`.
 #[derive(Serialize)]
 pub(super) struct Report {
     dry_run: bool,

@@ -77,7 +77,7 @@ async fn start_rebuild(
     Ok((outcomes, jobs))
 }
 
-/// Returns the snapshots that are not rebuilt because their log entries are offloaded.
+/// Returns the snapshots that are not rebuilt, because their log entries have been offloaded to S3.
 fn offloaded_outcomes(planned: &RebuildPlan) -> impl Iterator<Item = ReprocessOutcome> {
     planned.offloaded.iter().map(|position| ReprocessOutcome::Offloaded(planned.log, *position))
 }

@@ -1,4 +1,5 @@
-//! `synth reprocess`: repairs missing snapshots, and keeps entry bodies that are marked for expiry.
+//! `synth reprocess`: repairs missing snapshots, and rescues entry bodies (S3 objects) marked for
+//! expiry.
 
 use std::collections::VecDeque;
 

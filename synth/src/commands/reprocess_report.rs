@@ -18,17 +18,17 @@ const MAX_SHOWN_ROWS: usize = 50;
 
 /// A finding, or a snapshot to rebuild, with its outcome.
 pub(super) enum ReprocessOutcome {
-    /// A finding that is not yet repaired.
+    /// The finding is yet to be repaired.
     Planned(Finding),
-    /// A finding that was repaired or needed no repair.
+    /// The finding was repaired or needed no repair.
     Done(Finding, RepairOutcome),
-    /// A finding whose repair failed, with the error message.
+    /// The repair failed, with this error message.
     Failed(Finding, String),
     /// A snapshot to rebuild.
     ToRebuild(LogId, SnapshotToRebuild),
-    /// A snapshot whose rebuild was started.
+    /// The snapshot rebuild was started.
     Begun(LogId, SnapshotToRebuild, RebuildStart),
-    /// A snapshot that is not rebuilt because its log entry is offloaded.
+    /// The snapshot is not rebuilt, because its log entry has been offloaded to S3.
     Offloaded(LogId, Position),
 }
 
@@ -54,7 +54,7 @@ pub(super) enum JobsResult {
     },
 }
 
-/// The report that `synth reprocess` prints with `--json`.
+/// JSON report of `synth reprocess`.
 #[derive(Serialize)]
 pub(super) struct Report {
     spreadsheet: Option<LogId>,
@@ -68,7 +68,7 @@ pub(super) struct Report {
     jobs: JobsResult,
 }
 
-/// Number of checked records of each kind.
+/// Number of checked records by kind.
 #[derive(Serialize)]
 struct Checked {
     spreadsheets: u64,
@@ -88,7 +88,7 @@ struct Row {
     why: String,
 }
 
-/// Number of findings for each action.
+/// Number of findings by action.
 #[derive(Default, Serialize)]
 struct Total {
     found: usize,

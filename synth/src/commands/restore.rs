@@ -1,5 +1,5 @@
 //! `synth restore`: restores the tables to a point in time and imports the restored tables into the
-//! stack. The next deployment switches the functions to the restored tables.
+//! stack, for the next deployment to switch the functions over.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -87,8 +87,8 @@ impl<'a> Restore<'a> {
     /// Finds the stack and its tables.
     ///
     /// # Errors
-    /// Returns [`SynthError::StackBusy`] if the stack is being changed. Returns
-    /// [`RestoreError::IncompleteStack`] if the stack's outputs lack the name of a table.
+    /// Returns [`SynthError::StackBusy`] if a stack operation is in progress. Returns
+    /// [`RestoreError::IncompleteStack`] if the stack outputs lack a table name.
     async fn prepare(
         project: &'a Project,
         arguments: &RestoreArguments,
@@ -119,7 +119,7 @@ impl<'a> Restore<'a> {
         Ok(Self { project, aws, state, current_tables, restored_count, output })
     }
 
-    /// Returns the current names of the tables to restore.
+    /// Returns the current names of tables to restore.
     fn source_tables(&self) -> impl Iterator<Item = &String> + Clone {
         self.current_tables.iter().take(self.restored_count)
     }
@@ -170,7 +170,7 @@ impl<'a> Restore<'a> {
         Ok(common)
     }
 
-    /// Returns the names under which the tables are restored.
+    /// Returns the names of the restored tables.
     fn restored_names(&self, at_s: u64) -> Vec<String> {
         let ids = self.source_tables().zip(tables(0)).map(|(_, id)| id);
         ids.map(|id| restored_table_name(&self.project.config.stack, &id, at_s)).collect()
@@ -256,7 +256,7 @@ impl<'a> Restore<'a> {
         Err(RestoreError::Slow { table: name.to_owned() }.into())
     }
 
-    /// Imports the restored tables into the stack. The functions continue to use the current
+    /// Imports the restored tables into the stack, while the functions continue to use the current
     /// tables.
     async fn import(&self, plan: &TableRestore) -> Result<(), SynthError> {
         let stack = &self.project.config.stack;
@@ -299,7 +299,7 @@ impl<'a> Restore<'a> {
         self.project.edit_config(|text| raise_incarnation(text, stage, incarnation), snippet)
     }
 
-    /// Prints the restored tables and the commands that switch the functions to them.
+    /// Prints the restored tables, and the commands that switch the functions over.
     fn print_result(&self, plan: &TableRestore, at_s: u64) {
         let project = self.project;
         let stage_option = match &project.stage {

@@ -108,7 +108,7 @@ pub(super) fn render(
     templates.render_template(RUNBOOK, &view)
 }
 
-/// Renders a section for each alarm of the stack.
+/// Renders a section per alarm.
 fn alarm_views(
     templates: &Handlebars<'_>,
     template: &Template,
@@ -124,7 +124,7 @@ fn alarm_views(
     Ok(views)
 }
 
-/// Describes the SNS topics that alarms notify. Returns `None` if alarms notify no topic.
+/// Describes the SNS topics notified by alarms, or `None` if there are none.
 fn notified_topics(topic: Option<&str>, config: &Config) -> Option<String> {
     let mut topics = Vec::new();
     if let Some(topic) = topic {
@@ -136,7 +136,7 @@ fn notified_topics(topic: Option<&str>, config: &Config) -> Option<String> {
     if topics.is_empty() { None } else { Some(topics.join(" and ")) }
 }
 
-/// Returns the logical ids of all alarms in the template.
+/// Returns the logical ids of all template alarms.
 fn alarm_ids(template: &Template) -> impl Iterator<Item = &str> {
     let alarms = template.resources().filter(|(_, resource)| resource.resource_type == ALARM);
     alarms.map(|(id, _)| id)
@@ -162,8 +162,8 @@ fn alarm_condition(alarm: &Resource) -> String {
     )
 }
 
-/// Template helper `{{name "LogicalId"}}`, which inserts the name of a resource. Rendering fails if
-/// the stack has no resource with that logical id.
+/// Template helper `{{name "LogicalId"}}`, which inserts a resource name. Rendering fails if the
+/// stack lacks the resource.
 struct ResourceNames {
     /// Physical names by logical id; empty if the commands in the runbook look up the names.
     physical: BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! `synth smoke`: runs the smoke test against the URL of a stack.
+//! `synth smoke`: runs the smoke test against a stack URL.
 
 use std::env;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Repairs the snapshots of a stack, and waits until the snapshots are built.
+//! Repairs missing snapshots, and waits until they are built.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) struct SnapshotRepair {
 }
 
 impl SnapshotRepair {
-    /// Creates the repair from the data of a stack.
+    /// Creates the repair for a stack's data.
     ///
     /// # Errors
     /// Returns [`SynthError::OtherLocalStack`] if the running local stack is a version without

@@ -1,5 +1,4 @@
-//! Status of a stack in AWS for `synth status`: the stack's status, its active alarms, and its dead
-//! letters.
+//! `synth status` for a stack in AWS: stack status, active alarms and dead letters.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -54,8 +53,7 @@ struct DeadLetters {
     messages: u64,
 }
 
-/// Prints the status of the stack in AWS. Alarms and dead letters that cannot be read are shown as
-/// unknown.
+/// Prints the status of the stack in AWS, with unreadable alarms and dead letters shown as unknown.
 pub(super) async fn run(
     config: ConfigSelection<'_>,
     endpoint_url: Option<&str>,
@@ -159,7 +157,7 @@ fn text(status: &Status, age: Option<Duration>) -> String {
     lines.join("\n")
 }
 
-/// Returns hints with commands to run if the stack has a problem.
+/// Returns hints, with commands to run, for a stack with problems.
 fn next_step(status: &Status) -> Option<String> {
     let has_alarms = status.alarms.iter().flatten().next().is_some();
     let has_dead_letters = status.dead_letters.iter().flatten().next().is_some();

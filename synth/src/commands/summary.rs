@@ -15,7 +15,7 @@ use crate::project::Project;
 
 const LOCAL_TEMPLATE: &str = include_str!("../../../templates/local-summary.txt.hbs");
 const AWS_TEMPLATE: &str = include_str!("../../../templates/aws-summary.txt.hbs");
-/// An example file to import. It exists only in a checkout of Cellar.
+/// Example file to import, which exists only in a Cellar checkout.
 const EXAMPLE_FILE: &str = "tests/data/airports.csv";
 
 /// Result of a deployment on this machine.
@@ -28,13 +28,13 @@ pub(super) struct LocalSummary<'a> {
     pub(super) expires_s: u64,
     /// Whether the stack runs in the background.
     pub(super) is_detached: bool,
-    /// Whether the stack was already running before the deployment.
+    /// Whether the stack was already running.
     pub(super) was_running: bool,
 }
 
 /// Result of a deployment to AWS.
 pub(super) struct AwsSummary<'a> {
-    /// URL at which the API can be reached.
+    /// Reachable API URL.
     pub(super) url: &'a str,
     /// ARN of the stack.
     pub(super) stack_id: &'a str,

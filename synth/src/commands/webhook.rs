@@ -27,7 +27,7 @@ struct DeliveryStatus {
     delivered: Option<u64>,
     /// Checkpoint of the last feed item; `None` for an empty feed.
     last: Option<u64>,
-    /// Whether all feed items were delivered.
+    /// Whether all feed items have been delivered.
     complete: bool,
 }
 
@@ -37,7 +37,7 @@ struct Secrets {
     secrets: Vec<String>,
 }
 
-/// Runs a subcommand of `synth webhook`. Returns whether deliveries are pending.
+/// Runs a `synth webhook` subcommand. Returns whether deliveries are pending.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     command: &WebhookCommand,
@@ -108,7 +108,7 @@ async fn deliver(
     print_status(data, output).await
 }
 
-/// Delivers pending feed items until none are left, and returns the number of delivered items.
+/// Delivers feed items until none are pending, and returns their number.
 async fn deliver_all(
     data: &StackData,
     webhook: &Webhook,

@@ -69,7 +69,7 @@ impl Bill {
         Self { items, total: sum.to_decimal(), sum }
     }
 
-    /// Returns the total in dollars, as a decimal number.
+    /// Returns the total in US dollars (decimal).
     pub(crate) fn total(&self) -> &str {
         &self.total
     }

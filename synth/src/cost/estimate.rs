@@ -1,7 +1,7 @@
-//! Estimates the cost of a stack from its expected usage.
+//! Estimates the stack cost from expected usage.
 //!
-//! The costs per operation were measured (see `docs/cost.md` and `docs/measurements.md`) or are
-//! asserted by the tests `budgets.rs` and `roll.rs` in `tests/integration/`.
+//! The per-operation costs were measured (see `docs/cost.md` and `docs/measurements.md`) or are
+//! asserted by `budgets.rs` and `roll.rs` in `tests/integration/`.
 
 use cellar_base::limits::{SEGMENT_ENTRIES, SNAPSHOT_ENTRIES};
 use cellar_log::upkeep::LogPolicy;
@@ -58,7 +58,7 @@ const DELIVERY_WRITES: u128 = 1;
 const DELIVERY_READS: u128 = 5;
 /// Objects read per webhook delivery (the signing secret).
 const DELIVERY_GETS: u128 = 1;
-/// Duration of a relay invocation in milliseconds.
+/// Duration of a relay invocation, in milliseconds.
 const RELAY_MS: u128 = 50;
 /// Duration of an indexer invocation in milliseconds.
 const INDEXER_MS: u128 = 100;
@@ -101,7 +101,7 @@ pub(crate) struct Usage {
     pub(crate) request_ms: u64,
 }
 
-/// Number of operations of each kind, derived from the usage.
+/// Number of operations by kind, derived from the usage.
 struct Operations {
     edits: u128,
     views: u128,
@@ -160,8 +160,7 @@ impl Operations {
             + self.deliveries * DELIVERY_WRITES
             + self.indexed_batches * INDEXER_WRITES;
         amounts.add(Meter::TableWrites, writes);
-        // A snapshot reads all edits since the previous snapshot. A view reads half as many edits
-        // on average.
+        // A snapshot reads all edits since the previous one; a view reads half as many on average.
         let snapshot_tails = if self.snapshots > 0 { self.edits * TAIL_READS / 1_000 } else { 0 };
         let reads = self.views * (HEAD_READS + TAIL_READS / 2)
             + self.snapshots * SNAPSHOT_READS
@@ -244,7 +243,7 @@ pub(super) fn add_traces(
     amounts.add(Meter::Traces, always_traced + sampled);
 }
 
-/// Adds queue requests over a period of `hours`, minus the free requests of the period.
+/// Adds the queue requests over a period of `hours`, net of the free requests.
 pub(super) fn add_queue_requests(amounts: &mut Amounts, requests: u128, hours: u128) {
     let free = FREE_QUEUE_REQUESTS * hours / MONTH_HOURS;
     amounts.add(Meter::QueueRequests, requests.saturating_sub(free));
@@ -411,7 +410,7 @@ mod tests {
         assert_eq!(used.get(Meter::TableWrites), 0);
         let used =
             amounts(Usage { imported_cells: 10_000_000, new_spreadsheets: 1, ..Usage::default() });
-        // In a measurement, the import created 174 objects.
+        // The measured import created 174 objects.
         assert_eq!((used.get(Meter::ObjectWrites), used.get(Meter::ObjectReads)), (352, 176));
         assert_eq!(used.get(Meter::TableWrites), 8 + 1);
         assert_eq!(used.get(Meter::TableReads), 10);

@@ -42,7 +42,7 @@ pub(crate) struct StackFacts {
 }
 
 impl StackFacts {
-    /// Extracts the facts from a template.
+    /// Extracts the cost-relevant properties from a template.
     pub(crate) fn from_template(template: &Value) -> Self {
         let mut facts = Self::default();
         let resources = template.get("Resources").and_then(Value::as_object);

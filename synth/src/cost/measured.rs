@@ -56,7 +56,7 @@ pub(crate) struct MeasuredUsage {
     pub(crate) values: BTreeMap<MetricQuery, Vec<f64>>,
     /// Current total table size in bytes.
     pub(crate) table_bytes: u64,
-    /// Length of the measured period in hours.
+    /// Measured period in hours.
     pub(crate) hours: u64,
 }
 

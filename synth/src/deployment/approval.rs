@@ -88,7 +88,7 @@ fn is_certainly_replaced(change: &Change) -> bool {
     change.certain && change.replacement != Replacement::No
 }
 
-/// Returns whether a predicted change deletes or replaces a resource that contains data.
+/// Returns whether a predicted change deletes or replaces a data-bearing resource.
 fn deletes_data(change: &Change) -> bool {
     let is_deleted = change.action == PlannedAction::Remove
         || (change.action != PlannedAction::Add && change.replacement != Replacement::No);

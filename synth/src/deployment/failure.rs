@@ -11,7 +11,7 @@ const CANCELLED: [&str; 3] =
 pub(crate) struct DeploymentFailure {
     /// Logical id of the failed resource; `None` if the stack itself failed.
     pub(crate) logical_id: Option<String>,
-    /// Type of the failed resource, `AWS::…`.
+    /// Type of the failed resource, such as `AWS::S3::Bucket`.
     pub(crate) resource_type: String,
     /// Reason given by AWS.
     pub(crate) reason: String,

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::git::Commit;
 
-/// Format version of the plan file.
+/// Plan file format version.
 pub(crate) const PLAN_VERSION: u32 = 1;
 
-/// A saved plan, which `synth deploy --plan` applies. It contains no secrets.
+/// A saved plan, to be applied by `synth deploy --plan`. Contains no secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plan {
@@ -41,7 +41,7 @@ pub(crate) struct PlanBasis {
     pub(crate) deployed: Option<String>,
 }
 
-/// Reason why a plan is no longer valid.
+/// Reason why a plan is stale.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StalePlan {
     /// The plan was created by a `synth` version with another plan format.

@@ -26,13 +26,13 @@ pub(crate) struct EventLine {
     pub(crate) mark: EventMark,
     /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Type of the resource, `AWS::…`.
+    /// Resource type, such as `AWS::S3::Bucket`.
     pub(crate) resource_type: String,
-    /// Status of the resource in CloudFormation.
+    /// CloudFormation status of the resource.
     pub(crate) status: String,
     /// Duration in milliseconds, once the change has ended.
     pub(crate) took_ms: Option<u64>,
-    /// Status reason given by CloudFormation.
+    /// CloudFormation status reason.
     pub(crate) reason: Option<String>,
 }
 
@@ -101,8 +101,8 @@ impl DeploymentProgress {
             self.failures.push(event.clone());
         }
         let took_ms = if mark == EventMark::Started {
-            // CloudFormation reports the start of a creation twice: once when the creation is
-            // requested, and again when the resource has a physical id.
+            // CloudFormation reports the start of a creation twice: on request, and once the
+            // resource has a physical id.
             let earlier_ms = self.started_ms.get(&event.logical_id);
             if earlier_ms.is_some() && event.status != "DELETE_IN_PROGRESS" {
                 return None;

@@ -83,7 +83,7 @@ pub(crate) enum RestoreError {
 /// Restore plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableRestore {
-    /// Incarnation of the restored tables.
+    /// Incarnation (restore counter) of the restored tables.
     pub(crate) incarnation: u32,
     /// Logical id and physical name of each restored table.
     pub(crate) tables: Vec<(String, String)>,
@@ -141,8 +141,8 @@ impl TableRestore {
     }
 }
 
-/// Returns the resource definition of a table in the form that DynamoDB restores. The table name is
-/// omitted, because adding or removing the name later would replace the table.
+/// Returns a table's resource definition as restored by DynamoDB. The definition has no
+/// `TableName`, because adding or removing the name later would replace the table.
 fn as_restored(table: &Value) -> Option<Value> {
     let mut table = table.clone();
     let properties: &mut Map<String, Value> = table.get_mut("Properties")?.as_object_mut()?;

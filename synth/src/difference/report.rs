@@ -14,13 +14,13 @@ pub(crate) struct Report<'a> {
     pub(crate) against: &'a TemplateSource,
     /// Notes on the limitations of the comparison.
     pub(crate) notes: &'a [String],
-    /// Number of changes of each kind.
+    /// Number of changes by kind.
     pub(crate) counts: Counts,
     #[serde(flatten)]
     pub(crate) difference: &'a Difference,
 }
 
-/// Number of changes of each kind.
+/// Number of changes by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
     /// Changed resources.

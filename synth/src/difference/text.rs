@@ -1,4 +1,4 @@
-//! Formats a difference as text for a terminal.
+//! Formats a difference as terminal output.
 
 use std::fmt::Write as _;
 

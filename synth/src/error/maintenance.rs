@@ -29,7 +29,7 @@ pub(crate) enum MaintenanceError {
         help("add `webhook:` with a `url:` to cellar.yaml, and deploy the stack")
     )]
     NoWebhook,
-    /// The webhook's progress or signing secret cannot be read or written.
+    /// The webhook progress or signing secret cannot be read or written.
     #[error("cannot read or write the state of the webhook: {0}")]
     #[diagnostic(code(synth::webhook), help("nothing is lost; run the command again"))]
     WebhookState(PortError),
@@ -108,7 +108,7 @@ pub(crate) enum MaintenanceError {
         help("fix the cause and run the command again; no cell is replaced twice")
     )]
     LostCells(LogError),
-    /// A rebuild was not started or did not finish.
+    /// A rebuild did not start or finish.
     #[error("not all snapshots were rebuilt: {0}")]
     #[diagnostic(
         code(synth::rebuild),

@@ -211,7 +211,7 @@ pub(crate) enum SynthError {
         #[help]
         help: String,
     },
-    /// A local stack with other settings is already running.
+    /// A local stack with different settings is already running.
     #[error("a local stack with another {setting} is already running at {url}")]
     #[diagnostic(
         code(synth::other_cloud),
@@ -396,7 +396,7 @@ pub(crate) enum SynthError {
         /// Name of the output.
         output: &'static str,
     },
-    /// The file given with `runbook --resources` is not a list of stack resources.
+    /// The `runbook --resources` file is not a valid resource list.
     #[error("{} is not a list of stack resources: {why}", path.display())]
     #[diagnostic(
         code(synth::resources),
@@ -407,7 +407,7 @@ pub(crate) enum SynthError {
         /// What is invalid in the file.
         why: String,
     },
-    /// A text template cannot be rendered.
+    /// A text template failed to render.
     #[error("cannot render the text: {0}")]
     #[diagnostic(code(synth::text))]
     Text(#[from] handlebars::RenderError),

@@ -35,7 +35,7 @@ pub(crate) struct FeedTables {
     pub(crate) streams: Arc<DynamoStreams>,
     /// The Feed table.
     pub(crate) feed: Arc<DynamoFeed>,
-    /// Incarnation of the tables.
+    /// Incarnation (restore counter) of the tables.
     pub(crate) incarnation: u32,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct LocalServices {
 }
 
 enum OwnStack {
-    /// Functions run on a task. A message to the sender stops the task.
+    /// Task that runs the functions, and the sender that stops it.
     Serving(oneshot::Sender<()>, JoinHandle<()>),
     /// Functions are suspended.
     Suspended(Box<LocalCloud>),

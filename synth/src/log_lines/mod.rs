@@ -14,7 +14,7 @@ use serde::Serialize;
 /// A function's log line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct LogLine {
-    /// Time of the line in RFC 3339 format, with milliseconds.
+    /// Timestamp in RFC 3339 format, with milliseconds.
     pub(crate) at: String,
     /// Name of the function.
     pub(crate) function: &'static str,

@@ -37,7 +37,7 @@ pub(crate) enum CheckOutcome {
     Failed(String),
 }
 
-/// The outcome of a check, or the error of a failed request.
+/// Outcome of a check, or the error of a failed request.
 pub(super) type CheckResult = Result<CheckOutcome, SynthError>;
 
 impl CheckOutcome {

@@ -102,8 +102,8 @@ pub const GARBAGE_READS_AT_ONCE: usize = 16;
 pub const PURGE_DELETES_AT_ONCE: usize = 16;
 /// Maximum number of spreadsheet list entries that are written concurrently.
 pub const LIST_PUTS_AT_ONCE: usize = 16;
-/// Maximum number of spreadsheets read per page of a spreadsheet list. They take about 8 KB, which
-/// consumes one read unit.
+/// Maximum number of spreadsheets read per page of a spreadsheet list. A full page takes about 8
+/// KB, which consumes one read unit.
 pub const MAX_LIST_PAGE: u32 = 50;
 /// Maximum number of feed items per response with payloads.
 pub const MAX_FEED_EVENTS_ITEMS: u32 = 20;

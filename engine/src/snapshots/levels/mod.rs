@@ -56,9 +56,9 @@ impl LevelsBuilder {
         Self { logs, store: ObjectStore::new(blobs), cached: Mutex::new(None) }
     }
 
-    /// Returns the initial progress of a rebuild, which starts from the root of the Snapshot entry
-    /// at `base` as of the start of the work. If `base` is `None`, the rebuild starts from the
-    /// log's first entry.
+    /// Returns the initial progress of a rebuild. The rebuild starts from the current root of the
+    /// Snapshot entry at `base`, which is read when the work starts. If `base` is `None`, the
+    /// rebuild starts from the log's first entry.
     #[must_use]
     pub fn rebuild_progress(base: Option<Position>) -> Vec<u8> {
         StoredProgress::encode_rebuild_start(base)

@@ -136,8 +136,8 @@ impl World {
     }
 }
 
-/// Sets the maximum number of cells per operation, starting at a row. `text` is the length of each
-/// text.
+/// Builds an operation that sets the maximum number of cells, starting at row `row`. `text` is the
+/// length of each text.
 fn block(row: u32, seed: u32, text: usize) -> Operation {
     let cell = |number: u32| {
         let mixed = (number ^ seed).wrapping_mul(0x9E37_79B9);
@@ -351,7 +351,7 @@ async fn each_rebuilt_snapshot_is_based_on_the_previous() {
     for part in ["/chunks/", "/roots/", ""] {
         delete_all(&world, part).await;
         assert!(world.builder().step(&jobs[3], &[]).await.is_ok_and(|step| {
-            // Workers of a snapshot that is not rebuilt only check whether it is finished.
+            // Without a rebuild, workers only check whether the snapshot is finished.
             matches!(step, BuildStep::Finished { .. })
         }));
         let mut behind = None;

@@ -110,7 +110,7 @@ async fn retries_temporary_failures() {
     let service = Service::with_replies(&replies).await;
     assert_eq!(service.read().await.unwrap(), json!({ "ok": 1 }));
     assert_eq!(service.request_count(), ATTEMPTS);
-    // All attempts of the request fail.
+    // All request attempts fail.
     let service = Service::with_replies(&[(503, "oops")]).await;
     let error = service.read().await.unwrap_err();
     assert_eq!(error.to_string(), "cannot read the logs: HTTP 503: oops");

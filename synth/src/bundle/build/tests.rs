@@ -167,6 +167,6 @@ fn a_binary_for_another_architecture_is_rejected() {
     let checkout = checkout.with_binary("b", &Fixture::sound(X86_64));
     let error = checkout.build(GRAVITON, Arm64).unwrap_err();
     assert!(matches!(error, BundleError::Unfit { .. }), "{error:?}");
-    // `cargo zigbuild` is not tried, because it would not change the architecture.
+    // No fallback to `cargo zigbuild`, which would not change the architecture.
     assert_eq!(checkout.calls().len(), 1);
 }

@@ -28,7 +28,7 @@ pub(crate) enum ElfFault {
     /// The binary is a library or an object file.
     #[error("it is a library or an object file, not an executable program")]
     NotProgram,
-    /// The headers cannot be parsed.
+    /// The ELF headers are malformed.
     #[error("it is damaged: {0}")]
     Malformed(String),
     /// The binary exceeds a sanity limit that no real program reaches.
@@ -59,7 +59,7 @@ pub(crate) enum ElfFault {
     TooNew {
         /// Required library version, such as `GLIBC_2.38`.
         version: String,
-        /// File name of the library.
+        /// Library file name.
         library: String,
         /// A symbol in the binary that requires this library version.
         symbol: Option<String>,

@@ -25,11 +25,11 @@ const ELF_MAGIC: &[u8] = b"\x7fELF";
 pub(super) struct BinaryHeaders {
     /// ELF machine number of the processor.
     pub(super) machine: u16,
-    /// Whether the binary is an executable program.
+    /// Whether the binary is an executable.
     pub(super) is_program: bool,
-    /// Path of the loader; `None` if the binary is statically linked.
+    /// Dynamic loader path; `None` if the binary is statically linked.
     pub(super) loader: Option<String>,
-    /// File names of the shared libraries.
+    /// Shared library file names.
     pub(super) libraries: Vec<String>,
     /// Required shared library versions.
     pub(super) versions: Vec<VersionNeed>,
@@ -40,13 +40,13 @@ pub(super) struct BinaryHeaders {
 pub(super) struct VersionNeed {
     /// Version name, such as `GLIBC_2.34`.
     pub(super) version: String,
-    /// File name of the library.
+    /// Library file name.
     pub(super) library: String,
     /// A symbol in the binary that requires this version.
     pub(super) symbol: Option<String>,
 }
 
-/// Reads the ELF headers of a binary.
+/// Parses the ELF headers of a binary.
 pub(super) fn read_headers(binary: &[u8]) -> Result<BinaryHeaders, ElfFault> {
     check_format(binary)?;
     let header = Header::parse(binary).map_err(malformed)?;
@@ -82,7 +82,7 @@ fn check_format(binary: &[u8]) -> Result<(), ElfFault> {
     }
 }
 
-/// Describes the format of a file that is not an ELF file.
+/// Describes the format of a non-ELF file.
 fn describe_format(binary: &[u8]) -> &'static str {
     match binary {
         [] => "an empty file",

@@ -70,8 +70,8 @@ fn accepts_versions_up_to_those_of_amazon_linux() {
     assert!(
         !is_rejected("libgcc_s.so.1", "GCC_11.0") && is_rejected("libgcc_s.so.1", "GCC_12.0.0")
     );
-    // Two version names without a number: `GLIBC_PRIVATE` is internal to GLIBC, and
-    // `GLIBC_ABI_DT_RELR` is new in GLIBC 2.36.
+    // Unnumbered versions: `GLIBC_PRIVATE` is internal to GLIBC, and `GLIBC_ABI_DT_RELR` was
+    // introduced in GLIBC 2.36.
     assert!(
         is_rejected("libc.so.6", "GLIBC_PRIVATE") && is_rejected("libc.so.6", "GLIBC_ABI_DT_RELR")
     );

@@ -65,7 +65,7 @@ pub(super) async fn large_entry(client: &Client, id: LogId) -> CheckResult {
 }
 
 /// Appends enough bytes to make a snapshot due, waits for the snapshot, and loads the spreadsheet
-/// from the snapshot.
+/// from it.
 pub(super) async fn snapshot(client: &Client, id: LogId) -> CheckResult {
     let word = Uuid::new_v4().to_string();
     let bytes = usize::try_from(SNAPSHOT_BYTES).unwrap_or(usize::MAX);
