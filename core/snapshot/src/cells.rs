@@ -1,4 +1,4 @@
-//! Converts the tile of a merged window into cells and applies range formats.
+//! Converts a merged window (rectangle of a sheet) into cells and applies range formats.
 
 use crate::tile::{Tile, TileColumn, TileValue};
 use cellar_sheet::cell::{Cell, GENERAL, Value};

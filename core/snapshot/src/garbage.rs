@@ -1,10 +1,10 @@
 //! Garbage collection: identifies snapshot objects that can be deleted.
 //!
-//! All logs of a family share snapshot objects. An object is retained if it is reachable from a
-//! root or an import of a live log. A recently written object is retained too, because it may
-//! belong to an unfinished snapshot or to an import whose entry is not committed yet. A writer that
-//! needs an older, unreferenced object writes it again as a new version. Concurrent writes
-//! therefore never make it unsafe to delete the versions listed by a sweep.
+//! The logs of a family (a log and its forks) share snapshot objects. An object is retained if it
+//! is reachable from a root or an import of a live log. A recently written object is retained too,
+//! because it may belong to an unfinished snapshot or to an import whose entry is not committed
+//! yet. A writer that needs an older, unreferenced object writes it again as a new version.
+//! Concurrent writes therefore never make it unsafe to delete the versions listed by a sweep.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::pending_snapshot::PendingSnapshot;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{GARBAGE_AGE_S, MAX_JOB_AGE_S};
 
-/// The referenced objects of a log family.
+/// Objects referenced by a family of forked logs.
 #[derive(Debug, Clone, Default)]
 pub struct ReferencedObjects {
     roots: HashSet<ChunkHash>,
@@ -22,18 +22,19 @@ pub struct ReferencedObjects {
 }
 
 impl ReferencedObjects {
-    /// Adds a root. Returns `false` if it was already present.
+    /// Adds a root to the referenced objects. Returns `false` if it was already present.
     pub fn add_root(&mut self, hash: ChunkHash) -> bool {
         self.roots.insert(hash)
     }
 
-    /// Adds a chunk or a long text. Returns `false` if it was already present.
+    /// Adds a chunk or a long text to the referenced objects. Returns `false` if it was already
+    /// present.
     pub fn add_chunk(&mut self, hash: ChunkHash) -> bool {
         self.chunks.insert(hash)
     }
 
-    /// Returns whether an object is retained regardless of its age: either it is referenced, or it
-    /// is not a snapshot object of this family.
+    /// Returns whether an object is retained regardless of age: either it is referenced, or it is
+    /// not a snapshot object of this log family.
     fn must_keep(&self, family: LogId, key: &str) -> bool {
         match (parse_chunk_key(key), parse_root_key(key)) {
             (Ok(chunk), _) if chunk.log == family => self.chunks.contains(&chunk.hash),
@@ -43,8 +44,8 @@ impl ReferencedObjects {
     }
 }
 
-/// Classifies the object versions of a family. Versions must be passed grouped by key, newest
-/// first.
+/// Identifies garbage among the object versions of a log family. Versions must be passed grouped by
+/// key, newest first.
 #[derive(Debug)]
 pub struct GarbageSweep {
     family: LogId,

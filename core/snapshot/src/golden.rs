@@ -31,8 +31,8 @@ fn from_hexadecimal(text: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// Returns the released objects after checking that the current encoder still produces them. Writes
-/// missing files if an environment variable is set.
+/// Returns the released objects after checking that the current encoder still produces them.
+/// Creates a missing golden file if `WRITE_GOLDEN_FILES` is set.
 fn released(name: &str, objects: &[(&str, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
     let line = |(name, bytes): &(&str, Vec<u8>)| format!("{name} {}\n", hexadecimal(bytes));

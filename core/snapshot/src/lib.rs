@@ -1,4 +1,4 @@
-//! Snapshots: the state of a spreadsheet at a log position, stored as immutable chunks.
+//! Snapshots: the state of a spreadsheet at a log position, stored as immutable objects.
 //!
 //! The root of a snapshot lists its *levels*, oldest first. A level contains the changes made by a
 //! contiguous range of log entries: the changed cells, stored in *tiles*, and axis maps, which

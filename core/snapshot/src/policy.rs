@@ -1,4 +1,4 @@
-//! Merge policy: chooses the levels to merge when level 0 is flushed.
+//! Merge policy: chooses the levels to merge when level 0 is flushed into chunks.
 
 /// Returns how many of the newest levels are merged with level 0: the longest suffix in which each
 /// level has less than twice the bytes of all newer levels combined.

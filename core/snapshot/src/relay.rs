@@ -1,4 +1,4 @@
-//! Determines how the relay handles a change to the Entry table.
+//! Decision logic of the relay, which starts background work after changes to the Entry table.
 
 use crate::snapshot_job::SnapshotJob;
 use cellar_base::position::Position;

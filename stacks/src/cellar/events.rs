@@ -19,7 +19,7 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Relay memory in MB. The relay is mostly I/O-bound, waiting for SQS and S3.
+/// Relay memory in MB. The relay is I/O-bound: it mostly waits for SQS and S3.
 const RELAY_MEMORY_MB: u32 = 256;
 /// Relay timeout for a batch of records, in seconds.
 const RELAY_TIMEOUT_S: u32 = 60;

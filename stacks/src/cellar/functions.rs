@@ -20,8 +20,8 @@ pub(super) fn add_log_group(
     Ok(logs)
 }
 
-/// Sets the environment variable for the table incarnation. No-op if the tables were never
-/// restored.
+/// Sets the environment variable for the table incarnation (number of restores). No-op if the
+/// tables were never restored.
 pub(super) fn in_incarnation(function: Function, config: &Config) -> Function {
     match config.incarnation {
         0 => function,

@@ -18,7 +18,7 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Indexer memory in MB. The indexer is mostly I/O-bound, waiting for DynamoDB.
+/// Indexer memory in MB. The indexer is I/O-bound: it mostly waits for DynamoDB.
 const MEMORY_MB: u32 = 256;
 /// Indexer timeout for a batch of records, in seconds.
 const TIMEOUT_S: u32 = 60;
@@ -74,7 +74,7 @@ pub(super) fn add_indexer(
 }
 
 /// Selects writes to tips (the newest item of each stream), which contain the number of appended
-/// events. An event batch that was split off from a tip does not contain the number.
+/// events. Event batches that were split off from a tip do not contain this number.
 fn appended_tips() -> StreamFilter {
     let appended = json!({ APPENDED: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": appended } }))

@@ -17,7 +17,7 @@ use crate::constructs::{
 use crate::expression::Expression;
 use crate::stack::{Stack, SynthesisError};
 
-/// Webhook function memory in MB. The function is mostly I/O-bound, waiting for DynamoDB and the
+/// Webhook function memory in MB. The function is I/O-bound: it mostly waits for DynamoDB and the
 /// receiver.
 const MEMORY_MB: u32 = 256;
 /// Invocation timeout in seconds; sufficient for several deliveries to a slow receiver.

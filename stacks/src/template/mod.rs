@@ -50,12 +50,10 @@ pub struct Resource {
     /// CloudFormation type, such as `AWS::DynamoDB::Table`.
     #[serde(rename = "Type")]
     pub resource_type: String,
-    /// Action when the resource is removed from the stack. `None` is CloudFormation's default,
-    /// `Delete`.
+    /// Action when the resource is removed from the stack. Defaults to `Delete` if `None`.
     #[serde(default)]
     pub deletion_policy: Option<String>,
-    /// Action on the old resource when an update replaces it. `None` is CloudFormation's default,
-    /// `Delete`.
+    /// Action on the old resource when an update replaces it. Defaults to `Delete` if `None`.
     #[serde(default)]
     pub update_replace_policy: Option<String>,
     /// Logical ids of resources that must be created before this one. Resources that the properties

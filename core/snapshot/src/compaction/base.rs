@@ -1,4 +1,4 @@
-//! The base of a compaction step: a root that is fully loaded except for the cells in chunks.
+//! The base of a compaction step: a snapshot root, fully loaded except for the cells in chunks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ impl LevelZeroSheet {
 }
 
 impl CompactionBase {
-    /// Opens a root, or returns the missing objects that must be loaded first.
+    /// Creates a base from a root, or returns the missing objects that must be loaded first.
     ///
     /// # Errors
     /// [`SnapshotError`] if parts of the root are inconsistent.

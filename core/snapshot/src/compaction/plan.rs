@@ -1,4 +1,5 @@
-//! Plans a compaction step, which either rewrites level 0 or merges it into other levels.
+//! Plans a compaction step, which either rewrites level 0 (the newest level) or merges it with
+//! other levels.
 
 use super::base::CompactionBase;
 use super::entries::FoldedEntries;

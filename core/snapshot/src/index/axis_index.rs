@@ -1,4 +1,5 @@
-//! Compact list of sorted axis spans: stripes, tiles, or parts of an index.
+//! Compact list of sorted spans of an axis (rows or columns), such as stripes, tiles, or index
+//! parts.
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
@@ -15,8 +16,8 @@ pub struct Pair {
     pub count: u32,
 }
 
-/// Disjoint, ascending axis spans, stored as runs of equal spans. A regular grid of any size takes
-/// only two pairs. The last pair marks the end of the last span.
+/// Disjoint, ascending spans of rows or columns, stored as runs of equal spans. A regular grid of
+/// any size takes only two pairs. The last pair marks the end of the last span.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AxisIndex {
     pairs: Vec<Pair>,

@@ -63,7 +63,7 @@ pub enum MergeStep {
         /// Chunk to store before anything references it, or `None` if an input tile is reused
         /// unchanged.
         chunk: Option<PackedObject>,
-        /// Cursor after this tile.
+        /// Cursor from which the merge can be resumed after this tile.
         cursor: MergeCursor,
     },
     /// The merge is finished.

@@ -1,4 +1,5 @@
-//! Merges one stripe from top to bottom, with only a few rows of tiles in memory at a time.
+//! Merges one stripe (range of columns) from top to bottom, with only a few rows of tiles in memory
+//! at a time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

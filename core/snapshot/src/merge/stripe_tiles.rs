@@ -1,4 +1,4 @@
-//! Finds the stored input tiles that overlap an output stripe.
+//! Finds the stored input tiles that overlap an output stripe (range of columns).
 
 use super::part::PlaceSize;
 use super::source::Source;

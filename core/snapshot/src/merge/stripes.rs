@@ -1,4 +1,4 @@
-//! Divides the columns of a merged level into stripes.
+//! Divides the columns of a merged level into stripes (column ranges whose cells share tiles).
 
 use std::collections::BTreeMap;
 

@@ -80,8 +80,8 @@ fn read_distinct_words(
     if words.is_empty() { Err(MALFORMED) } else { Ok(words) }
 }
 
-/// Joins words with single spaces and appends the resulting texts to `texts`. The argument
-/// specifies the number of words per text.
+/// Joins words with single spaces and appends the resulting texts to `texts`. `word_counts`
+/// contains the number of words in each text.
 fn join_words<'a>(
     mut words: impl Iterator<Item = &'a str>,
     word_counts: &[u32],
