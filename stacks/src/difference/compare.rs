@@ -12,8 +12,8 @@ use crate::constructs::{ListKind, ResourceType, Update, list_kind};
 /// Path segment of a set element.
 const SET_ELEMENT: &str = "-";
 
-/// Returns the changes between two versions of a resource. `resource_type` is `None` for types without a
-/// construct.
+/// Returns the changes between two versions of a resource. `resource_type` is `None` for types
+/// without a construct.
 pub(super) fn resource_changes(
     resource_type: Option<ResourceType>,
     old: &Value,

@@ -8,7 +8,8 @@
 //! 1. The index and the tiles are stored in the root.
 //! 2. The index is stored in the root; each tile is a chunk.
 //! 3. The index is a single part, stored as one chunk that the root references.
-//! 4. The index has many parts, each with the columns and rows of adjacent stripes. The part list, also called the column index, is stored in the root or in a separate chunk.
+//! 4. The index has many parts, each with the columns and rows of adjacent stripes. The part list,
+//!    also called the column index, is stored in the root or in a separate chunk.
 //! 5. If stripes are very tall, their rows are divided into parts as well.
 //!
 //! Reading a tile takes at most four reads after the root (part list, part, rows, tile), but
