@@ -1,4 +1,4 @@
-//! Describes operations briefly, for use in messages.
+//! Formats short descriptions of operations for messages.
 
 use std::collections::BTreeMap;
 
@@ -14,22 +14,22 @@ use cellar_sheet::operation::{
 
 use crate::table::escape;
 
-/// Maximum number of characters of a quoted text.
+/// Maximum length of a quoted text, in characters.
 const MAX_TEXT_CHARACTERS: usize = 40;
-/// Maximum number of phrases in a description, and of spans in a phrase.
+/// Maximum number of phrases per description, and of spans per phrase.
 const MAX_LISTED: usize = 4;
 
-/// The names of the sheets that are known so far.
+/// The sheet names known so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SheetNames(BTreeMap<SheetId, String>);
 
 impl SheetNames {
-    /// Returns the sheet names of a new spreadsheet.
+    /// Creates the sheet names of a new spreadsheet.
     pub(crate) fn of_new_spreadsheet() -> Self {
         Self(BTreeMap::from([(SheetId::FIRST, FIRST_SHEET_NAME.to_owned())]))
     }
 
-    /// Records the name of a sheet if the operation adds one.
+    /// Records the name of a sheet that the operation adds, if any.
     pub(crate) fn record_added(&mut self, operation: &Operation) {
         let (sheet, name) = match operation {
             Operation::AddSheet(add) => (add.sheet, &add.name),
@@ -39,14 +39,14 @@ impl SheetNames {
         self.0.insert(sheet, name.clone());
     }
 
-    /// Records the new name of a sheet if the operation renames one.
+    /// Records the new name of a sheet that the operation renames, if any.
     pub(crate) fn record_renamed(&mut self, operation: &Operation) {
         if let Operation::RenameSheet(rename) = operation {
             self.0.insert(rename.sheet, rename.name.clone());
         }
     }
 
-    /// Returns the name of a sheet in quotes, or `number 2` if its name is unknown.
+    /// Returns a sheet's name in quotes, or `number 2` if its name is unknown.
     fn name_or_number(&self, sheet: SheetId) -> String {
         match self.0.get(&sheet) {
             Some(name) => format!("`{}`", shorten(name)),
@@ -61,7 +61,7 @@ impl From<&SheetsReply> for SheetNames {
     }
 }
 
-/// Returns whether the description of an operation contains the current name of a sheet.
+/// Returns whether an operation's description contains the sheet's current name.
 pub(crate) fn needs_sheet_names(operation: &Operation) -> bool {
     match operation {
         Operation::RenameSheet(_) | Operation::DeleteSheet(_) => true,
@@ -70,13 +70,13 @@ pub(crate) fn needs_sheet_names(operation: &Operation) -> bool {
     }
 }
 
-/// Describes one operation, for example as `B2 = "new"`, `B2 cleared` or `3 cells B2:C3`.
+/// Describes one operation, such as `B2 = "new"`, `B2 cleared` or `3 cells B2:C3`.
 pub(crate) fn describe_operation(operation: &Operation) -> String {
     describe_operations(std::iter::once(operation), &SheetNames::default())
 }
 
-/// Describes several operations. All cells that are set share one phrase, and each other operation
-/// has its own phrase.
+/// Describes several operations: a single phrase for all cells that are set, and one phrase for
+/// each other operation.
 pub(crate) fn describe_operations<'a>(
     operations: impl Iterator<Item = &'a Operation>,
     names: &SheetNames,
@@ -158,8 +158,7 @@ fn describe_other(operation: &Operation, names: &SheetNames) -> String {
     }
 }
 
-/// Returns how many rows or columns an insertion adds. Rows and columns beyond the maximum size of
-/// a sheet are not added.
+/// Returns the number of rows or columns that an insertion adds, limited to the maximum sheet size.
 pub(crate) fn inserted_count(axis: Axis, insert: InsertBefore) -> u32 {
     let limit = match axis {
         Axis::Rows => MAX_ROWS,
@@ -168,13 +167,13 @@ pub(crate) fn inserted_count(axis: Axis, insert: InsertBefore) -> u32 {
     insert.count.min(limit.saturating_sub(insert.before))
 }
 
-/// Formats a count with its noun, for example `1 row` or `2 rows`.
+/// Formats a count with its noun, such as `1 row` or `2 rows`.
 fn count_of(count: u32, singular: &str) -> String {
     let suffix = if count == 1 { "" } else { "s" };
     format!("{} {singular}{suffix}", grouped(count as usize))
 }
 
-/// Returns the row number that users see, which starts at 1.
+/// Returns the one-based row number that is shown to users.
 fn row_number(row: u32) -> String {
     (u64::from(row) + 1).to_string()
 }
@@ -194,7 +193,7 @@ fn range_name(row_spans: &Spans, column_spans: &Spans) -> String {
     }
 }
 
-/// Returns the rectangle if each axis has exactly one span.
+/// Returns the rectangle if each axis has a single span.
 fn rectangle(row_spans: &Spans, column_spans: &Spans) -> Option<Rectangle> {
     if (row_spans.len(), column_spans.len()) != (1, 1) {
         return None;
@@ -215,7 +214,7 @@ fn column_list(spans: &Spans) -> String {
     list_spans(spans, column_name)
 }
 
-/// Formats a list of spans, for example `3`, `3:5` or `3:5, 9 and 7 more`.
+/// Formats a list of spans, such as `3`, `3:5` or `3:5, 9 and 7 more`.
 fn list_spans(spans: &Spans, name: fn(u32) -> String) -> String {
     let listed = spans.iter().take(MAX_LISTED).map(|span| match span.count {
         1 => name(span.first),
@@ -228,7 +227,7 @@ fn list_spans(spans: &Spans, name: fn(u32) -> String) -> String {
     }
 }
 
-/// Describes the edit of one cell.
+/// Describes a cell edit.
 fn describe_cell_edit(edit: &CellEdit) -> String {
     let name = CellName { row: edit.row, column: edit.column };
     match (&edit.value, &edit.formula, &edit.format) {
@@ -251,7 +250,7 @@ fn shorten(text: &str) -> String {
     format!("{}{ellipsis}", escape(&start))
 }
 
-/// Returns the smallest rectangle that contains all edits.
+/// Returns the bounding rectangle of all edits.
 fn bounding_rectangle(edits: &[&CellEdit]) -> Rectangle {
     let rows = || edits.iter().map(|edit| edit.row);
     let columns = || edits.iter().map(|edit| edit.column);

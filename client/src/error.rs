@@ -1,20 +1,20 @@
-//! Errors of requests to the API.
+//! Errors of API requests.
 
 use cellar_api::{wire::Problem, wire::ProblemKind};
 
-/// Error of a request to the API. No message contains the token.
+/// Error of an API request. Messages never contain the token.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ClientError {
-    /// The URL cannot be the URL of a Cellar API.
+    /// The URL cannot be a Cellar API URL.
     #[error("`{url}` is not the URL of a Cellar API: {why}")]
     #[diagnostic(
         code(cellar::invalid_url),
         help("write it like https://example.com or http://127.0.0.1:8080")
     )]
     InvalidUrl {
-        /// The invalid URL. Credentials are removed.
+        /// The invalid URL, without credentials.
         url: String,
-        /// Why the URL is invalid.
+        /// Reason why the URL is invalid.
         why: String,
     },
     /// The token is empty, too long or contains invalid characters.
@@ -27,7 +27,7 @@ pub enum ClientError {
         )
     )]
     InvalidToken {
-        /// Reason why the token is invalid. Does not contain the token.
+        /// Reason why the token is invalid, without the token itself.
         why: &'static str,
     },
     /// The token was not sent, because the connection is not encrypted.
@@ -37,7 +37,7 @@ pub enum ClientError {
         help("use https; http is allowed only on this machine, such as http://127.0.0.1:8080")
     )]
     ClearText {
-        /// The URL of the API.
+        /// API URL.
         url: String,
     },
     /// The HTTP client could not be created.
@@ -47,11 +47,11 @@ pub enum ClientError {
         help("check that the CA certificates of the system are installed")
     )]
     Setup {
-        /// The error that the HTTP library returned.
+        /// HTTP library error.
         why: String,
     },
-    /// The last attempt could not connect to the server. An earlier attempt may have reached the
-    /// server if `uncertain` is set.
+    /// The last attempt could not connect to the server. If `uncertain` is set, an earlier attempt
+    /// may have reached it.
     #[error("cannot connect to {url}: {why}")]
     #[diagnostic(
         code(cellar::unreachable),
@@ -61,9 +61,9 @@ pub enum ClientError {
         )
     )]
     Unreachable {
-        /// The URL of the request.
+        /// Request URL.
         url: String,
-        /// Error of the network.
+        /// Network error.
         why: String,
         /// Whether the server may have executed an earlier attempt.
         uncertain: bool,
@@ -75,7 +75,7 @@ pub enum ClientError {
         help("the server may be busy or starting; run the command again, which is safe")
     )]
     TimedOut {
-        /// The URL of the request.
+        /// Request URL.
         url: String,
         /// The timeout, in milliseconds.
         timeout_ms: u64,
@@ -84,20 +84,20 @@ pub enum ClientError {
     #[error("lost the connection to {url}: {why}")]
     #[diagnostic(code(cellar::connection_lost), help("run the command again, which is safe"))]
     ConnectionLost {
-        /// The URL of the request.
+        /// Request URL.
         url: String,
-        /// Error of the network.
+        /// Network error.
         why: String,
     },
     /// The server returned a problem document.
     #[error("{problem}")]
     #[diagnostic(code(cellar::problem))]
     Problem {
-        /// The problem document. Control characters are escaped.
+        /// The problem document, with control characters escaped.
         problem: Box<Problem>,
         /// Whether the server may have executed an earlier attempt.
         uncertain: bool,
-        /// Advice for the user, if available.
+        /// Hint for the user, if available.
         #[help]
         advice: Option<String>,
     },
@@ -105,53 +105,53 @@ pub enum ClientError {
     #[error("{url} returned status {status}: {excerpt}")]
     #[diagnostic(code(cellar::unexpected_status), help("check the URL with `cellar health`"))]
     UnexpectedStatus {
-        /// The URL of the request.
+        /// Request URL.
         url: String,
         /// HTTP status of the response.
         status: u16,
-        /// The beginning of the response body. Control characters are escaped.
+        /// Beginning of the response body, with control characters escaped.
         excerpt: String,
         /// Whether the server may have executed this attempt or an earlier one.
         uncertain: bool,
     },
-    /// The server returned a success status, but an unexpected body.
+    /// The server returned a success status with an unexpected body.
     #[error("unexpected reply from {url}: {why}")]
     #[diagnostic(
         code(cellar::not_understood),
         help("check the URL, and use the same version of cellar as the server")
     )]
     NotUnderstood {
-        /// The URL of the request.
+        /// Request URL.
         url: String,
-        /// Description of what is unexpected in the response.
+        /// Description of the unexpected response.
         why: String,
     },
-    /// The body of a large entry does not match the entry.
+    /// A large log entry's body does not match the entry.
     #[error("the body of a large entry from {url} is invalid: {why}")]
     #[diagnostic(
         code(cellar::wrong_object),
         help("run the command again; if the error persists, the stored object is damaged")
     )]
     WrongObject {
-        /// Origin of the object store.
+        /// Object store origin.
         url: String,
-        /// Why the body is invalid.
+        /// Reason why the body is invalid.
         why: String,
     },
-    /// The response is too large to come from a Cellar API.
+    /// The response exceeds the maximum length of a Cellar API response.
     #[error("the reply of {url} is longer than {max_bytes} bytes")]
     #[diagnostic(code(cellar::reply_too_large), help("check the URL"))]
     ReplyTooLarge {
-        /// The URL of the request.
+        /// Request URL.
         url: String,
-        /// The maximum size of a response, in bytes.
+        /// Maximum response length, in bytes.
         max_bytes: usize,
     },
 }
 
 impl ClientError {
-    /// Returns whether the server certainly did not execute the request: each attempt either did
-    /// not reach the server or was refused.
+    /// Returns whether it is certain that the server did not execute the request: each attempt
+    /// either did not reach the server or was refused.
     #[must_use]
     pub fn certainly_not_done(&self) -> bool {
         match self {
@@ -173,7 +173,7 @@ impl ClientError {
         }
     }
 
-    /// Returns whether a retry may succeed, because the server could not be reached or returned a
+    /// Returns whether a retry may succeed because the server was unreachable or returned a
     /// temporary error.
     #[must_use]
     pub fn is_offline(&self) -> bool {
@@ -185,7 +185,7 @@ impl ClientError {
         }
     }
 
-    /// Returns the kind of problem if the server returned a problem document.
+    /// Returns the problem kind if the server returned a problem document.
     #[must_use]
     pub fn problem_kind(&self) -> Option<ProblemKind> {
         match self {
@@ -195,7 +195,7 @@ impl ClientError {
     }
 }
 
-/// Returns advice for the user that the detail of the problem does not include.
+/// Returns a hint for the user that is not part of the problem's detail.
 pub(crate) fn advice(kind: ProblemKind) -> Option<String> {
     let advice = match kind {
         ProblemKind::Unauthorized => {

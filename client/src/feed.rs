@@ -1,9 +1,9 @@
-//! Follows the feed of all changes in a stack.
+//! Follows the change feed of all spreadsheets in a stack.
 //!
-//! Delivery is at least once: an item is delivered again if the process ended before its checkpoint was
-//! stored. The events of one stream are delivered in order and without gaps. [`subscribe`] requests the next
-//! page after all items of the previous one were handled, so that a slow handler never causes a backlog in
-//! memory.
+//! Delivery is at least once: an item is redelivered if the process ends before saving its
+//! checkpoint. Events of one stream are delivered in order and without gaps. [`subscribe`] requests
+//! the next page only after all items of the previous page were handled, so a slow handler never
+//! builds up a backlog in memory.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), cellar::feed::SubscribeError<std::io::Error>> {
@@ -40,11 +40,11 @@ use crate::client::random;
 use crate::files::{FileError, read_json, write_json};
 use crate::{Client, ClientError, FeedQuery};
 
-/// The position of a subscriber in the feed.
+/// A subscriber's progress in the change feed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeedProgress {
-    /// Feed generation that the checkpoint belongs to. `None` before the first page is read.
+    /// Feed generation of the checkpoint. `None` before the first page is read.
     #[serde(default, rename = "feed", skip_serializing_if = "Option::is_none")]
     pub generation: Option<String>,
     /// Checkpoint of the last handled item. `None` before the first page is read.
@@ -52,16 +52,16 @@ pub struct FeedProgress {
     pub checkpoint: Option<u64>,
 }
 
-/// Stores how far a subscriber has read.
+/// Persists a subscriber's progress.
 pub trait Checkpoints: Send {
-    /// Loads the stored progress. Returns the default if no progress was stored.
+    /// Loads the saved progress. Returns the default if there is none.
     ///
     /// # Errors
     ///
     /// Returns a [`FileError`] if the progress cannot be read.
     fn load(&mut self) -> Result<FeedProgress, FileError>;
 
-    /// Stores the progress durably.
+    /// Saves the progress durably.
     ///
     /// # Errors
     ///
@@ -69,14 +69,14 @@ pub trait Checkpoints: Send {
     fn store(&mut self, progress: &FeedProgress) -> Result<(), FileError>;
 }
 
-/// Stores the progress in a file. Writes are atomic.
+/// Saves the progress in a file with atomic writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileCheckpoints {
     path: PathBuf,
 }
 
 impl FileCheckpoints {
-    /// Uses the file at `path`. The first write creates the file.
+    /// Uses the file at `path`, which is created by the first write.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
@@ -95,7 +95,7 @@ impl Checkpoints for FileCheckpoints {
     }
 }
 
-/// Keeps the progress in memory. It is lost when the process ends.
+/// Keeps the progress in memory only.
 impl Checkpoints for FeedProgress {
     fn load(&mut self) -> Result<FeedProgress, FileError> {
         Ok(self.clone())
@@ -110,35 +110,35 @@ impl Checkpoints for FeedProgress {
 /// Options of [`subscribe`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Subscription {
-    /// Whether to include the payloads of events.
+    /// Whether to include event payloads.
     pub payloads: bool,
     /// Maximum number of items per request.
     pub limit: Option<u32>,
-    /// Whether to stop at the end of the feed. If unset, the subscription waits for new items.
+    /// Whether to stop at the end of the feed instead of waiting for new items.
     pub until_end: bool,
 }
 
-/// A feed item that was delivered to a subscriber.
+/// A feed item delivered to a subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivery<'a> {
     /// The feed item.
     pub item: &'a FeedItemView,
-    /// Time since the item was added to the feed, in milliseconds. Only accurate if the clocks of
-    /// the server and of this machine agree.
+    /// Time since the item was added to the feed, in milliseconds. Accurate only if the clocks of
+    /// the server and this machine are synchronized.
     pub lag_ms: u64,
 }
 
 /// Processes delivered feed items.
 pub trait Subscriber: Send {
-    /// Error type of [`Subscriber::handle`].
+    /// Error returned by [`Subscriber::handle`].
     type Error: Send;
 
-    /// Handles an item. After this method returns `Ok`, the item's checkpoint is stored. If the
-    /// process ends before that, the item is delivered again.
+    /// Handles an item. The item's checkpoint is saved after this method returns `Ok`. If the
+    /// process ends before that, the item is redelivered.
     ///
     /// # Errors
     ///
-    /// Any error ends the subscription. The next subscription delivers the item again.
+    /// Any error ends the subscription. The next subscription redelivers the item.
     fn handle(
         &mut self,
         delivery: Delivery<'_>,
@@ -148,8 +148,8 @@ pub trait Subscriber: Send {
 /// Error that ends a subscription.
 #[derive(Debug, thiserror::Error)]
 pub enum SubscribeError<E> {
-    /// The checkpoint belongs to an earlier generation of the feed, because the feed was rebuilt or
-    /// the stack was restored. The subscriber must read the feed from its beginning.
+    /// The checkpoint belongs to an earlier feed generation, because the feed was rebuilt or the
+    /// stack was restored. The subscriber must reread the feed from the beginning.
     #[error(
         "the checkpoint belongs to an earlier generation of the feed; read the feed from its beginning"
     )]
@@ -157,10 +157,10 @@ pub enum SubscribeError<E> {
     /// A request failed.
     #[error(transparent)]
     Client(ClientError),
-    /// The progress cannot be loaded or stored.
+    /// The progress cannot be loaded or saved.
     #[error(transparent)]
     Checkpoint(#[from] FileError),
-    /// The subscriber failed to handle an item. The next subscription delivers the item again.
+    /// The subscriber failed to handle an item. The next subscription redelivers it.
     #[error("the subscriber failed to handle an item: {0}")]
     Handler(E),
 }
@@ -174,13 +174,13 @@ impl<E> From<ClientError> for SubscribeError<E> {
     }
 }
 
-/// Delivers feed items after the stored checkpoint until the end of the feed, or until the future
-/// is dropped. Retries with backoff while the server is unreachable, unless
+/// Delivers feed items after the saved checkpoint until the end of the feed or until the future is
+/// dropped. Retries with backoff while the server is unreachable, unless
 /// [`Subscription::until_end`] is set.
 ///
 /// # Errors
 ///
-/// Returns a [`SubscribeError`] if the subscription fails. All items before the stored checkpoint
+/// Returns a [`SubscribeError`] if the subscription fails. All items before the saved checkpoint
 /// were handled.
 pub async fn subscribe<S: Subscriber>(
     client: &Client,
@@ -219,7 +219,7 @@ pub async fn subscribe<S: Subscriber>(
     }
 }
 
-/// Delivers the items of a page and stores the progress after each item.
+/// Delivers a page's items and saves the progress after each item.
 async fn deliver_page<S: Subscriber>(
     page: FeedReply,
     progress: &mut FeedProgress,
@@ -233,13 +233,12 @@ async fn deliver_page<S: Subscriber>(
         handled.map_err(SubscribeError::Handler)?;
         store_progress(progress, generation, item.checkpoint, checkpoints)?;
     }
-    // If a feed partition ends on this page, the page's checkpoint is later than that of its last
-    // item.
+    // If a feed partition ends on this page, the page's checkpoint is after the last item's
+    // checkpoint.
     Ok(store_progress(progress, generation, page.checkpoint, checkpoints)?)
 }
 
-/// Stores a checkpoint if it has changed. Stores nothing for an empty feed, because it has no
-/// generation.
+/// Saves a checkpoint if it has changed. No-op for an empty feed, which has no generation.
 fn store_progress(
     progress: &mut FeedProgress,
     generation: Option<&str>,

@@ -1,20 +1,20 @@
-//! Resolves the path of an output file. Follows symbolic links and distinguishes regular files from
-//! pipes and devices.
+//! Resolves an output path, following symbolic links and distinguishing regular files from pipes
+//! and devices.
 
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of symbolic links to follow. Linux has the same limit.
+/// Maximum number of symbolic links to follow, the same as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// The target of a path after all symbolic links were followed.
+/// Target of a path after following all symbolic links.
 pub(crate) enum FileTarget {
-    /// The target does not exist, but a file can be created at this path.
+    /// The target does not exist, but can be created at this path.
     Missing(PathBuf),
     /// A regular file.
     Regular(PathBuf, Metadata),
-    /// A pipe, device or other special file, which cannot be replaced.
+    /// A pipe, device or other special file that cannot be replaced.
     Special(PathBuf, Metadata),
 }
 
@@ -33,7 +33,7 @@ impl FileTarget {
             if !metadata.is_symlink() {
                 return Self::classify(path, metadata);
             }
-            // For an open pipe, the link in /proc does not contain a valid path.
+            // The /proc link of an open pipe does not contain a valid path.
             if let Ok(target) = path.metadata()
                 && !target.is_file()
             {
@@ -57,7 +57,7 @@ impl FileTarget {
     }
 }
 
-/// Returns the parent folder of a file. For a bare file name this is the working directory.
+/// Returns a file's parent directory, or the working directory for a bare file name.
 pub(crate) fn parent_folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -65,7 +65,7 @@ pub(crate) fn parent_folder(path: &Path) -> &Path {
     }
 }
 
-/// Makes renames in a folder durable, if the operating system supports this.
+/// Makes renames in a directory durable, if supported by the operating system.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

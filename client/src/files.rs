@@ -1,4 +1,4 @@
-//! Atomic writes and file locks for the profile and the other local state in `.cellar/`.
+//! Atomic writes and file locks for the profile and other local state in `.cellar/`.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -10,15 +10,15 @@ use serde::de::DeserializeOwned;
 use crate::file_target::{FileTarget, parent_folder, sync_folder};
 use crate::owner::UntrustedFile;
 
-/// Name of the folder for local state in a project directory.
+/// Name of the local state directory in a project directory.
 pub const STATE_FOLDER: &str = ".cellar";
-/// Maximum size of a state file, in bytes.
+/// Maximum length of a state file, in bytes.
 pub const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
-/// File mode of new folders in the state folder.
+/// File mode of new directories in the state directory.
 #[cfg(unix)]
 const PRIVATE_FOLDER_MODE: u32 = 0o700;
 
-/// Error for a file of the local state. The file was not changed.
+/// Error of a local state file. The file was not changed.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum FileError {
     /// The file cannot be read.
@@ -27,7 +27,7 @@ pub enum FileError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Error that the operating system returned.
+        /// Operating system error.
         source: io::Error,
     },
     /// The file cannot be written.
@@ -39,22 +39,22 @@ pub enum FileError {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// Error that the operating system returned.
+        /// Operating system error.
         source: io::Error,
     },
-    /// The file's contents are invalid.
+    /// The file is malformed.
     #[error("{} is invalid: {why}", path.display())]
     #[diagnostic(code(cellar::file_malformed))]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Reason why the contents are invalid.
+        /// Reason why the file is malformed.
         why: String,
-        /// What the user can do.
+        /// Hint for the user.
         #[help]
         advice: String,
     },
-    /// Another account owns the file or has write access, so its contents cannot be trusted.
+    /// Another user owns the file or can write to it, so its contents are untrusted.
     #[error("{} was not read: {untrusted}", path.display())]
     #[diagnostic(
         code(cellar::file_foreign),
@@ -66,7 +66,7 @@ pub enum FileError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// Reason why the file cannot be trusted.
+        /// Reason why the file is untrusted.
         untrusted: UntrustedFile,
     },
     /// Another process has locked the file.
@@ -81,8 +81,8 @@ pub enum FileError {
     },
 }
 
-/// Reads a JSON file. Returns `None` if the file does not exist. If the file is malformed, `advice`
-/// is the help text of the [`FileError::Malformed`].
+/// Reads a JSON file. Returns `None` if the file does not exist. `advice` is the help text of a
+/// [`FileError::Malformed`].
 ///
 /// # Errors
 ///
@@ -121,8 +121,8 @@ pub fn write_json(path: &Path, content: &impl Serialize) -> Result<(), FileError
 }
 
 /// Writes a file atomically and durably: `path` contains either the old or the new contents. On
-/// Unix, only the owner can read the file. If `path` is a symbolic link, its target is replaced and
-/// the link is kept. Creates missing folders.
+/// Unix, only the owner can read the file. If `path` is a symbolic link, its target is replaced.
+/// Creates missing directories.
 ///
 /// # Errors
 ///
@@ -139,8 +139,8 @@ pub fn write_private(path: &Path, content: &[u8]) -> Result<(), FileError> {
     sync_folder(folder).map_err(unwritable)
 }
 
-/// Resolves `path` by following symbolic links. Fails if the target is a pipe or a device, because
-/// these cannot be replaced.
+/// Resolves `path` by following symbolic links. Fails if the target is a pipe or device, which
+/// cannot be replaced.
 fn replaceable_target(path: &Path) -> io::Result<PathBuf> {
     match FileTarget::resolve(path)? {
         FileTarget::Missing(path) | FileTarget::Regular(path, _) => Ok(path),
@@ -151,16 +151,16 @@ fn replaceable_target(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Creates a folder and its missing parents. Folders in `.cellar/` may contain whole spreadsheets:
-/// on Unix they are created private, and a `.gitignore` excludes them from version control. The
-/// modes of existing folders are not changed.
+/// Creates a directory and its missing parents. Directories in `.cellar/` may contain whole
+/// spreadsheets: on Unix they are created private, and a `.gitignore` excludes them from version
+/// control. Existing directories keep their modes.
 pub(crate) fn create_folder(folder: &Path) -> Result<(), FileError> {
     let unwritable = |source| FileError::Unwritable { path: folder.to_owned(), source };
     let is_state = |folder: &&Path| folder.file_name().is_some_and(|name| name == STATE_FOLDER);
     let Some(state_folder) = folder.ancestors().find(is_state) else {
         return std::fs::create_dir_all(folder).map_err(unwritable);
     };
-    // Folders above `.cellar/` belong to the project and get the default mode.
+    // Directories above `.cellar/` belong to the project and get the default mode.
     if let Some(project_folder) = state_folder.parent() {
         std::fs::create_dir_all(project_folder).map_err(unwritable)?;
     }
@@ -168,7 +168,7 @@ pub(crate) fn create_folder(folder: &Path) -> Result<(), FileError> {
     create_gitignore(state_folder).map_err(unwritable)
 }
 
-/// Excludes the state folder from version control, because it contains tokens. An existing
+/// Excludes the state directory from version control, because it contains tokens. An existing
 /// `.gitignore` is not changed.
 fn create_gitignore(state_folder: &Path) -> io::Result<()> {
     let path = state_folder.join(".gitignore");
@@ -187,14 +187,14 @@ fn create_private_folders(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// A file lock that excludes other processes. Released when dropped or when the process ends.
+/// A file lock that excludes other processes. Released on drop or when the process ends.
 #[derive(Debug)]
 pub struct FileLock {
     file: File,
 }
 
 impl FileLock {
-    /// Locks the file and creates it if it is missing. Blocks the thread until the lock is free.
+    /// Locks the file, creating it if it is missing. Blocks the thread until the lock is available.
     ///
     /// # Errors
     ///
@@ -210,7 +210,7 @@ impl FileLock {
         }
     }
 
-    /// Locks the file without waiting, and creates it if it is missing.
+    /// Locks the file without blocking, creating it if it is missing.
     ///
     /// # Errors
     ///
@@ -233,8 +233,8 @@ impl FileLock {
         }
     }
 
-    /// Deletes the lock file and releases the lock. The empty file is kept if it cannot be deleted,
-    /// or if the system is not Unix.
+    /// Deletes the lock file and releases the lock. On systems other than Unix, or if the deletion
+    /// fails, an empty file is left behind.
     pub fn release_and_delete(self, path: &Path) {
         // Delete the file while it is locked. A process that has already opened it detects the
         // deletion with `is_still_at`.
@@ -250,8 +250,8 @@ impl FileLock {
     }
 }
 
-/// Returns whether an open file is still the file at `path`. If another process has deleted the
-/// file, a lock on the open file does not exclude processes that open `path` later.
+/// Returns whether an open file is still the file at `path`. If another process has deleted it,
+/// locking the open file does not exclude processes that open `path` later.
 #[cfg(unix)]
 fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
@@ -263,7 +263,7 @@ fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Always true, because lock files are only deleted on Unix.
+/// Always true, because lock files are deleted only on Unix.
 #[cfg(not(unix))]
 fn is_still_at(_file: &File, _path: &Path) -> io::Result<bool> {
     Ok(true)

@@ -1,13 +1,11 @@
-//! Groups the commands in `--help`. The flat list that clap prints is hard to read with thirty
-//! commands.
+//! Groups the commands in `--help`, because clap's flat list of thirty commands is hard to read.
 
 use std::fmt::Write as _;
 
-/// The heading of a group and the names of its commands.
+/// A group's heading and command names.
 pub type Group = (&'static str, &'static [&'static str]);
 
-/// Replaces clap's list of commands with one list per group. Commands that belong to no group are
-/// not listed.
+/// Replaces clap's command list with one list per group. Commands without a group are not listed.
 #[must_use]
 pub fn with_groups(command: clap::Command, groups: &[Group]) -> clap::Command {
     let name_lengths = groups.iter().flat_map(|(_, names)| *names).map(|name| name.len());
@@ -28,8 +26,8 @@ pub fn with_groups(command: clap::Command, groups: &[Group]) -> clap::Command {
     ))
 }
 
-/// Returns the visible commands that do not belong to exactly one group, and the names in groups
-/// that are not commands. Used by tests.
+/// Returns the visible commands that are not in exactly one group, and the group members that are
+/// not commands. Used by tests.
 #[must_use]
 pub fn ungrouped(command: &clap::Command, groups: &[Group]) -> Vec<String> {
     let named = || groups.iter().flat_map(|(_, names)| *names);

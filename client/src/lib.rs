@@ -1,15 +1,15 @@
-//! Client library of Cellar, and the `cellar` command line.
+//! Client library of Cellar and the `cellar` command-line tool.
 //!
-//! - [`Client`] sends requests to the HTTP API, with retries and limits on the size of replies.
-//! - [`profile`] reads and writes `.cellar/profile.json`, with the URL of the API and the token.
+//! - [`Client`] sends requests to the HTTP API, with retries and response size limits.
+//! - [`profile`] reads and writes `.cellar/profile.json`, with the API URL and the token.
 //! - [`editor`] makes edits that survive crashes and take effect exactly once.
 //! - [`live`] shows and edits a spreadsheet online or offline, and syncs it with the server.
-//! - [`feed`] follows the feed of all changes in a stack.
+//! - [`feed`] follows the change feed of all spreadsheets in a stack.
 //! - [`reader`] reads cells directly from snapshots, with a disk cache.
-//! - [`replay`] replays the edits of a fork onto a later position of its source.
+//! - [`replay`] replays a fork's edits onto a later position of its source.
 //! - [`import`] and [`export`] convert files of other programs to sheets and back.
 //! - [`table`] prints cells to a terminal and escapes control characters.
-//! - [`report`] prints errors, in the same form for all commands.
+//! - [`report`] prints errors in the same format for all commands.
 //! - [`cli`] is the `cellar` command.
 //!
 //! ```no_run

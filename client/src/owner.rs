@@ -1,44 +1,44 @@
-//! Checks that no other account can change a file before the file is trusted.
+//! Checks that no other user can change a file before its contents are trusted.
 
 use std::path::{Path, PathBuf};
 
 use crate::file_target::parent_folder;
 
-/// Reason why the contents of a file or folder cannot be trusted.
+/// Reason why a file or directory is untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UntrustedFile {
-    /// Another account owns the file or folder.
+    /// Another user owns the file or directory.
     #[error("{} belongs to another account (uid {owner})", path.display())]
     Owner {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
         /// User id of the owner.
         owner: u32,
     },
-    /// Other accounts can write to the file or folder.
+    /// Other users can write to the file or directory.
     #[error("other accounts can write to {} (mode {mode:o})", path.display())]
     Writable {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
-        /// Mode of the file or folder.
+        /// Mode of the file or directory.
         mode: u32,
     },
     /// The owner or mode could not be read.
     #[error("cannot determine the owner of {}: {why}", path.display())]
     Unknown {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
-        /// Error that the operating system returned.
+        /// Operating system error.
         why: String,
     },
 }
 
-/// Checks that only this account and root can change or replace a file or folder. The check
-/// includes the parent folder, and the target of a symbolic link with its parent folder.
+/// Checks that only this user and root can change or replace a file or directory. Also checks the
+/// parent directory and, for a symbolic link, the target and its parent directory.
 ///
 /// # Errors
 ///
-/// Returns an [`UntrustedFile`] if another account can change the file, or if its owner cannot be
+/// Returns an [`UntrustedFile`] if another user can change the file or if its owner cannot be
 /// determined.
 pub fn check_trusted(path: &Path) -> Result<(), UntrustedFile> {
     let target = path.canonicalize().map_err(|error| unknown_owner(path, &error))?;
@@ -62,7 +62,7 @@ fn check_single(path: &Path) -> Result<(), UntrustedFile> {
     ownership.check(path, metadata.is_dir(), own_uid, own_gid)
 }
 
-/// Accepts every file, because owners can only be read on Unix.
+/// Accepts every file, because owners can be read only on Unix.
 #[cfg(not(unix))]
 fn check_single(_path: &Path) -> Result<(), UntrustedFile> {
     Ok(())
@@ -79,13 +79,13 @@ const ROOT: u32 = 0;
 const WRITABLE_BY_GROUP: u32 = 0o020;
 #[cfg(unix)]
 const WRITABLE_BY_ALL: u32 = 0o002;
-/// Mode bit of a folder in which only a file's owner can delete or replace the file.
+/// Sticky bit: only a file's owner can delete or replace the file in such a directory.
 #[cfg(unix)]
 const STICKY: u32 = 0o1000;
 #[cfg(unix)]
 const PERMISSION_BITS: u32 = 0o7777;
 
-/// Owner, group and mode of a file or folder.
+/// Owner, group and mode of a file or directory.
 #[cfg(unix)]
 struct Ownership {
     owner: u32,
@@ -96,7 +96,7 @@ struct Ownership {
 #[cfg(unix)]
 impl Ownership {
     /// Checks that only `own_uid` and root can write. The group `own_gid` may also have write
-    /// access, because on most systems this group has no other members.
+    /// access, because it has no other members on most systems.
     fn check(
         &self,
         path: &Path,

@@ -1,8 +1,8 @@
-//! The profile stores the URL and token of the API, and the current spreadsheet.
+//! The profile stores the API URL, the token and the current spreadsheet.
 //!
-//! The profile is the file `.cellar/profile.json` in the working directory or the nearest parent
-//! directory that contains one. `synth deploy` creates the profile. `cellar` reads it and stores
-//! the current spreadsheet in it.
+//! The profile file is `.cellar/profile.json` in the working directory or in the nearest parent
+//! directory that contains one. `synth deploy` creates the profile; `cellar` reads it and saves the
+//! current spreadsheet in it.
 
 use std::path::{Path, PathBuf};
 
@@ -12,23 +12,23 @@ use serde::{Deserialize, Serialize};
 use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
 use crate::owner;
 
-/// File name of the profile, in the state folder.
+/// File name of the profile in the state directory.
 const FILE_NAME: &str = "profile.json";
 
-/// The contents of `.cellar/profile.json`.
+/// Contents of `.cellar/profile.json`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// URL of the API.
     pub url: String,
-    /// Stable name of the stack, which does not change when a local stack uses another port. Unsent
-    /// edits are stored under this name (see [`crate::Client::identity`]).
+    /// Stack name, which stays the same when a local stack uses another port. Unsent edits are
+    /// stored under this name (see [`crate::Client::identity`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<String>,
-    /// Name of the stack as shown in messages.
+    /// Stack name as shown in messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// Bearer token. `Debug` omits it, and the file mode protects it from other users.
+    /// Bearer token. Omitted by `Debug`, and protected from other users by the file mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     /// The current spreadsheet, used by commands without `-s`.
@@ -36,7 +36,7 @@ pub struct Profile {
     pub spreadsheet: Option<LogId>,
 }
 
-/// Compares two URLs. Ignores trailing slashes and surrounding spaces.
+/// Compares two URLs, ignoring trailing slashes and surrounding whitespace.
 #[must_use]
 pub fn is_same_url(left: &str, right: &str) -> bool {
     let normalise = |url: &str| url.trim().trim_end_matches('/').to_owned();
@@ -51,7 +51,7 @@ pub enum ProfileError {
     #[diagnostic(transparent)]
     File(#[from] FileError),
     /// The user passed a token without a URL. The token was not sent, because the profile's URL may
-    /// not be trustworthy.
+    /// be untrusted.
     #[error("refused to send the token to {url}, the URL in {}", path.display())]
     #[diagnostic(
         code(cellar::token_without_url),
@@ -61,7 +61,7 @@ pub enum ProfileError {
         )
     )]
     TokenWithoutUrl {
-        /// Path of the profile.
+        /// Profile path.
         path: PathBuf,
         /// URL in the profile.
         url: String,
@@ -82,19 +82,19 @@ impl std::fmt::Debug for Profile {
 }
 
 impl Profile {
-    /// Returns a profile with only a URL.
+    /// Creates a profile with only a URL.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         Self { url: url.into(), identity: None, stack: None, token: None, spreadsheet: None }
     }
 
     /// Finds the profile in `start_dir` or the nearest parent directory that contains one. Also
-    /// returns that directory, which [`Profile::save`] requires.
+    /// returns that directory, as required by [`Profile::save`].
     ///
     /// # Errors
     ///
     /// Returns a [`FileError`] if the nearest profile cannot be read, is malformed or can be
-    /// written by another account. An invalid profile is never skipped.
+    /// written by another user. An invalid profile is never skipped.
     pub fn find(start_dir: &Path) -> Result<Option<(PathBuf, Self)>, FileError> {
         for directory in start_dir.ancestors() {
             if let Some(profile) = Self::read(directory)? {
@@ -104,7 +104,7 @@ impl Profile {
         Ok(None)
     }
 
-    /// Reads the profile of `dir`. Does not search the parent directories.
+    /// Reads the profile in `dir` without searching parent directories.
     ///
     /// # Errors
     ///
@@ -116,8 +116,8 @@ impl Profile {
             Ok(false) => return Ok(None),
             Err(source) => return Err(FileError::Unreadable { path, source }),
         }
-        // Check the owner before opening the file: if another account has created a pipe at this
-        // path, reading it would block.
+        // Check the owner before opening the file: if another user has created a pipe at this path,
+        // reading would block.
         if let Err(untrusted) = owner::check_trusted(&path) {
             return Err(FileError::Foreign { path, untrusted });
         }
@@ -126,11 +126,11 @@ impl Profile {
         read_json(&path, advice)
     }
 
-    /// Finds the profile for a command. The command line or the environment may provide a URL and a
-    /// token.
+    /// Finds the profile for a command, which may also get a URL and a token from the command line
+    /// or the environment.
     ///
-    /// A profile may be part of a downloaded folder, so a token from the user is never sent to the
-    /// URL of a profile. If the user passes a URL, an untrusted profile is ignored.
+    /// A profile may be part of a downloaded directory, so a token from the user is never sent to a
+    /// profile's URL. If the user passes a URL, an untrusted profile is ignored.
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ impl Profile {
         write_json(&Self::path(dir), self)
     }
 
-    /// Returns the path of the profile in a directory.
+    /// Returns the profile path in a directory.
     #[must_use]
     pub fn path(dir: &Path) -> PathBuf {
         dir.join(STATE_FOLDER).join(FILE_NAME)

@@ -1,4 +1,4 @@
-//! Prints errors in the same format for all commands of Cellar.
+//! Prints errors in the same format for all Cellar commands.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -22,7 +22,7 @@ pub fn report(error: &dyn Diagnostic, json: bool) {
     } else {
         format_plain(error)
     };
-    // Ignore the failure: if stderr is closed, it cannot be reported anywhere.
+    // Ignore the failure: with stderr closed, there is nowhere to report it.
     let _ = writeln!(stderr, "{}", text.trim_end());
 }
 

@@ -1,9 +1,9 @@
-//! Detects whether another client deleted the sheet of an edit before the edit was committed.
+//! Detects whether another client deleted an edit's sheet before the edit was committed.
 //!
 //! The response to an edit does not report that its sheet was deleted. Whether a DeleteSheet
-//! deletes its sheet depends on the number of sheets, because the last sheet cannot be deleted. The
-//! client therefore checks the entries in the response for possible deletions, and asks the server
-//! only if it finds one.
+//! operation takes effect depends on the number of sheets, because the last sheet cannot be
+//! deleted. The client therefore checks the log entries in the response for possible deletions, and
+//! queries the server only if it finds one.
 
 use cellar_api::{wire::AppendReply, wire::EntryView, wire::MutationView, wire::SheetView};
 use cellar_base::identity::LogId;
@@ -16,7 +16,7 @@ use crate::{Client, ClientError};
 /// Maximum number of sheet names in an error message.
 const MAX_LISTED_SHEETS: usize = 10;
 
-/// Returns the sheet that must exist for an operation to have an effect.
+/// Returns the sheet that must exist for an operation to take effect.
 pub(crate) fn needed_sheet(operation: &Operation) -> Option<SheetId> {
     match operation {
         Operation::SetCells(set) => Some(set.sheet),
@@ -34,7 +34,7 @@ pub(crate) fn needed_sheet(operation: &Operation) -> Option<SheetId> {
     }
 }
 
-/// Returns the sheet that an operation deletes, or `None` if it deletes no sheet.
+/// Returns the sheet that an operation deletes, if any.
 pub(crate) fn deleted_sheet(operation: &Operation) -> Option<SheetId> {
     match operation {
         Operation::DeleteSheet(delete) => Some(delete.sheet),
@@ -43,9 +43,9 @@ pub(crate) fn deleted_sheet(operation: &Operation) -> Option<SheetId> {
     }
 }
 
-/// Returns the position of the last entry up to `until` that may delete `sheet`, or `None` if no
-/// entry can have deleted the sheet. If the response to the append does not contain all entries,
-/// returns `until`.
+/// Returns the position of the last log entry up to `until` that may delete `sheet`, or `None` if
+/// no entry can have deleted it. Returns `until` if the append response does not contain all
+/// entries.
 pub(crate) fn find_possible_deletion(
     reply: &AppendReply,
     sheet: SheetId,
@@ -63,8 +63,8 @@ pub(crate) fn find_possible_deletion(
     }
 }
 
-/// Asks the server whether a sheet is deleted at `position`. The sheet must have existed before.
-/// Sheet numbers are never reused: undoing a deletion adds a sheet with a new number.
+/// Queries the server for whether a sheet is deleted at `position`. The sheet must have existed
+/// before. Sheet numbers are never reused: undoing a deletion adds a sheet with a new number.
 pub(crate) async fn is_deleted_at(
     client: &Client,
     spreadsheet: LogId,
@@ -75,13 +75,13 @@ pub(crate) async fn is_deleted_at(
     Ok(reply.sheets.iter().all(|existing| existing.sheet != sheet))
 }
 
-/// Finds a sheet by name. Like the server, ignores upper and lower case.
+/// Finds a sheet by name, ignoring case like the server.
 pub(crate) fn find_sheet<'a>(sheets: &'a [SheetView], name: &str) -> Option<&'a SheetView> {
     let folded = name.to_lowercase();
     sheets.iter().find(|sheet| sheet.name.to_lowercase() == folded)
 }
 
-/// Formats the names of sheets for an error message.
+/// Formats sheet names for an error message.
 pub(crate) fn list_sheet_names(sheets: &[SheetView]) -> String {
     let mut names: Vec<String> =
         sheets.iter().take(MAX_LISTED_SHEETS).map(|sheet| escape(&sheet.name)).collect();

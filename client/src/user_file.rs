@@ -1,5 +1,5 @@
-//! Writes the output files of commands. Symbolic links are followed. Pipes and devices are written
-//! to, not replaced.
+//! Writes the output files of commands. Follows symbolic links, and writes to pipes and devices
+//! instead of replacing them.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek as _};
@@ -14,7 +14,7 @@ const NEW_FILE_MODE: u32 = 0o666;
 /// Reason why a file was not written. An existing regular file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum UserFileError<E> {
-    /// The file already exists, and the caller did not allow replacing it.
+    /// The file already exists, and the caller did not allow overwriting it.
     #[error("the file already exists")]
     Exists,
     /// A file operation failed.
@@ -25,8 +25,8 @@ pub enum UserFileError<E> {
     Content(E),
 }
 
-/// Returns whether writing to `path` destroys data, which is the case for a regular file or a disk.
-/// Writing to a pipe or a terminal destroys no data.
+/// Returns whether writing to `path` destroys data: `true` for a regular file or a disk, `false`
+/// for a pipe or a terminal.
 #[must_use]
 pub fn replaces_data(path: &Path) -> bool {
     match FileTarget::resolve(path) {
@@ -38,13 +38,13 @@ pub fn replaces_data(path: &Path) -> bool {
 
 /// Writes an output file.
 ///
-/// A regular file is replaced atomically and keeps its mode. If the path is a symbolic link, the
-/// target is written and the link is kept. For a pipe or device, the complete contents are produced
+/// A regular file is replaced atomically and keeps its mode. For a symbolic link, the target is
+/// replaced and the link is preserved. For a pipe or device, the complete contents are produced
 /// before anything is written.
 ///
 /// # Errors
 ///
-/// Returns [`UserFileError::Exists`] if the write would replace data and `replace` is not set.
+/// Returns [`UserFileError::Exists`] if the write would destroy data and `replace` is not set.
 /// Returns another variant if the file cannot be written or `write_contents` fails.
 pub fn write_user_file<T, E>(
     path: &Path,
@@ -75,8 +75,8 @@ fn is_disk(_metadata: &Metadata) -> bool {
     false
 }
 
-/// Writes a temporary file in the same folder and renames it to `path`. `existing` is the metadata
-/// of the file to replace. If `existing` is `None`, a file at `path` is an error.
+/// Writes a temporary file in the same directory and renames it to `path`. `existing` is the
+/// metadata of the file to replace; if it is `None`, a file at `path` is an error.
 fn write_atomically<T, E>(
     path: &Path,
     existing: Option<&Metadata>,
@@ -104,7 +104,7 @@ fn write_atomically<T, E>(
     Ok(written)
 }
 
-/// Writes to a pipe or device after the complete contents were produced.
+/// Writes to a pipe or device once the complete contents have been produced.
 fn write_through<T, E>(
     path: &Path,
     write_contents: impl FnOnce(&mut File) -> Result<T, E>,

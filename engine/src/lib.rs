@@ -1,5 +1,5 @@
-//! The engine consists of port traits and of async services. The services run the state machines of
-//! the core crates over the ports.
+//! The engine: port traits, and async services that run the core crates' state machines over the
+//! ports.
 //!
 //! The engine does not depend on DynamoDB or HTTP. Adapters implement the [`ports`], and every
 //! adapter passes the `contract` suite.

@@ -1,5 +1,4 @@
-//! Offloads and trims old segments. The work is idempotent and safe to run during appends and
-//! reads.
+//! Offloads and trims old segments. Idempotent, and safe to run during appends and reads.
 
 use std::sync::Arc;
 
@@ -21,16 +20,16 @@ use crate::ports::{BlobKey, Blobs, Clock, Entries, NewBlob, PortError, Retention
 use crate::retry::retried;
 use crate::sha256::sha256;
 
-/// Error of offloading or trimming a segment. No data is lost when it occurs.
+/// Error offloading or trimming a segment. No data is lost.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetentionError {
-    /// A request to the store failed.
+    /// A store request failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
     /// The segment cannot be encoded as one object.
     #[error("segment {segment} of {log} cannot be offloaded: {fault}")]
     Offload { log: LogId, segment: u32, fault: OffloadedFault },
-    /// The segment has gaps or no End Segment entry.
+    /// The segment has gaps or no End Segment (last entry).
     #[error("segment {segment} of {log} has gaps or no End Segment; it was not offloaded")]
     NotWhole { log: LogId, segment: u32 },
     /// The trim was refused.
@@ -42,11 +41,12 @@ pub enum RetentionError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedSegment {
     pub segment: Segment,
-    /// Number of entries of the segment, including trimmed entries.
+    /// Number of entries in the segment, including trimmed entries.
     pub entries: u64,
     /// Total size of the segment's entry bodies in the table, in bytes.
     pub body_bytes: u64,
-    /// Time when the segment was closed, in Unix seconds; `None` for the newest segment of a log.
+    /// Time when the segment was closed, in seconds since the Unix epoch; `None` for a log's latest
+    /// segment.
     pub ended_s: Option<u64>,
     pub plan: Plan,
 }
@@ -54,15 +54,15 @@ pub struct PlannedSegment {
 /// Result of offloading or trimming a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OffloadOutcome {
-    /// Key of the offloaded copy of the segment.
+    /// Key of the segment's offloaded copy.
     pub offloaded: Option<String>,
-    /// Size of the offloaded copy in bytes; `None` if this call did not write the copy.
+    /// Size of the offloaded copy in bytes, or `None` if this call did not write the copy.
     pub offloaded_bytes: Option<u64>,
-    /// Number of entries that were deleted from the table.
+    /// Number of entries deleted from the table.
     pub deleted: u64,
 }
 
-/// Offloads and trims segments over the ports.
+/// Offloads and trims segments.
 pub struct Offloader {
     entries: Arc<dyn Entries>,
     retention: Arc<dyn Retention>,
@@ -71,7 +71,7 @@ pub struct Offloader {
 }
 
 impl Offloader {
-    /// Creates an offloader that uses these ports.
+    /// Creates an offloader over these ports.
     #[must_use]
     pub fn new(
         entries: Arc<dyn Entries>,
@@ -94,6 +94,7 @@ impl Offloader {
     /// planned segment.
     ///
     /// # Errors
+    ///
     /// Returns [`RetentionError::Store`] if a request fails.
     pub async fn survey(
         &self,
@@ -134,8 +135,8 @@ impl Offloader {
             let plan_if = |is_trimmed| plan(segment, newest, closed_s, is_trimmed, now_s, policy);
             let plan = match plan_if(false) {
                 Plan::Keep(keep) => Plan::Keep(keep),
-                // Check for an earlier trim only if the segment would be trimmed: the check costs
-                // reads.
+                // Check for an earlier trim only if the segment would be trimmed, since the check
+                // costs reads.
                 Plan::Trim | Plan::OffloadAndTrim => plan_if(self.is_trimmed(segment).await?),
             };
             let last = self.retried(|| self.entries.last(segment.log, segment.num, false)).await?;
@@ -151,8 +152,8 @@ impl Offloader {
         Ok(())
     }
 
-    /// Returns whether a segment was already trimmed, so that only its first entry and its End
-    /// Segment entry are left.
+    /// Whether a segment was already trimmed, so that only its first entry and its End Segment
+    /// (last entry) remain.
     async fn is_trimmed(&self, segment: &Segment) -> Result<bool, RetentionError> {
         let Ok(first_position) = Position::new(segment.num, 0) else { return Ok(false) };
         let first = self.retried(|| self.entries.get(segment.log, first_position)).await?;
@@ -164,10 +165,11 @@ impl Offloader {
         Ok(rest.entries.len() <= 1)
     }
 
-    /// Executes the plan of a segment.
+    /// Executes a segment's plan.
     ///
     /// # Errors
-    /// Returns [`RetentionError`], which identifies the segment. The call can be repeated.
+    ///
+    /// Returns [`RetentionError`], which identifies the segment. The call may be retried.
     pub async fn execute(
         &self,
         planned: &PlannedSegment,
@@ -199,7 +201,7 @@ impl Offloader {
         Ok(OffloadOutcome { offloaded: Some(key), offloaded_bytes: Some(bytes), deleted })
     }
 
-    /// Packs a segment into an object and records the object's key. Returns the key and the size in
+    /// Packs a segment into an object and records the object key. Returns the key and the size in
     /// bytes.
     async fn offload(&self, segment: &Segment) -> Result<(String, u64), RetentionError> {
         let (log, num) = (segment.log, segment.num);

@@ -5,8 +5,8 @@ use cellar_base::limits::MAX_READ_ATTEMPTS;
 
 use crate::ports::{Clock, PortError};
 
-/// Runs an idempotent request. Repeats the request after a temporary failure, up to
-/// `MAX_READ_ATTEMPTS` attempts in total.
+/// Runs an idempotent request, retrying temporary failures up to `MAX_READ_ATTEMPTS` attempts in
+/// total.
 pub(crate) async fn retried<T, F>(clock: &dyn Clock, call: impl Fn() -> F) -> Result<T, PortError>
 where
     F: Future<Output = Result<T, PortError>>,

@@ -1,4 +1,4 @@
-//! The system clock and random numbers of the process.
+//! System clock and process-wide random numbers.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,6 +1,6 @@
-//! Measures the time and memory for reading a csv file with 10 million cells.
+//! Benchmarks time and memory for reading a csv file with 10 million cells.
 //!
-//! Run it with `cargo bench -p cellar-exchange [-- ROWS]`.
+//! Run with `cargo bench -p cellar-exchange [-- ROWS]`.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -75,7 +75,7 @@ fn write(file: &mut impl std::io::Write, rows: u64) -> std::io::Result<()> {
     file.flush()
 }
 
-/// Returns a pseudo-random number that depends only on the row.
+/// Returns a pseudo-random number derived from the row.
 fn mix(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -83,14 +83,14 @@ fn mix(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Returns the CPU time in seconds that this process has used so far (Linux only).
+/// Returns this process's CPU time in seconds (Linux only).
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<f64> = stat.split(' ').map(|field| field.parse().unwrap_or(0.0)).collect();
     (fields.get(13).unwrap_or(&0.0) + fields.get(14).unwrap_or(&0.0)) / 100.0
 }
 
-/// Returns the peak memory usage of this process (Linux only).
+/// Returns this process's peak memory usage (Linux only).
 fn peak() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM"));

@@ -1,6 +1,6 @@
-//! Measures the time and memory for writing and reading an xlsx file with a million cells.
+//! Benchmarks time and memory for writing and reading an xlsx file with a million cells.
 //!
-//! Run it with `cargo bench -p cellar-exchange --bench xlsx [-- ROWS]`.
+//! Run with `cargo bench -p cellar-exchange --bench xlsx [-- ROWS]`.
 
 use std::fs::File;
 use std::time::Instant;

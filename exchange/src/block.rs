@@ -1,4 +1,4 @@
-//! Blocks of rows from a file, stored by column like the levels of a snapshot.
+//! Row blocks of a file, stored by column like snapshot levels.
 
 use cellar_base::limits::{
     MAX_BLOCK_TEXT_BYTES, MAX_IMPORT_ROW_BYTES, MAX_TILE_CELLS, MAX_TILE_TEXT_BYTES,
@@ -6,20 +6,20 @@ use cellar_base::limits::{
 use cellar_sheet::cell::{GENERAL, Value};
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue, preview};
 
-/// A number of consecutive rows of a sheet.
+/// A block of consecutive rows of a sheet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Block {
-    /// The cells by row and column of the sheet. A text that is longer than `MAX_TILE_TEXT_BYTES`
-    /// is stored as a `TileValue::Long`, and its contents are in `long_texts`.
+    /// Cells by sheet row and column. Texts longer than `MAX_TILE_TEXT_BYTES` are stored as
+    /// `TileValue::Long`, with their contents in `long_texts`.
     pub tile: Tile,
-    /// The long texts, sorted by their rows in the file.
+    /// Long texts in row order.
     pub long_texts: Vec<LongBody>,
 }
 
 /// A text that is too long for a tile and is stored as a separate object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongBody {
-    /// BLAKE3 hash of the text, which is used as the name of the object.
+    /// BLAKE3 hash of the text, which names the object.
     pub hash: [u8; 32],
     pub text: String,
 }
@@ -27,23 +27,23 @@ pub struct LongBody {
 /// A cell of a block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockCell<'a> {
-    /// Row in the sheet, counted from 0.
+    /// Zero-based row in the sheet.
     pub row: u32,
-    /// Column in the sheet, counted from 0.
+    /// Zero-based column in the sheet.
     pub column: u32,
     pub value: Value,
-    /// Text of the formula, starting with `=`.
+    /// Formula text, starting with `=`.
     pub formula: Option<&'a str>,
     /// Number format, or `None` for `General`.
     pub format: Option<&'a str>,
 }
 
-/// Target size of a block. A block ends with the row in which one of the limits is reached.
+/// Target size of a block. The row that reaches one of the limits is the last row of the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockSize {
-    /// Number of rows including blank rows; at least one.
+    /// Number of rows, including blank rows; at least one.
     pub rows: u32,
-    /// Number of cells that have a value or a number format.
+    /// Number of cells with a value or a number format.
     pub cells: usize,
 }
 
@@ -54,8 +54,8 @@ impl Default for BlockSize {
 }
 
 impl Block {
-    /// Returns an iterator over the cells, row by row. Each text is copied; callers that can
-    /// process columns should use `tile` instead.
+    /// Iterates over the cells row by row, copying each text. Callers that can process columns
+    /// should use `tile` instead.
     pub fn cells(&self) -> impl Iterator<Item = BlockCell<'_>> {
         let mut cells: Vec<(u32, &TileColumn)> = Vec::new();
         for column in &self.tile.columns {
@@ -93,7 +93,7 @@ impl Block {
     }
 }
 
-/// Error: a row contains more than `MAX_IMPORT_ROW_BYTES` of text.
+/// Error for a row that contains more than `MAX_IMPORT_ROW_BYTES` of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RowTooLong;
 
@@ -106,9 +106,9 @@ pub(crate) struct BlockBuilder {
     first_row: Option<u32>,
     current_row: u32,
     cell_count: usize,
-    /// Number of bytes of text in the current block.
+    /// Text length of the current block, in bytes.
     text_bytes: usize,
-    /// Value of `text_bytes` when the current row was started.
+    /// Value of `text_bytes` at the start of the current row.
     row_start_bytes: usize,
 }
 
@@ -126,14 +126,14 @@ impl BlockBuilder {
         }
     }
 
-    /// Starts a row. The row must be below all previous rows.
+    /// Starts a row. Rows must be added from top to bottom.
     pub(crate) fn start_row(&mut self, row: u32) {
         self.first_row.get_or_insert(row);
         self.current_row = row;
         self.row_start_bytes = self.text_bytes;
     }
 
-    /// Returns whether the current block must be taken before `next_row` is started.
+    /// Returns whether the current block must be taken before `next_row` starts.
     pub(crate) fn is_full(&self, next_row: u32) -> bool {
         let first_row = self.first_row.unwrap_or(next_row);
         self.cell_count >= self.size.cells
@@ -156,8 +156,8 @@ impl BlockBuilder {
         let filled_columns = self.columns.iter_mut().filter(|column| !column.is_empty());
         let columns: Vec<TileColumn> = filled_columns
             .map(|column| {
-                // The new block gets the capacity of the current one, because consecutive blocks
-                // are usually of similar size.
+                // Allocate the capacity of the current block, because consecutive blocks are
+                // usually of similar size.
                 let next = column.with_same_capacity();
                 std::mem::replace(column, next)
             })
@@ -166,7 +166,7 @@ impl BlockBuilder {
         Some(Block { tile: Tile { columns }, long_texts })
     }
 
-    /// Adds a value that is not a text to the current row.
+    /// Adds a non-text value to the current row.
     pub(crate) fn push_value(&mut self, column: u32, value: TileValue) {
         let row = self.current_row;
         if let Some(target) = self.column_mut(column) {
@@ -194,8 +194,7 @@ impl BlockBuilder {
         Ok(())
     }
 
-    /// Adds the formula of a cell in the current row. The value of the cell must be added before
-    /// its formula.
+    /// Adds a cell's formula to the current row. The cell's value must be added first.
     pub(crate) fn push_formula(&mut self, column: u32, formula: &str) -> Result<(), RowTooLong> {
         self.count_text(formula)?;
         let row = self.current_row;
@@ -205,7 +204,7 @@ impl BlockBuilder {
         Ok(())
     }
 
-    /// Adds the number format of a cell in the current row. The format `General` is not stored.
+    /// Adds a cell's number format to the current row. `General` is not stored.
     pub(crate) fn push_format(&mut self, column: u32, format: &str) {
         if format == GENERAL {
             return;
@@ -226,7 +225,7 @@ impl BlockBuilder {
         if row_bytes > MAX_IMPORT_ROW_BYTES { Err(RowTooLong) } else { Ok(()) }
     }
 
-    /// Returns a column. Creates the column and the columns before it if they are missing.
+    /// Returns a column, creating it and any missing columns before it.
     fn column_mut(&mut self, column: u32) -> Option<&mut TileColumn> {
         let index = usize::try_from(column).ok()?;
         while self.columns.len() <= index {

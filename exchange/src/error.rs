@@ -1,5 +1,5 @@
-//! Errors of reading and writing files. Each message contains the position of the fault and
-//! suggests a correction.
+//! Read and write errors. Each message contains the position of the fault and a suggested
+//! correction.
 
 use std::io;
 
@@ -10,16 +10,16 @@ use cellar_base::limits::{
     MAX_WORKBOOK_STYLES, MAX_XLSX_CELLS, MAX_XLSX_UNPACKED_BYTES, MAX_XML_EVENT_BYTES,
 };
 
-/// Reason why a file could not be imported. Lines and columns are counted from 1.
+/// Reason why a file could not be imported. Lines and columns are one-based.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file cannot be read.
     #[error("the file cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// The file was changed between two passes over it.
+    /// The file changed between two passes.
     #[error("the file changed while it was read: import it again when no program writes to it")]
     Changed,
-    /// The file contains no text in any field.
+    /// Every field of the file is empty.
     #[error("the file is empty: it has no cells to import")]
     Empty,
     /// The file is a workbook, but was opened as csv.
@@ -30,17 +30,17 @@ pub enum ReadError {
         "the file is UTF-16, not UTF-8: convert it with iconv -f UTF-16 -t UTF-8 FILE > converted.csv"
     )]
     Utf16,
-    /// The file contains bytes that are not UTF-8.
+    /// The file is not valid UTF-8.
     #[error(
         "line {line}: invalid UTF-8 at byte {byte} of the file (from 0): convert it with iconv -f \
          LATIN1 -t UTF-8 FILE > converted.csv (or -f WINDOWS-1252 if Excel wrote the file)"
     )]
     NotUtf8 {
         line: u64,
-        /// Offset of the first invalid byte in the file, from 0.
+        /// Zero-based offset of the first invalid byte in the file.
         byte: u64,
     },
-    /// The delimiter in the options is not supported.
+    /// The configured delimiter is not supported.
     #[error("the delimiter must be an ASCII character other than a quote or a line end")]
     Delimiter,
     /// A quoted field has no closing quote.
@@ -81,7 +81,7 @@ pub enum ReadError {
         line: u64,
         column: u64,
     },
-    /// The text of a row is too long to be kept in memory.
+    /// The text of a row exceeds the memory limit.
     #[error(
         "line {line}: the row has more than {MAX_IMPORT_ROW_BYTES} bytes: split it into several \
          rows, or check for a missing quote"
@@ -103,15 +103,14 @@ pub enum ReadError {
         grouped(MAX_ROWS)
     )]
     TooManyRows { line: u64 },
-    /// The file is a workbook that could not be read.
+    /// The workbook could not be read.
     #[error(transparent)]
     InWorkbook(#[from] WorkbookError),
 }
 
 /// Reason why a workbook could not be read.
 ///
-/// `part` is the name of a file in the workbook, `sheet` is the name of a sheet, and `cell` is the
-/// name of a cell, such as `B2`.
+/// `part` names a file inside the workbook, `sheet` a sheet, and `cell` a cell, such as `B2`.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkbookError {
     /// The file is not a workbook.
@@ -120,7 +119,7 @@ pub enum WorkbookError {
          (UTF-8), and import the saved file"
     )]
     Unknown,
-    /// The file is an old binary workbook or an encrypted workbook. Both have the same container
+    /// The file is an old binary workbook or an encrypted workbook. Both use the same container
     /// format.
     #[error(
         "the file is an Excel 97-2003 (xls) or password-protected workbook: save it as xlsx without \
@@ -132,7 +131,7 @@ pub enum WorkbookError {
         "the workbook is protected with a password: save it without a password, and import the saved file"
     )]
     Encrypted,
-    /// The file is larger than allowed.
+    /// The file exceeds the size limit.
     #[error(
         "the workbook has {bytes} bytes, but at most {MAX_WORKBOOK_BYTES} are allowed: save its sheets \
          as csv, which has no size limit"
@@ -148,7 +147,7 @@ pub enum WorkbookError {
         "the workbook has more than {MAX_WORKBOOK_PARTS} parts: open it in Excel or LibreOffice, save it again, and import the saved file"
     )]
     TooManyParts,
-    /// The uncompressed contents are larger than allowed.
+    /// The uncompressed contents exceed the size limit.
     #[error(
         "the workbook has more than {MAX_XLSX_UNPACKED_BYTES} bytes of uncompressed contents: save its \
          sheets as csv, which has no size limit"
@@ -159,7 +158,7 @@ pub enum WorkbookError {
         "the workbook is damaged: the part `{part}` is missing; save it again, and import the saved file"
     )]
     MissingPart { part: String },
-    /// The contents of a part are invalid.
+    /// A part's contents are invalid.
     #[error(
         "part `{part}` of the workbook is damaged: {why}; save it again, and import the saved file"
     )]
@@ -177,13 +176,13 @@ pub enum WorkbookError {
         grouped(MAX_XLSX_CELLS)
     )]
     TooManyCells {
-        /// Name of the sheet in which the limit was exceeded.
+        /// Name of the sheet that exceeded the limit.
         sheet: String,
     },
     /// The workbook has more sheets than a spreadsheet can contain.
     #[error("the workbook has more than {MAX_SHEETS} sheets: split it into several workbooks")]
     TooManySheets,
-    /// The shared texts of all sheets are together too large.
+    /// The workbook's shared texts exceed the total size limit.
     #[error(
         "the shared texts of the workbook have more than {MAX_SHARED_TEXT_BYTES} bytes: save its \
          sheets as csv, which has no size limit"
@@ -201,11 +200,11 @@ pub enum WorkbookError {
         "the workbook has more than {MAX_WORKBOOK_STYLES} styles or shared formulas: save its sheets as csv"
     )]
     TooManyStyles,
-    /// The name of a cell is invalid, or the cell is outside of the largest sheet.
+    /// The cell name is invalid, or the cell is beyond the largest supported sheet.
     #[error("sheet `{sheet}`: invalid cell `{cell}`: the workbook is damaged or too large")]
     NoSuchCell {
         sheet: String,
-        /// The invalid name, or a description of the position.
+        /// The invalid cell name, or a description of the position.
         cell: String,
     },
     /// The cells of a sheet are not sorted by row and column.
@@ -230,7 +229,7 @@ pub enum WorkbookError {
          shorten it"
     )]
     RowTooLong { sheet: String, row: u64 },
-    /// The value of a cell does not match its declared type.
+    /// The cell's value does not match its declared type.
     #[error(
         "sheet `{sheet}`, cell {cell}: `{value}` is not {expected}: the workbook is damaged; save it again, and import the saved file"
     )]
@@ -243,16 +242,16 @@ pub enum WorkbookError {
     },
 }
 
-/// Reason why a file could not be written. Rows and columns are counted from 1.
+/// Reason why a file could not be written. Rows and columns are one-based.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The target file cannot be written.
     #[error("the file cannot be written: {0}")]
     Io(#[from] io::Error),
-    /// A cell does not follow the previous cell, or is outside of the declared columns.
+    /// A cell does not follow the previous cell, or is beyond the declared columns.
     #[error("cells must be written row by row, from left to right, within the declared columns")]
     OutOfOrder,
-    /// A cell is outside of the largest sheet that Excel supports.
+    /// A cell is beyond Excel's largest sheet.
     #[error(
         "sheet `{sheet}`: the sheet has a cell in row {row}, column {column}, but an Excel sheet has at \
          most 1,048,576 rows and 16,384 columns: export it as csv, which has no such limit"
@@ -267,13 +266,13 @@ pub enum WriteError {
         sheet: String,
         row: u64,
         column: u64,
-        /// Length of the text in UTF-16 code units, which Excel counts as characters.
+        /// Text length in UTF-16 code units, which Excel counts as characters.
         characters: usize,
     },
     /// The workbook has more number formats than Excel supports.
     #[error("the workbook has more number formats than Excel supports: export its sheets as csv")]
     TooManyFormats,
-    /// The library that writes workbooks returned an error.
+    /// The workbook writer library returned an error.
     #[error("the workbook cannot be written: {why}")]
     Workbook { why: String },
 }

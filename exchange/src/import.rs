@@ -1,18 +1,19 @@
-//! The interface for importing a file of any format.
+//! Format-independent interface for importing files.
 
 use crate::{Block, ReadError};
 
-/// A file that is being imported. The file is read on demand. To cancel the import, stop calling
+/// An import in progress, which reads the file on demand. To cancel the import, stop calling
 /// [`Import::next`].
 pub trait Import {
     /// Returns the next piece: for each sheet its start, followed by its blocks from top to bottom.
     /// Returns `None` after the whole file has been read.
     ///
-    /// A call does a bounded amount of work. The only exceptions are long parts of a workbook
-    /// without cells, where only the limit on uncompressed bytes ends the call.
+    /// Each call does a bounded amount of work. Only a long part of a workbook without cells can
+    /// exceed this bound, up to the limit on uncompressed bytes.
     ///
     /// # Errors
-    /// [`ReadError`]. After an error, the import returns no further pieces.
+    /// Returns a [`ReadError`] if the file cannot be read. After an error, the import returns no
+    /// further pieces.
     fn next(&mut self) -> Result<Option<Piece>, ReadError>;
 
     fn progress(&self) -> ImportProgress;
@@ -21,28 +22,28 @@ pub trait Import {
 /// A piece of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
-    /// The import is still analysing the file, and no new cells are available.
+    /// The import is still analysing the file; no new cells are available.
     Working,
-    /// A new sheet starts. The previous sheet is complete.
+    /// A new sheet starts, and the previous sheet is complete.
     Sheet(SheetStart),
     /// The next rows of the current sheet.
     Block(Block),
-    /// The current sheet is returned again from its first row. Discard the blocks of the sheet that
-    /// were returned before. Only csv files with
-    /// [`CsvOptions::sample_bytes`](crate::CsvOptions::sample_bytes) restart, and at most once.
+    /// The current sheet restarts from its first row. Discard the blocks of the sheet that were
+    /// returned before. Only csv files with
+    /// [`CsvOptions::sample_bytes`](crate::CsvOptions::sample_bytes) restart, at most once.
     Restart,
 }
 
 /// The start of a sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetStart {
-    /// Name of the sheet in the file, or `None` for csv.
+    /// Sheet name in the file, or `None` for csv.
     pub name: Option<String>,
     /// Whether the sheet is hidden.
     pub hidden: bool,
 }
 
-/// Progress of an import in bytes.
+/// Import progress in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ImportProgress {
     /// Number of bytes read so far. A csv file may be read twice.

@@ -1,4 +1,4 @@
-//! The cell type that writers accept.
+//! Cell type accepted by writers.
 
 use cellar_sheet::cell::Value;
 

@@ -1,11 +1,11 @@
-//! Sources of files. A source can be opened several times.
+//! File sources that can be opened several times.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 
-/// A file that can be opened several times. A csv file is read once to detect the types of columns
-/// and once to create the cells; of a workbook, several parts are read concurrently.
+/// A file that can be opened several times. A csv file is read once to detect column types and once
+/// to create cells; several parts of a workbook are open at the same time.
 pub trait Source {
     /// The type of an opened file.
     type Stream: Read;
@@ -13,13 +13,13 @@ pub trait Source {
     /// Opens the file for reading from its start.
     ///
     /// # Errors
-    /// The error of the operating system.
+    /// Returns the operating system's error.
     fn open(&self) -> io::Result<Self::Stream>;
 
-    /// Returns the length of the file in bytes.
+    /// Returns the file length in bytes.
     ///
     /// # Errors
-    /// The error of the operating system.
+    /// Returns the operating system's error.
     fn bytes(&self) -> io::Result<u64>;
 }
 

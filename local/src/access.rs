@@ -1,9 +1,9 @@
 //! Authenticates and authorizes requests to the local tables and queues. A request must be signed
-//! either with the operator's secret from the state folder, or with the secret of a function whose
-//! role permits the request. Requests from web pages are rejected.
+//! either with the operator's secret from the state directory, or with the secret of a function
+//! whose role permits the request. Requests from web pages are rejected.
 //!
-//! Without this check, any web page that is open in a browser on this machine could read and delete
-//! the stored data, because it only needs to know the port.
+//! Without this check, any web page open in a browser on this machine could read and delete the
+//! stored data, because it would only need to know the port.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,26 +31,26 @@ use crate::state::Credentials;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256 ";
 const DATE: &str = "x-amz-date";
-/// Headers that a signature must cover, so that it cannot be reused for another request. The body
-/// is always covered.
+/// Headers that a signature must cover to prevent its reuse for another request. The body is always
+/// covered.
 const REQUIRED_SIGNED_HEADERS: [&str; 3] = ["host", DATE, TARGET];
-/// Maximum difference between the time of a request and the local clock.
+/// Maximum clock skew between a request and the local clock.
 const MAX_SKEW: Duration = Duration::from_secs(15 * 60);
-/// Maximum length of a request, in bytes. DynamoDB has the same limit.
+/// Maximum request length in bytes. Matches DynamoDB's limit.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
 /// A service whose requests are checked.
 #[derive(Clone, Copy)]
 pub(crate) struct Service {
-    /// Name of the service in signatures.
+    /// Service name in the signature scope.
     pub(crate) name: &'static str,
-    /// Extracts the actions and resources of a request.
+    /// Extracts the requested actions and resources.
     pub(crate) parse: RequestParser,
-    /// Status of the response if the role of the caller does not permit the request.
+    /// Response status if the caller's role does not permit the request.
     pub(crate) denied_status: StatusCode,
 }
 
-/// Checks the requests to one server.
+/// Request checks of one server.
 #[derive(Clone)]
 pub(crate) struct Access {
     service: Service,
@@ -77,8 +77,8 @@ const WRONG_TIME: AuthError = (
 );
 const WRONG_SIGNATURE: AuthError =
     ("InvalidSignatureException", "The signature does not match the request");
-/// Serves a service on a free port until the returned server is dropped. Requests need a known key
-/// and permission.
+/// Serves a service on a free port until the returned server is dropped. Requests must be signed
+/// with a known key and permitted by the caller's role.
 pub(crate) async fn serve_guarded(
     what: &'static str,
     service: Service,
@@ -88,7 +88,7 @@ pub(crate) async fn serve_guarded(
     ServerThread::start(what, async move |listener, stopped: Stopped| {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         let access = Access::new(service, address, roles);
-        // The guard has already limited the body's length.
+        // The guard has already limited the body length.
         let router = router
             .layer(DefaultBodyLimit::disable())
             .layer(from_fn_with_state(access, Access::guard));
@@ -99,13 +99,13 @@ pub(crate) async fn serve_guarded(
 }
 
 impl Access {
-    /// Creates the checks for a server of `service` at `address`.
+    /// Creates the request checks for a server of `service` at `address`.
     pub(crate) fn new(service: Service, address: SocketAddr, roles: Arc<Roles>) -> Self {
         let hosts = [address.to_string(), format!("localhost:{}", address.port())];
         Self { service, hosts: Arc::new(hosts), roles }
     }
 
-    /// Middleware that forwards permitted requests and responds to all others with an error.
+    /// Middleware that forwards permitted requests and rejects all others.
     pub(crate) async fn guard(
         State(access): State<Self>,
         request: Request,
@@ -129,16 +129,15 @@ impl Access {
         next.run(Request::from_parts(parts, Body::from(body))).await
     }
 
-    /// Returns an error response if the role of the caller does not permit the request. The
-    /// operator has all permissions.
+    /// Returns an error response if the caller's role does not permit the request. The operator has
+    /// all permissions.
     fn authorize(&self, caller: Caller, headers: &HeaderMap, body: &[u8]) -> Option<Response> {
         if caller == Caller::Operator {
             return None;
         }
         let requests = match (self.service.parse)(headers, body) {
             Ok(requests) => requests,
-            // Reject requests that cannot be parsed, because the service might parse them
-            // differently.
+            // Reject malformed requests, because the service might parse them differently.
             Err(why) => {
                 return Some(error(StatusCode::BAD_REQUEST, "SerializationException", &why));
             }
@@ -148,8 +147,8 @@ impl Access {
         Some(error(self.service.denied_status, "AccessDeniedException", &why))
     }
 
-    /// Checks the headers that do not depend on the body. A page on a domain that resolves to
-    /// 127.0.0.1 (DNS rebinding) sends no `Origin`, but sends its own domain as `Host`.
+    /// Checks the headers other than the signature. A page on a domain that resolves to 127.0.0.1
+    /// (DNS rebinding) sends no `Origin`, but sends its own domain as `Host`.
     fn check_sender(&self, headers: &HeaderMap) -> Result<(), AuthError> {
         if headers.contains_key(ORIGIN) {
             return Err(FROM_A_PAGE);
@@ -162,8 +161,7 @@ impl Access {
         self.roles.signer(authorization.access_key).ok_or(OTHER_KEY).map(drop)
     }
 
-    /// Computes the signature with the claimed key, compares it with the signature of the request
-    /// and returns the owner of the key.
+    /// Verifies a request's signature with the claimed access key and returns the key's owner.
     fn check_signature(
         &self,
         parts: &Parts,
@@ -190,7 +188,7 @@ impl Access {
         }
     }
 
-    /// Returns the signature of a request. Returns `None` if the request cannot be signed.
+    /// Returns a request's signature, or `None` if the request cannot be signed.
     fn sign(
         &self,
         parts: &Parts,
@@ -201,8 +199,7 @@ impl Access {
         let Credentials { access_key, secret_key } = signer.credentials;
         let identity =
             SigningCredentials::new(access_key, secret_key, None, None, "state folder").into();
-        // No client repeats a header, so repeated headers do not have to be joined as the sender
-        // joined them.
+        // Clients never repeat a header, so repeated headers need not be joined.
         let headers =
             signed_headers.iter().map(|name| Some((*name, single_header(&parts.headers, name)?)));
         let headers: Vec<(&str, &str)> = headers.collect::<Option<_>>()?;
@@ -229,14 +226,14 @@ impl Access {
     }
 }
 
-/// The key, region and time of a signature.
+/// Key, region and time of a signature.
 struct Signer<'a> {
     credentials: &'a Credentials,
     region: &'a str,
     time: SystemTime,
 }
 
-/// The fields of an `Authorization` header with signature version 4.
+/// Fields of an AWS Signature Version 4 `Authorization` header.
 struct Authorization<'a> {
     access_key: &'a str,
     region: &'a str,
@@ -251,7 +248,7 @@ impl<'a> Authorization<'a> {
             let mut fields = fields.split(',').filter_map(|field| field.trim().split_once('='));
             fields.find(|(found, _)| *found == name).map(|(_, value)| value)
         };
-        // `KEY/DAY/REGION/SERVICE/aws4_request`. A wrong day or service results in a different
+        // The format is `KEY/DAY/REGION/SERVICE/aws4_request`. A wrong day or service changes the
         // signature.
         let mut credential = field("Credential")?.split('/');
         let (access_key, _day, region) =
@@ -261,14 +258,14 @@ impl<'a> Authorization<'a> {
     }
 }
 
-/// Returns the value of a header that occurs exactly once.
+/// Returns the value of a header that must occur exactly once.
 fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let (value, None) = (values.next()?, values.next()) else { return None };
     value.to_str().ok()
 }
 
-/// Parses a time such as `20261121T080000Z`.
+/// Parses a timestamp such as `20261121T080000Z`.
 fn parse_time(text: &str) -> Option<SystemTime> {
     let (date, time) = text.split_once('T')?;
     let (year, month, day) = (date.get(..4)?, date.get(4..6)?, date.get(6..)?);
@@ -282,7 +279,7 @@ fn is_equal_in_constant_time(left: &str, right: &str) -> bool {
     left.as_bytes().ct_eq(right.as_bytes()).into()
 }
 
-/// Returns status 403. The response has no CORS headers, so that a web page cannot read it.
+/// Responds with status 403 and without CORS headers, so that a web page cannot read the response.
 fn forbidden((code, message): AuthError) -> Response {
     error(StatusCode::FORBIDDEN, code, message)
 }

@@ -1,17 +1,17 @@
-//! The AWS JSON 1.0 protocol. A header contains the operation, and the body is JSON.
+//! The AWS JSON 1.0 protocol, with the operation in a header and a JSON body.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::json;
 
-/// Header that contains the name of the operation.
+/// Header with the operation name.
 pub(crate) const TARGET: &str = "x-amz-target";
 /// Media type of bodies.
 pub(crate) const JSON: &str = "application/x-amz-json-1.0";
 
-/// Returns the operation of a request without the `prefix` of the service. Returns the empty string
-/// if the header is missing or has another prefix.
+/// Returns a request's operation without the service's `prefix`, or the empty string if the header
+/// is missing or has another prefix.
 pub(crate) fn operation<'a>(headers: &'a HeaderMap, prefix: &str) -> &'a str {
     let target = headers.get(TARGET).and_then(|target| target.to_str().ok());
     target.and_then(|target| target.strip_prefix(prefix)).unwrap_or_default()

@@ -35,27 +35,27 @@ use crate::state::{Credentials, Endpoints, Lock, Running, SnapshotEndpoints, Sta
 use crate::store::EventStore;
 use crate::{cors, serving, tables};
 
-/// Maximum time to wait until the event sources have stopped.
+/// Timeout for stopping the event sources.
 const SOURCES_END: Duration = Duration::from_secs(3);
 const STOP_POLL: Duration = Duration::from_millis(200);
 
-/// Settings of a local stack that are not part of the template.
+/// Local stack settings that are not part of the template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Name of the stack.
     pub stack: String,
-    /// Port on 127.0.0.1. If 0, a free port is selected.
+    /// Port on 127.0.0.1, or 0 to select a free port.
     pub port: u16,
 }
 
 /// Dependencies that tests may replace.
 #[derive(Clone)]
 pub struct Ports {
-    /// Clock that queues, event sources and object expiry use.
+    /// Clock for queues, event sources and object expiry.
     pub clock: Arc<dyn Clock>,
-    /// Storage for the tags of uploads. The default is the local bucket.
+    /// Tag storage for uploads. Defaults to the local bucket.
     pub pending_tags: Option<Arc<dyn PendingTags>>,
-    /// Builds snapshots. If `None`, snapshot jobs stay in the queue.
+    /// Snapshot builder. If `None`, snapshot jobs stay in the queue.
     pub snapshot_builder: Option<MakeBuilder>,
 }
 
@@ -67,8 +67,8 @@ impl Default for Ports {
     }
 }
 
-/// A local stack whose tables exist and whose port is bound. Call [`LocalCloud::serve`] to run the
-/// stack.
+/// A local stack that is ready to serve: its tables exist and its port is bound. Call
+/// [`LocalCloud::serve`] to run the stack.
 #[derive(Debug)]
 pub struct LocalCloud {
     listener: TcpListener,
@@ -81,7 +81,7 @@ pub struct LocalCloud {
     credentials: Credentials,
     roles: Arc<Roles>,
     queues: Queues,
-    // Fields are dropped in this order: event sources and servers stop before the lock is released.
+    // Fields drop in this order: event sources and servers stop before the lock is released.
     sources: EventSources,
     pokes: Arc<LocalPokes>,
     database: ServerThread,
@@ -91,13 +91,12 @@ pub struct LocalCloud {
 }
 
 impl LocalCloud {
-    /// Creates the resources of the template in the state folder, or opens existing ones.
+    /// Creates the template's resources in the state directory, or opens existing ones.
     ///
     /// # Errors
     ///
-    /// Returns a [`LocalError`] if the folder is in use or damaged, if the port is in use, or if
-    /// the template contains something that the local stack does not support. Stored data is then
-    /// unchanged.
+    /// Returns a [`LocalError`] if the directory is in use or damaged, if the port is in use, or if
+    /// the template uses an unsupported feature. Stored data is left unchanged.
     pub async fn start(
         template: &Template,
         folder: &StateFolder,
@@ -178,56 +177,56 @@ impl LocalCloud {
         })
     }
 
-    /// Returns the URL of the API, with a trailing slash.
+    /// Returns the API URL with a trailing slash.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Returns the settings that the template gives to the API function.
+    /// Returns the API function's settings from the template.
     #[must_use]
     pub fn settings(&self) -> &ApiSettings {
         &self.settings
     }
 
-    /// Returns the endpoint of the embedded DynamoDB.
+    /// Returns the embedded DynamoDB's endpoint.
     #[must_use]
     pub fn database_url(&self) -> String {
         self.database.url()
     }
 
-    /// Returns the endpoint of the embedded S3. Bucket names are part of the path.
+    /// Returns the embedded S3's endpoint. Bucket names are part of the path.
     #[must_use]
     pub fn buckets_url(&self) -> String {
         self.buckets.url()
     }
 
-    /// Returns the endpoint of the queues, which implements the SQS protocol.
+    /// Returns the embedded SQS endpoint.
     #[must_use]
     pub fn queues_url(&self) -> String {
         self.queue_server.url()
     }
 
-    /// Returns the access key and the secret key of the operator. They grant all permissions on the
-    /// embedded DynamoDB, SQS and S3.
+    /// Returns the operator's access key and secret key, with full access to the embedded DynamoDB,
+    /// SQS and S3.
     #[must_use]
     pub fn credentials(&self) -> (&str, &str) {
         (&self.credentials.access_key, &self.credentials.secret_key)
     }
 
-    /// Returns the roles of the functions.
+    /// Returns the functions' roles.
     #[must_use]
     pub fn roles(&self) -> &Arc<Roles> {
         &self.roles
     }
 
-    /// Returns the meter for the resources that the API consumes.
+    /// Returns the meter for resources consumed by the API.
     #[must_use]
     pub fn meter(&self) -> &Arc<Meter> {
         &self.meter
     }
 
-    /// Returns the memory budgets of the API for request bodies.
+    /// Returns the API's memory budgets for request bodies.
     #[must_use]
     pub fn body_budget(&self) -> &Arc<BodyBudget> {
         &self.body_budget
@@ -239,8 +238,8 @@ impl LocalCloud {
         self.queues.get(logical_id).cloned()
     }
 
-    /// Serves until `shutdown` resolves, or until a stop is requested through the state folder
-    /// ([`StateFolder::request_stop`]). Requests in progress are completed.
+    /// Serves until `shutdown` resolves or a stop is requested through the state directory
+    /// ([`StateFolder::request_stop`]). In-flight requests are completed.
     pub async fn serve(self, shutdown: impl Future<Output = ()> + Send + 'static) {
         let (folder, pokes) = (self.folder.clone(), self.pokes);
         let end = async move {
@@ -248,7 +247,7 @@ impl LocalCloud {
                 () = shutdown => {}
                 () = wait_for_stop_request(&folder) => {}
             }
-            // End the poke streams, because the server waits for open responses.
+            // End the poke streams first, because the server waits for open responses.
             pokes.end();
         };
         let (stop, stopped) = watch::channel(false);
@@ -257,8 +256,8 @@ impl LocalCloud {
         let notify = move |request, next| notify_sources(written.clone(), request, next);
         serving::serve(self.listener, self.router.layer(from_fn(notify)), end).await;
         stop.send_replace(true);
-        // Each source stops between two invocations. An invocation that takes too long is aborted,
-        // and its records are processed again after the next start.
+        // Each event source stops between two invocations. An invocation that exceeds the timeout
+        // is aborted, and its records are processed again after the next start.
         let all_stopped = async { while sources.join_next().await.is_some() {} };
         if tokio::time::timeout(SOURCES_END, all_stopped).await.is_err() {
             sources.shutdown().await;
@@ -266,7 +265,7 @@ impl LocalCloud {
     }
 }
 
-/// The servers of the embedded services.
+/// Servers of the embedded services.
 struct Servers<'a> {
     database: &'a ServerThread,
     buckets: &'a ServerThread,
@@ -303,7 +302,7 @@ async fn notify_sources(written: watch::Sender<()>, request: Request, next: Next
     response
 }
 
-/// Opens the queues of the template, and creates the event sources with `services` and `database`.
+/// Opens the template's queues, and creates the event sources with `services` and `database`.
 fn open_event_sources(
     template: &Template,
     names: &Names<'_>,

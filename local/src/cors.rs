@@ -1,4 +1,4 @@
-//! Builds CORS layers for function URLs and buckets from the properties in the template.
+//! Builds CORS layers from the template's function URL and bucket properties.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use axum::http::{HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use tower_http::cors::CorsLayer;
 
-/// Names of the fields of a CORS property.
+/// Field names of a CORS property.
 struct FieldNames {
     origins: &'static str,
     methods: &'static str,
@@ -28,7 +28,7 @@ const BUCKET: FieldNames = FieldNames {
     exposed_headers: "ExposedHeaders",
 };
 
-/// Builds the layer for the `Cors` property of a function URL.
+/// Builds the layer for a function URL's `Cors` property.
 pub(crate) fn function_url_layer(cors: &Value) -> CorsLayer {
     build_layer(cors, &FUNCTION_URL)
 }
@@ -48,7 +48,7 @@ fn build_layer(cors: &Value, names: &FieldNames) -> CorsLayer {
         .max_age(Duration::from_secs(max_age_s))
 }
 
-/// Parses a list of strings. Skips values that cannot be parsed.
+/// Parses a list of strings, skipping malformed values.
 fn parse_list<T: std::str::FromStr>(cors: &Value, field: &str) -> Vec<T> {
     let values = cors.get(field).and_then(Value::as_array);
     let texts = values.into_iter().flatten().filter_map(Value::as_str);

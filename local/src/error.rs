@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use cellar_runtime::settings::SettingsError;
 use cellar_stacks::template::ResolveError;
 
-/// Error when the local stack is started or run.
+/// Error while starting or running the local stack.
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
-    /// Another process uses the state folder.
+    /// Another process uses the state directory.
     #[error("a local stack is already running on {}{}", folder.display(), format_location(url.as_deref()))]
     AlreadyRunning {
         /// The state folder.
@@ -17,19 +17,19 @@ pub enum LocalError {
         /// URL of the running stack, if known.
         url: Option<String>,
     },
-    /// Another program uses the port.
+    /// The port is in use by another program.
     #[error("port {port} on 127.0.0.1 is used by another program")]
     PortInUse { port: u16 },
-    /// A file cannot be read or written.
+    /// Reading or writing a file failed.
     #[error("cannot {what} {}: {source}", path.display())]
     File {
-        /// Verb that describes the attempted operation.
+        /// Verb for the attempted operation.
         what: &'static str,
         /// Path of the file.
         path: PathBuf,
         source: io::Error,
     },
-    /// The state folder or a part of it is a symbolic link, so its data is stored elsewhere.
+    /// The state directory or a part of it is a symbolic link, so its data is stored elsewhere.
     #[error(
         "nothing was deleted: {} is a link to {}; deleting the link would not delete the data",
         link.display(),
@@ -38,73 +38,73 @@ pub enum LocalError {
     Linked {
         /// Path of the link.
         link: PathBuf,
-        /// Path that the link points to.
+        /// Target of the link.
         target: PathBuf,
     },
-    /// The state folder is incomplete or inconsistent.
+    /// The state directory is incomplete or inconsistent.
     #[error("the state in {} is damaged: {why}", path.display())]
     Damaged {
         /// The damaged file.
         path: PathBuf,
         why: String,
     },
-    /// A later version of Cellar wrote the state folder.
+    /// The state directory was written by a later version of Cellar.
     #[error("the state in {} was written by a later version of Cellar (layout {version})", path.display())]
     LaterVersion {
-        /// The file with the version.
+        /// File that contains the version.
         path: PathBuf,
-        /// Version of the folder's layout.
+        /// Layout version of the state directory.
         version: u32,
     },
-    /// The state folder belongs to another stack.
+    /// The state directory belongs to another stack.
     #[error("the state in {} belongs to the stack `{theirs}`, not `{ours}`", folder.display())]
     OtherStack {
         /// The state folder.
         folder: PathBuf,
-        /// Name of the stack that the folder belongs to.
+        /// Name of the stack that owns the directory.
         theirs: String,
         /// Name of the stack that is being started.
         ours: String,
     },
-    /// The key of an existing table differs from the key in the template.
+    /// The key of an existing table differs from the template.
     #[error("the key of the existing table {table} differs from the key in the template")]
     TableDiffers {
         /// Name of the table.
         table: String,
     },
-    /// A table that was created earlier is missing.
+    /// A previously created table is missing.
     #[error("the table {table} is missing from the database")]
     TableMissing {
         /// Name of the table.
         table: String,
     },
-    /// A bucket that was created earlier is missing.
+    /// A previously created bucket is missing.
     #[error("the bucket {bucket} is missing from the state folder")]
     BucketMissing {
         /// Name of the bucket.
         bucket: String,
     },
-    /// A resource has a property that the local stack does not support.
+    /// A resource property is not supported by the local stack.
     #[error("the template cannot run locally: {logical_id}: {why}")]
     Template {
         /// Logical id of the resource.
         logical_id: String,
         why: String,
     },
-    /// A value of the template cannot be resolved.
+    /// A template value cannot be resolved.
     #[error("the template cannot run locally: {0}")]
     Resolve(#[from] ResolveError),
-    /// A filter of an event source is invalid or not supported.
+    /// An event source filter is invalid or unsupported.
     #[error("the template cannot run locally: {logical_id}: {source}")]
     Filter {
         /// Logical id of the event source.
         logical_id: String,
         source: FilterError,
     },
-    /// The environment variables of a function are missing or invalid.
+    /// A function's environment variables are missing or invalid.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A server of the process cannot start.
+    /// An embedded server cannot start.
     #[error("{what} failed: {why}")]
     Server {
         /// The server.
@@ -117,17 +117,17 @@ fn format_location(url: Option<&str>) -> String {
     url.map(|url| format!(", at {url}")).unwrap_or_default()
 }
 
-/// A filter pattern that Lambda rejects or that the local stack does not support.
+/// A filter pattern that Lambda rejects or the local stack does not support.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the filter pattern is not supported: {path}: {why}")]
 pub struct FilterError {
-    /// Path of the faulty part of the pattern, such as `dynamodb.NewImage.T`.
+    /// Path to the invalid part of the pattern, such as `dynamodb.NewImage.T`.
     pub path: String,
     pub why: String,
 }
 
 impl LocalError {
-    /// Returns advice on how to resolve the error, if any.
+    /// Returns a hint on how to resolve the error, if any.
     #[must_use]
     pub fn help(&self) -> Option<String> {
         Some(match self {

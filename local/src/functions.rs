@@ -1,4 +1,4 @@
-//! Builds the functions of the template with the environment variables that the template sets.
+//! Builds the template's functions with the environment variables that the template defines.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ pub(crate) fn url_function(
     Ok(UrlFunction { id: function_id.to_owned(), settings, cors })
 }
 
-/// Reads the settings of the snapshot function, if the template has one.
+/// Reads the snapshot function's settings, or `None` if the template does not contain the function.
 pub(crate) fn snapshot_settings(
     template: &Template,
     names: &Names<'_>,
@@ -90,7 +90,7 @@ pub(crate) struct EventFunctions<'a> {
     pub(crate) queues: &'a Queues,
     pub(crate) services: &'a Services,
     pub(crate) clock: &'a Arc<dyn Clock>,
-    /// Storage for the tags of uploads. The default is the local bucket.
+    /// Tag storage for uploads. Defaults to the local bucket.
     pub(crate) pending_tags: Option<Arc<dyn PendingTags>>,
     /// Creates the snapshot builder. If `None`, the snapshot function does not run.
     pub(crate) builder: Option<MakeBuilder>,
@@ -175,7 +175,7 @@ impl EventFunctions<'_> {
         Ok(Some(Arc::new(SnapshotFunction { handler, clock, timeout })))
     }
 
-    /// Returns the queue with a given URL. Its use is restricted by the role of the function `id`.
+    /// Returns the queue with a given URL, subject to the role of the function `id`.
     fn queue_at(&self, id: &str, url: &str) -> Result<Arc<dyn Jobs>, LocalError> {
         let queue = self.queues.at_url(url).ok_or_else(|| {
             let why = format!(
@@ -188,7 +188,7 @@ impl EventFunctions<'_> {
     }
 }
 
-/// Returns the resolved environment variables of a function.
+/// Returns a function's resolved environment variables.
 fn read_variables(
     template: &Template,
     names: &Names<'_>,

@@ -1,11 +1,11 @@
-//! The local stack runs the handlers of the runtime in one process on 127.0.0.1, configured by a
-//! synthesized template. It uses an embedded DynamoDB and files.
+//! The local stack: runs the runtime's handlers in one process on 127.0.0.1, configured by a
+//! synthesized template, with an embedded DynamoDB and file storage.
 //!
-//! The local stack is meant for development, but it protects its data from other accounts and from
-//! web pages. The embedded DynamoDB, SQS and S3 each use a separate port, and accept only requests
-//! that are signed with known credentials. The operator's credentials are stored in the state
-//! folder. Each function has separate credentials and only the permissions of its role in the
-//! template. The API requires a token.
+//! The local stack is meant for development, but it protects its data from other users and from web
+//! pages. The embedded DynamoDB, SQS and S3 each use a separate port, and accept only requests
+//! signed with known credentials. The operator's credentials are stored in the state directory.
+//! Each function has separate credentials, limited to the permissions of its role in the template.
+//! The API requires a token.
 //!
 //! The template defines the tables, the buckets with their lifecycle rules, the queues, the
 //! environment variables, the function URL with its CORS rules, and the event source mappings.

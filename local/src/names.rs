@@ -1,4 +1,4 @@
-//! Physical names of the resources in a local deployment, and the values of references to these
+//! Physical names of a local deployment's resources, and the values of references to these
 //! resources.
 
 use cellar_stacks::Lookup;
@@ -25,7 +25,7 @@ pub(crate) fn queue_arn(name: &str) -> String {
     format!("arn:aws:sqs:{REGION}:{ACCOUNT}:{name}")
 }
 
-/// Returns the ARN that identifies a function to a service after the function has assumed its role.
+/// Returns the ARN of a function's assumed-role session.
 pub(crate) fn session_arn(role: &str, function: &str) -> String {
     format!("arn:aws:sts::{ACCOUNT}:assumed-role/{role}/{function}")
 }
@@ -36,17 +36,17 @@ pub(crate) fn referenced_id(value: &Value) -> Option<&str> {
     value.get("Ref").or_else(attribute)?.as_str()
 }
 
-/// Resolves names and attributes of the resources of a template.
+/// Resolves the names and attributes of a template's resources.
 pub(crate) struct Names<'a> {
     pub(crate) template: &'a Template,
     pub(crate) stack: &'a str,
-    /// URL of the API, with a trailing slash.
+    /// API URL with a trailing slash.
     pub(crate) url: String,
 }
 
 impl Names<'_> {
-    /// Returns the physical name of a resource. Like in CloudFormation, the name consists of the
-    /// stack name and the logical id. Bucket names are in lower case.
+    /// Returns a resource's physical name. Like in CloudFormation, the name consists of the stack
+    /// name and the logical id. Bucket names are lower case.
     pub(crate) fn physical_name(&self, logical_id: &str) -> String {
         let name = format!("{}-{logical_id}", self.stack);
         let resource = self.template.resource(logical_id);
@@ -56,8 +56,7 @@ impl Names<'_> {
         name
     }
 
-    /// Returns the URL of a queue. The URL is only an identifier; no server listens at this
-    /// address.
+    /// Returns a queue's URL, which is only an identifier; no server listens at this address.
     pub(crate) fn queue_url(&self, logical_id: &str) -> String {
         format!("https://sqs.{REGION}.localhost/{ACCOUNT}/{}", self.physical_name(logical_id))
     }
@@ -72,8 +71,8 @@ impl Names<'_> {
         queue_arn(&self.physical_name(logical_id))
     }
 
-    /// Returns the ARN of a table's change stream for use in policies. The real ARN ends with the
-    /// creation time of the stream, which policies do not need.
+    /// Returns a table's change stream ARN for use in policies. The real ARN ends with the stream's
+    /// creation time, which policies do not need.
     pub(crate) fn stream_arn(&self, logical_id: &str) -> String {
         table_arn(&self.physical_name(logical_id)) + "/stream/local"
     }

@@ -1,4 +1,4 @@
-//! Delivers pokes within the process of the local stack.
+//! Delivers pokes (change hints) within the local stack's process.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -9,7 +9,7 @@ use cellar_base::position::Position;
 use cellar_engine::ports::{FollowError, Pokes, Subscription};
 use tokio::sync::watch;
 
-/// The subscribers of each log.
+/// Subscribers of each log.
 #[derive(Debug, Default)]
 pub(crate) struct LocalPokes {
     state: Mutex<State>,
@@ -19,7 +19,7 @@ pub(crate) struct LocalPokes {
 struct State {
     /// Logs that have had subscribers.
     logs: HashMap<LogId, watch::Sender<Position>>,
-    /// Connections of each subject. They are counted by the strong references to the subject's
+    /// Connections of each subject (caller), counted by the strong references to the subject's
     /// slot.
     subjects: HashMap<SubjectKey, Weak<()>>,
     ended: bool,
@@ -30,7 +30,7 @@ impl LocalPokes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends all subscriptions, because they would otherwise keep their connections open.
+    /// Ends all subscriptions, which would otherwise keep their connections open.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.ended = true;
@@ -66,7 +66,7 @@ impl Pokes for LocalPokes {
         }
         state.subjects.retain(|_, slot| slot.strong_count() > 0);
         let slot = state.subjects.get(&subject).and_then(Weak::upgrade).unwrap_or_default();
-        // The count includes the slot that this function returns.
+        // The count includes the slot returned by this function.
         if Arc::strong_count(&slot) > MAX_FOLLOWERS_PER_SUBJECT {
             return Err(FollowError::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT });
         }

@@ -1,5 +1,4 @@
-//! A server of the local stack. Each server has a separate thread, async runtime and free port on
-//! 127.0.0.1.
+//! An embedded server. Each server has its own thread, async runtime and free port on 127.0.0.1.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -12,17 +11,17 @@ use tokio::sync::oneshot;
 
 use crate::error::LocalError;
 
-/// Number of worker threads. One thread is not enough, because a request may block its thread until
-/// the disk has synced.
+/// Number of worker threads. More than one, because a request may block its thread until the disk
+/// has synced.
 const THREADS: usize = 4;
 
-/// Maximum time to wait for the last requests when a server is dropped.
+/// Timeout for in-flight requests when a server is dropped.
 const END_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Resolves when the server must stop.
 pub(crate) type Stopped = oneshot::Receiver<()>;
 
-/// A server that runs until this value is dropped.
+/// A server that stops when dropped.
 #[derive(Debug)]
 pub(crate) struct ServerThread {
     pub(crate) address: SocketAddr,
@@ -31,8 +30,8 @@ pub(crate) struct ServerThread {
 }
 
 impl ServerThread {
-    /// Runs `serve` with a listener on a free port. The server has a separate runtime, so that its
-    /// blocking work does not delay the tasks of the API.
+    /// Runs `serve` with a listener on a free port, in a separate runtime, so that blocking work
+    /// does not delay the API's tasks.
     pub(crate) async fn start<F, R>(what: &'static str, serve: F) -> Result<Self, LocalError>
     where
         F: FnOnce(TcpListener, Stopped) -> R + Send + 'static,
@@ -50,7 +49,7 @@ impl ServerThread {
         let run = move || {
             runtime.block_on(bind_and_serve(what, started, stopped, serve));
             drop(runtime);
-            // The receiver was dropped if the process exits without dropping the server.
+            // The receiver is already dropped if the process exits without dropping the server.
             let _ = end.send(());
         };
         std::thread::Builder::new()
@@ -62,7 +61,7 @@ impl ServerThread {
         Ok(Self { address, stop: Some(stop), ended })
     }
 
-    /// Returns the URL of the server.
+    /// Returns the server's URL.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -91,11 +90,11 @@ async fn bind_and_serve<F, R>(
 impl Drop for ServerThread {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // The receiver was dropped if the server has already ended.
+            // The receiver is already dropped if the server has ended.
             let _ = stop.send(());
         }
-        // Wait until the files of the server are closed. Only then may another process lock the
-        // folder.
+        // Wait until the server's files are closed; only then may another process lock the
+        // directory.
         let _ = self.ended.recv_timeout(END_TIMEOUT);
     }
 }

@@ -1,4 +1,4 @@
-//! Creates the service clients of functions. Each function uses separate credentials.
+//! Creates AWS clients with separate credentials for each function.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::error::LocalError;
 use crate::roles::Roles;
 use crate::state::Credentials;
 
-/// Endpoints of the embedded services, and the roles of the functions.
+/// Endpoints of the embedded services, and the functions' roles.
 pub(crate) struct Services {
     pub(crate) database_url: String,
     pub(crate) buckets_url: String,
@@ -18,7 +18,7 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    /// Creates the clients of a function for the tables and the buckets.
+    /// Creates a function's clients for the tables and the buckets.
     pub(crate) fn clients(
         &self,
         function: &str,

@@ -1,4 +1,4 @@
-//! Serves HTTP with the same connection limits as a Lambda function URL.
+//! Serves HTTP with the connection limits of a Lambda function URL.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Serves until `end` resolves. Requests in progress are then completed.
+/// Serves until `end` resolves, then completes in-flight requests.
 pub(crate) async fn serve(listener: TcpListener, router: Router, end: impl Future<Output = ()>) {
     serve_within(listener, router, end, Connections::default()).await;
 }
@@ -26,7 +26,7 @@ async fn serve_within(
 ) {
     let graceful = GracefulShutdown::new();
     let mut http = http1::Builder::new();
-    // The timeout also closes idle connections, which wait for the headers of their next request.
+    // The header timeout also closes idle connections, which wait for the next request's headers.
     http.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(MAX_HEADERS_S));
     let accept_connections = async {
         while let Some(permit) = connections.acquire().await {
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(&bytes, b"HTTP/1.1 200 OK");
     }
 
-    /// The test advances the clock; it does not wait.
+    /// The test advances the clock instead of waiting.
     #[tokio::test]
     async fn closes_idle_connections_after_the_timeout() {
         let (address, _end) = start_server(Connections::default()).await;

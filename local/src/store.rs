@@ -1,5 +1,5 @@
-//! A SQLite file for state that AWS stores outside the tables: queue messages and the positions of
-//! event sources in their streams. Every change is durable before it is acknowledged.
+//! SQLite file for state that AWS keeps outside the tables: queue messages and the stream positions
+//! of event sources. Every change is durable before it is acknowledged.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,14 +28,14 @@ const SCHEMA: &str = "
     ) STRICT;
 ";
 
-/// The SQLite file of queues and stream positions.
+/// SQLite file with queues and stream positions.
 #[derive(Debug)]
 pub(crate) struct EventStore {
     connection: Mutex<Connection>,
 }
 
 impl EventStore {
-    /// Opens the file, or creates it.
+    /// Opens the file, or creates it if missing.
     pub(crate) fn open(path: &Path) -> Result<Arc<Self>, LocalError> {
         let damaged = |error: rusqlite::Error| LocalError::Damaged {
             path: path.to_owned(),
@@ -55,7 +55,7 @@ impl EventStore {
         Ok(Arc::new(Self { connection }))
     }
 
-    /// Runs SQL on a thread that is allowed to block on disk access.
+    /// Runs SQL on a blocking thread.
     pub(crate) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -71,8 +71,8 @@ impl EventStore {
             .map_err(|error| PortError::temporary(format!("the local event store failed: {error}")))
     }
 
-    /// Returns the sequence number up to which a source has processed a shard. Returns `None` if
-    /// the source has not processed any record.
+    /// Returns the sequence number up to which an event source has processed a shard, or `None` if
+    /// no record was processed.
     pub(crate) async fn position(
         self: &Arc<Self>,
         source: &str,
@@ -86,7 +86,7 @@ impl EventStore {
         .await
     }
 
-    /// Stores the sequence number up to which a source has processed a shard.
+    /// Persists the sequence number up to which an event source has processed a shard.
     pub(crate) async fn set_position(
         self: &Arc<Self>,
         source: &str,

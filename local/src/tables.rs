@@ -9,8 +9,8 @@ use crate::names::Names;
 
 const TABLE: &str = "AWS::DynamoDB::Table";
 
-/// Creates missing tables of the template and checks the existing ones. Returns the names of all
-/// tables. Fails if a table of `expected` is missing.
+/// Creates the template's missing tables and checks the existing ones. Returns all table names.
+/// Errors if a table in `expected` is missing.
 pub(crate) fn create_missing(
     database: &Database,
     template: &Template,
@@ -64,7 +64,7 @@ fn create(database: &Database, properties: &Map<String, Value>, name: &str) -> R
     database.create_table(request).map(drop).map_err(|error| error.to_string())
 }
 
-/// Returns the stream specification of a table. Adds the field that DynamoDB requires but
+/// Returns a table's stream specification, including the field that DynamoDB requires but
 /// CloudFormation omits.
 fn stream_specification(properties: &Map<String, Value>) -> Option<Value> {
     let mut stream = properties.get("StreamSpecification")?.clone();
@@ -72,7 +72,7 @@ fn stream_specification(properties: &Map<String, Value>) -> Option<Value> {
     Some(stream)
 }
 
-/// Enables the stream of a table that an earlier version of Cellar created without one.
+/// Enables the stream of a table created without one by an earlier version of Cellar.
 fn add_missing_stream(
     database: &Database,
     existing: &Value,
@@ -89,8 +89,7 @@ fn add_missing_stream(
     database.update_table(request).map(drop).map_err(|error| error.to_string())
 }
 
-/// Checks that an existing table has the same key as in the template, because a key cannot be
-/// changed.
+/// Checks that an existing table has the template's key, because a table key cannot be changed.
 fn check_key(
     existing: &Value,
     properties: &Map<String, Value>,

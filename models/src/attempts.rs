@@ -1,9 +1,9 @@
-//! One append against a store that may give any answer, forever (I6).
+//! Model of one append against an adversarial store (invariant I6).
 //!
-//! The store loses and refuses puts, fails reads, and returns empty pages, holes, extra entries,
-//! End Segments and trim marks. The append must still end within its limits, with a reply or a
-//! typed refusal. The limits are smaller than in production (`Rules::with_attempts`), but the
-//! machine counts attempts in the same way.
+//! The store may lose or refuse puts, fail reads, and return empty pages, holes, invented entries,
+//! End Segments (last entries of segments) and trim marks. The append must still terminate within
+//! its limits, with a reply or a typed error. The limits are lower than in production
+//! (`Rules::with_attempts`), but attempts are counted by the same state machine.
 
 use std::sync::Arc;
 
@@ -19,25 +19,25 @@ use crate::fingerprint::Hashed;
 
 /// Property: the append makes no more puts and reads than its limits allow.
 pub const WITHIN_LIMITS: &str = "I6 attempts are within their limits";
-/// Property: the append ends within `max_steps`; an append that loops would exceed this number.
+/// Property: the append terminates within `max_steps`.
 pub const ENDS: &str = "I6 every append ends";
-/// Maximum number of entries that the store invents, so that the log ends somewhere.
+/// Maximum number of entries that the store invents, which keeps the log finite.
 const MAX_INVENTED: u32 = 3;
-/// Constant inputs of every step: no decision of the append depends on the time.
+/// Constant inputs of every step: no decision of the append depends on the clock.
 const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
 
 /// The model's bounds.
 #[derive(Debug, Clone, Copy)]
 pub struct AttemptsModel {
-    /// Maximum puts of one entry.
+    /// Maximum number of puts per entry.
     pub max_puts: u32,
     /// Maximum failed reads.
     pub max_reads: u32,
-    /// Maximum steps of the whole append.
+    /// Maximum number of steps of the append.
     pub max_steps: u32,
 }
 
-/// State of the append and its counters.
+/// State of the append with its attempt counters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
     machine: Hashed<(Append, AppendAction)>,
@@ -46,7 +46,7 @@ pub struct State {
     steps: u32,
 }
 
-/// An answer of the store to the append's pending request.
+/// The store's response to the append's pending request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer(AppendEvent);
 
@@ -56,7 +56,7 @@ fn entry(position: Position, content: Content) -> Arc<Entry> {
     Arc::new(Entry { log, position, created_s: 0, author: None, header, content })
 }
 
-/// Returns the entries that may exist at `position`.
+/// Returns the entries that the store may return for `position`.
 fn possible_entries(position: Position) -> Vec<Arc<Entry>> {
     let trimmed = Content::Snapshot { root: None, trimmed_s: Some(0) };
     let mut contents = vec![trimmed, Content::EndSegment];

@@ -1,4 +1,4 @@
-//! Values that are shared between states and hashed once.
+//! Values that states share and that are hashed only once.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::{self, Debug, Write};
@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 /// A shared value with a fingerprint of its contents.
 ///
-/// Core's machines contain cell values and so do not implement `Hash`. The fingerprint hashes the
-/// `Debug` output, which contains every field in a fixed order and no address. It is computed once
-/// for each value instead of once for each state.
+/// Core's state machines contain cell values, which do not implement `Hash`. The fingerprint is a
+/// hash of the `Debug` output, which includes every field in a fixed order and no memory addresses.
+/// A fingerprint is computed once per value, not once per state.
 pub struct Hashed<T> {
     value: Arc<T>,
     fingerprint: u64,
@@ -26,7 +26,7 @@ impl Write for HashedText {
 }
 
 impl<T: Debug> Hashed<T> {
-    /// Computes the fingerprint of `value`.
+    /// Wraps `value` and computes its fingerprint.
     #[must_use]
     pub fn new(value: Arc<T>) -> Self {
         let mut text = HashedText(DefaultHasher::new());

@@ -1,9 +1,10 @@
-//! A forward read over a log that grows and rolls during the read (I2).
+//! Model of a forward read of a log that grows and rolls during the read (invariant I2).
 //!
-//! The log consists of the segments `S E E X` and `S E` (Snapshot entry, edits, End Segment). An
-//! eventually consistent read may see any prefix, or a hole. A strongly consistent read may see an
-//! End Segment before the next segment. Pages contain one or more entries. A client that has
-//! reached the end reads again, and must reach the newest position that it knows.
+//! The log consists of the segments `S E E X` and `S E` (`S`: Snapshot entry, `E`: edits, `X`: End
+//! Segment). An eventually consistent read may return any prefix, or a prefix with a hole. A
+//! strongly consistent read may see an End Segment before the next segment. Pages contain one or
+//! more entries. A client that has reached the end of the log reads again and must reach the latest
+//! position that it knows.
 
 use std::sync::Arc;
 
@@ -18,22 +19,22 @@ use stateright::{Model, Property};
 use crate::fingerprint::Hashed;
 use crate::log::{Stored, Tables, View};
 
-/// Property I2 of the entries that a reader has seen.
+/// Invariant I2, checked on the entries that a reader has seen.
 pub const PREFIX: &str = "I2 the entries read are a prefix of the log";
 /// Property: the reader reports no corruption, because the modeled log is never corrupt.
 pub const SOUND: &str = "no read reports corruption";
-/// Property: a client that knows of a position reads up to that position.
+/// Property: a client that knows a position eventually reads up to it.
 pub const REACHES: &str = "a read reaches the newest position that the client knows";
 
-/// The growth step at which the log rolls.
+/// Growth step at which the log rolls.
 const ROLL_AT: u32 = 3;
 
-/// The reader model's bounds.
+/// Bounds of the reader model.
 #[derive(Debug, Clone, Copy)]
 pub struct ReaderModel {
-    /// Maximum entries of a page.
+    /// Maximum number of entries per page.
     pub page_entries: usize,
-    /// Number of entries by which the log grows. One of them is a roll.
+    /// Number of growth steps of the log, one of which is a roll.
     pub growth: u32,
     /// Maximum number of strongly consistent reads that see only half of a roll's transaction.
     pub torn: u32,
@@ -53,11 +54,11 @@ pub struct State {
 /// A transition of the reader model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReaderAction {
-    /// The log grows by an entry or rolls.
+    /// The log grows by one entry or rolls.
     Grow,
     /// The reader receives a page.
     ReadPage(View),
-    /// The reader has reached the end, learns the tail, and reads again.
+    /// The reader has reached the end, learns the tail position, and reads again.
     ReadAgain,
 }
 
@@ -78,7 +79,8 @@ impl State {
                 tables.transact(&transaction);
             }
         } else if let Some(position) = tail.next_position() {
-            // The content does not matter: a copy of the tail at the next position is enough.
+            // The content is irrelevant to the model: a copy of the tail at the next position
+            // suffices.
             drop(tables.put(&Arc::new(Entry { position, ..Entry::clone(&tail) })));
         }
     }

@@ -1,5 +1,5 @@
-//! The Lambda process. The environment variable `CELLAR_FUNCTION` selects the function that it
-//! runs.
+//! Entry point of the Lambda process. The `CELLAR_FUNCTION` environment variable selects the
+//! function to run.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn read_variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Runs the function that `CELLAR_FUNCTION` selects, until Lambda ends the process.
+/// Runs the function selected by `CELLAR_FUNCTION` until Lambda ends the process.
 #[must_use]
 pub fn main() -> ExitCode {
     tracing_subscriber::fmt().json().with_current_span(false).with_writer(std::io::stderr).init();
@@ -74,8 +74,8 @@ async fn run_api(settings: ApiSettings) -> Result<(), StartError> {
     let dynamodb = dynamodb::client(&sdk::from_environment(Service::DynamoDb, read_variable)?);
     let s3 = s3::client(&sdk::from_environment(Service::S3, read_variable)?);
     let state = api::ApiState::new(&settings, dynamodb, s3)?;
-    // Open the connections now, so that the first request does not have to wait for TLS handshakes
-    // on a slow CPU.
+    // Open connections during initialization, so that the first request does not wait for TLS
+    // handshakes on a slow CPU.
     state.warm_up().await;
     Ok(lambda_http::run(api::router(state)).await?)
 }

@@ -1,5 +1,4 @@
-//! Sends HTTP requests to hosts outside AWS, which are token issuers and the receiver of the
-//! webhook.
+//! HTTP client for hosts outside AWS: token issuers and the webhook receiver.
 
 use std::error::Error as _;
 use std::net::IpAddr;
@@ -15,21 +14,21 @@ use aws_smithy_runtime_api::client::http::HttpConnector as _;
 use cellar_catalog::webhook::Receivers;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
-/// An HTTP client that does not follow redirects. To keep the bundle small, it uses the connector
-/// that the AWS SDK already links.
+/// An HTTP client that does not follow redirects. Reuses the connector that the AWS SDK already
+/// links, which keeps the bundle small.
 #[derive(Debug)]
 pub(crate) struct HttpClient {
     connector: Connector,
     timeout: Duration,
 }
 
-/// A request failed, or its response cannot be used.
+/// A failed request or an unusable response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HttpFault {
-    /// There was no response, or it arrived too late. The server may have received the request.
+    /// No response arrived within the timeout. The server may have received the request.
     #[error("no response: {0}")]
     Unreachable(String),
-    /// The response has a status that is not a success.
+    /// The response status is not a success.
     #[error("status {0}")]
     Status(u16),
     /// The response exceeds the caller's size limit.
@@ -37,10 +36,10 @@ pub(crate) enum HttpFault {
     TooLong,
 }
 
-/// A DNS resolver that filters the addresses of host names.
+/// A DNS resolver that drops addresses that are not permitted.
 #[derive(Debug, Clone)]
 struct Resolver {
-    /// Decides which addresses are permitted. `None` permits every address.
+    /// Address filter. `None` permits every address.
     receivers: Option<Receivers>,
 }
 
@@ -71,14 +70,13 @@ impl ResolveDns for Resolver {
 }
 
 impl HttpClient {
-    /// Creates a client whose requests time out after `timeout_ms`.
+    /// Creates a client with a request timeout of `timeout_ms`.
     pub(crate) fn new(timeout_ms: u64) -> Self {
         Self::with_resolver(timeout_ms, Resolver { receivers: None })
     }
 
-    /// Creates a client that only connects to addresses that `receivers` permits. The addresses of
-    /// the host name are checked for each new connection. A URL that contains an IP address is not
-    /// checked.
+    /// Creates a client that connects only to addresses permitted by `receivers`. Host names are
+    /// resolved and checked for each new connection; an IP address in the URL is not checked.
     pub(crate) fn restricted_to(timeout_ms: u64, receivers: Receivers) -> Self {
         Self::with_resolver(timeout_ms, Resolver { receivers: Some(receivers) })
     }
@@ -91,14 +89,13 @@ impl HttpClient {
         Self { connector, timeout: Duration::from_millis(timeout_ms) }
     }
 
-    /// Returns the response body of a GET request to `url`. The body may have at most `max_bytes`
-    /// bytes.
+    /// Returns the response body of a GET request to `url`, limited to `max_bytes` bytes.
     pub(crate) async fn get(&self, url: &str, max_bytes: usize) -> Result<Vec<u8>, HttpFault> {
         let request = HttpRequest::get(url).map_err(|error| unreachable_fault(&error))?;
         self.with_timeout(self.get_body(request, max_bytes)).await
     }
 
-    /// Posts a JSON body to `url`. Only the status of the response is checked.
+    /// Posts a JSON body to `url`. Only the response status is checked.
     pub(crate) async fn post_json(
         &self,
         url: &str,
@@ -130,10 +127,10 @@ impl HttpClient {
         Ok(body.to_bytes().to_vec())
     }
 
-    /// Sends a request and returns the body of a successful response.
+    /// Sends a request and returns the response body. Errors unless the status is a success.
     async fn send(&self, request: HttpRequest) -> Result<SdkBody, HttpFault> {
         let response = self.connector.call(request).await.map_err(|error| {
-            // Only the root cause is specific; the outer errors merely report that the call failed.
+            // Only the root cause is specific; the outer errors merely say that the request failed.
             let causes = std::iter::successors(error.source(), |cause| (*cause).source());
             let root_cause = causes.last().map(ToString::to_string);
             HttpFault::Unreachable(root_cause.unwrap_or_else(|| error.to_string()))

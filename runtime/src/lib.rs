@@ -1,6 +1,6 @@
-//! AWS adapters of the engine's ports, the HTTP API and the Lambda handlers.
+//! AWS adapters for the engine's ports, the HTTP API and the Lambda handlers.
 //!
-//! This crate contains no application logic: `core` defines the state machines, and `engine` runs
+//! This crate contains no application logic: `core` defines the state machines and `engine` runs
 //! them.
 
 pub mod api;

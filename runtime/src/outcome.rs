@@ -1,11 +1,11 @@
-//! Classifies errors of the AWS SDK. An error is either permanent, or its outcome is unknown and
-//! the request may be retried.
+//! Classifies AWS SDK errors as permanent or temporary. After a temporary error, the outcome of the
+//! request may be unknown and the request may be retried.
 
 use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::RequestId;
 use cellar_engine::ports::PortError;
 
-/// Error codes after which the same request may succeed if it is repeated.
+/// Error codes after which a retry of the same request may succeed.
 const TEMPORARY_CODES: [&str; 15] = [
     "InternalServerError",
     "InternalFailure",
@@ -17,7 +17,7 @@ const TEMPORARY_CODES: [&str; 15] = [
     "LimitExceededException",
     "TransactionConflictException",
     "TransactionInProgressException",
-    // Additional error codes of S3. Its 5xx responses are classified by status.
+    // Additional retryable S3 error codes. S3's 5xx responses are classified by status.
     "ConditionalRequestConflict",
     "OperationAborted",
     "RequestTimeout",
@@ -25,8 +25,8 @@ const TEMPORARY_CODES: [&str; 15] = [
     "TooManyRequests",
 ];
 
-/// Converts an SDK error. The result is temporary if the request may have taken effect or may
-/// succeed when it is retried.
+/// Converts an SDK error. The result is temporary if the request may have taken effect or a retry
+/// may succeed.
 pub(crate) fn port_error<E>(error: &SdkError<E>) -> PortError
 where
     E: ProvideErrorMetadata + std::error::Error + RequestId + 'static,

@@ -1,9 +1,9 @@
-//! Creates SDK configurations, either from Lambda's environment variables or for an endpoint
+//! Creates AWS SDK configurations, either from Lambda's environment variables or for an endpoint
 //! outside AWS.
 //!
-//! Lambda passes credentials in environment variables, and they stay valid for the lifetime of the
-//! process. The SDK's default provider chain is not used, because it reads profile files first and
-//! adds half a megabyte of code for profiles, STS and instance metadata.
+//! Lambda passes credentials in environment variables, which stay valid for the lifetime of the
+//! process. The SDK's default provider chain is avoided: it reads profile files first, and adds
+//! half a megabyte of code for profiles, STS and instance metadata.
 
 use aws_config::environment::EnvironmentVariableCredentialsProvider;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
@@ -14,7 +14,7 @@ use crate::settings::SettingsError;
 const REGION: &str = "AWS_REGION";
 const ENDPOINT: &str = "AWS_ENDPOINT_URL";
 
-/// An AWS service that a function calls.
+/// An AWS service called by a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
     DynamoDb,
@@ -33,8 +33,8 @@ impl Service {
     }
 }
 
-/// Builds the configuration of a service's client from environment variables. `AWS_ENDPOINT_URL_…`
-/// or `AWS_ENDPOINT_URL` redirects the client to an endpoint outside AWS.
+/// Builds a service's client configuration from environment variables. `AWS_ENDPOINT_URL_…` or
+/// `AWS_ENDPOINT_URL` redirects the client to an endpoint outside AWS.
 ///
 /// # Errors
 /// Returns [`SettingsError::Missing`] if no region is set. Missing credentials are reported when
@@ -57,8 +57,8 @@ pub fn from_environment(
     Ok(config.build())
 }
 
-/// Builds the configuration of a client for an endpoint outside AWS, such as a local stack, an
-/// emulator or a test.
+/// Builds a client configuration for an endpoint outside AWS, such as a local stack, an emulator or
+/// a test.
 #[must_use]
 pub fn for_endpoint(
     url: &str,

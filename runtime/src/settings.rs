@@ -1,5 +1,5 @@
-//! Settings of the Lambda functions. They are read from environment variables, which `stacks` sets
-//! and [`cellar_api::environment`] names.
+//! Settings of the Lambda functions, read from environment variables. `stacks` sets the variables;
+//! [`cellar_api::environment`] defines their names.
 
 use std::str::FromStr;
 
@@ -20,27 +20,27 @@ pub struct ApiSettings {
     pub event_stream_table: String,
     /// Name of the Feed table.
     pub feed_table: String,
-    /// Incarnation of the tables. Entries of an earlier incarnation are reported with this
-    /// incarnation.
+    /// Incarnation of the tables. Entries of an earlier incarnation (before a table restore) are
+    /// reported with this incarnation.
     pub incarnation: u32,
     /// Name of the S3 bucket.
     pub bucket: String,
     /// Name of the stack.
     pub stack: String,
-    /// Time after which the API responds with status 503, in milliseconds.
+    /// API timeout in milliseconds, after which the API responds with status 503.
     pub request_timeout_ms: u64,
-    /// Rules for the tokens that the API accepts.
+    /// Validation rules for API tokens.
     pub tokens: TokenSettings,
-    /// Rules for when a log gets Snapshot entries and new segments. `None` disables both.
+    /// Log policy: when a log gets Snapshot entries and new segments. `None` disables both.
     pub upkeep: Option<LogPolicy>,
 }
 
 /// Settings of the relay function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelaySettings {
-    /// URL of the queue of snapshot jobs.
+    /// URL of the snapshot job queue.
     pub snapshot_queue: String,
-    /// Name of the S3 bucket that contains the external bodies.
+    /// Name of the S3 bucket for external entry bodies.
     pub bucket: String,
 }
 
@@ -60,15 +60,15 @@ pub struct IndexerSettings {
 /// Settings of the webhook function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookSettings {
-    /// URL to which the feed is delivered.
+    /// Receiver URL of the feed.
     pub url: String,
-    /// Whether deliveries include event payloads.
+    /// Whether to include event payloads in deliveries.
     pub events: bool,
     /// Name of the EventStream table.
     pub event_stream_table: String,
     /// Name of the Feed table.
     pub feed_table: String,
-    /// Name of the S3 bucket that contains the webhook's secrets.
+    /// Name of the S3 bucket with the webhook's signing secrets.
     pub bucket: String,
     /// Name of the stack.
     pub stack: String,
@@ -87,27 +87,27 @@ pub struct SnapshotSettings {
     pub pending_snapshots_table: String,
     /// Name of the S3 bucket.
     pub bucket: String,
-    /// URL of the queue of snapshot jobs.
+    /// URL of the snapshot job queue.
     pub snapshot_queue: String,
 }
 
-/// Rules for accepting bearer tokens.
+/// Validation rules for bearer tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenSettings {
-    /// Required `iss` claim of the stack's own tokens.
+    /// Required `iss` claim of tokens signed by the stack.
     pub issuer: String,
-    /// Required `aud` claim of the stack's own tokens.
+    /// Required `aud` claim of tokens signed by the stack.
     pub audience: String,
-    /// Public keys of the stack. If the list is empty, only tokens of OIDC issuers are accepted.
+    /// Public keys of the stack. If empty, only tokens of OIDC issuers are accepted.
     pub keys: Vec<PublicKey>,
-    /// OIDC issuers whose tokens are accepted.
+    /// Trusted OIDC issuers.
     pub oidc: Vec<OidcIssuer>,
-    /// Tokens issued before this time are rejected, in Unix seconds.
+    /// Earliest accepted issue time of a token, in Unix seconds.
     pub not_before_s: u64,
 }
 
 impl TokenSettings {
-    /// Accepts only tokens that are signed with the stack's own `keys`.
+    /// Accepts only tokens signed with the stack's own `keys`.
     #[must_use]
     pub fn own(issuer: &str, audience: &str, keys: Vec<PublicKey>) -> Self {
         let (issuer, audience) = (issuer.to_owned(), audience.to_owned());
@@ -115,17 +115,17 @@ impl TokenSettings {
     }
 }
 
-/// A public key of the stack.
+/// One of the stack's public keys.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublicKey {
-    /// The `kid` header of tokens signed with this key.
+    /// The `kid` header of tokens signed by this key.
     pub id: String,
-    /// Ed25519 public key, encoded as 32 bytes in base64url without padding.
+    /// Ed25519 public key: 32 bytes, base64url-encoded without padding.
     pub public_key: String,
 }
 
-/// Error of an environment variable. The function cannot start.
+/// Missing or invalid environment variable. The function cannot start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// A required variable is not set.
@@ -153,7 +153,7 @@ pub enum SettingsError {
     /// The log policy cannot be parsed.
     #[error("{name} is not a valid log policy: {why}", name = environment::UPKEEP)]
     Upkeep { why: String },
-    /// This build does not contain the function with the given name.
+    /// This build does not include the function with the given name.
     #[error("unknown function `{function}` in {name}", name = environment::FUNCTION)]
     UnknownFunction {
         /// Name of the function.
@@ -162,11 +162,11 @@ pub enum SettingsError {
 }
 
 impl ApiSettings {
-    /// Reads the settings. `variable` looks up environment variables.
+    /// Reads the settings, looking up environment variables with `variable`.
     ///
     /// # Errors
     ///
-    /// Returns a [`SettingsError`] for the first variable that is missing or invalid.
+    /// Returns a [`SettingsError`] for the first missing or invalid variable.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
         let keys = serde_json::from_str(&required(environment::TOKEN_KEYS)?)
@@ -208,7 +208,7 @@ fn read_incarnation(variable: impl Fn(&str) -> Option<String>) -> Result<u32, Se
     parse_or(variable, environment::INCARNATION, FIRST_INCARNATION)
 }
 
-/// Parses the variable `name`. Returns `default` if the variable is not set.
+/// Parses the environment variable `name`. Defaults to `default` if unset.
 fn parse_or<T: FromStr>(
     variable: impl Fn(&str) -> Option<String>,
     name: &'static str,
@@ -225,11 +225,11 @@ fn parse<T: FromStr>(name: &'static str, value: String) -> Result<T, SettingsErr
 }
 
 impl IndexerSettings {
-    /// Reads the settings. `variable` looks up environment variables.
+    /// Reads the settings, looking up environment variables with `variable`.
     ///
     /// # Errors
     ///
-    /// Returns a [`SettingsError`] for the first variable that is missing or invalid.
+    /// Returns a [`SettingsError`] for the first missing or invalid variable.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -242,11 +242,11 @@ impl IndexerSettings {
 }
 
 impl WebhookSettings {
-    /// Reads the settings. `variable` looks up environment variables.
+    /// Reads the settings, looking up environment variables with `variable`.
     ///
     /// # Errors
     ///
-    /// Returns a [`SettingsError`] for the first variable that is missing or invalid.
+    /// Returns a [`SettingsError`] for the first missing or invalid variable.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -262,11 +262,11 @@ impl WebhookSettings {
 }
 
 impl RelaySettings {
-    /// Reads the settings. `variable` looks up environment variables.
+    /// Reads the settings, looking up environment variables with `variable`.
     ///
     /// # Errors
     ///
-    /// Returns a [`SettingsError`] for the first variable that is missing.
+    /// Returns a [`SettingsError`] for the first missing variable.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -277,11 +277,11 @@ impl RelaySettings {
 }
 
 impl SnapshotSettings {
-    /// Reads the settings. `variable` looks up environment variables.
+    /// Reads the settings, looking up environment variables with `variable`.
     ///
     /// # Errors
     ///
-    /// Returns a [`SettingsError`] for the first variable that is missing.
+    /// Returns a [`SettingsError`] for the first missing variable.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {

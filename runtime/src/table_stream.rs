@@ -1,22 +1,21 @@
-//! Functions that all handlers of DynamoDB change streams share. They read the attributes of a
-//! record and report failures to Lambda.
+//! Helpers shared by all DynamoDB change stream handlers: reading record attributes and reporting
+//! failures to Lambda.
 
 use aws_lambda_events::event::dynamodb::EventRecord;
 use aws_lambda_events::event::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
 use cellar_base::{record::Attribute, record::Item};
 use serde_dynamo::AttributeValue;
 
-/// The first record failed and the batch contains more than one record, so Lambda must split the
-/// batch.
+/// The first of several records failed, so Lambda must split the batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the first of {records} records failed; the batch is delivered again, split")]
 pub struct FirstRecordFailed {
-    /// Number of records in the batch. Always greater than one.
+    /// Number of records in the batch, always greater than one.
     pub records: usize,
 }
 
-/// Extracts the named attributes from the new image of a record. Omits attributes that are missing
-/// or have a type that Cellar does not write. The caller reports them.
+/// Extracts the named attributes from a record's new image. Omits missing attributes and attributes
+/// of unexpected types, which the caller reports.
 pub(crate) fn take_new_image(record: &mut EventRecord, names: &[&str]) -> Item {
     let mut attributes = std::mem::take(&mut record.change.new_image).into_inner();
     let mut image = Item::new();
@@ -40,20 +39,19 @@ fn convert_value(value: AttributeValue) -> Option<Attribute> {
     }
 }
 
-/// Returns the sequence number of a record. If it is missing, returns the empty string: reporting
-/// the empty string makes Lambda retry the whole batch.
+/// Returns a record's sequence number, or the empty string if it is missing. Reporting the empty
+/// string makes Lambda retry the whole batch.
 pub(crate) fn take_sequence_number(record: &mut EventRecord) -> String {
     record.change.sequence_number.take().unwrap_or_default()
 }
 
 /// Builds the response to a batch of `records` records. If a record failed, the response identifies
-/// the first failed record, and Lambda continues the stream from that record.
+/// the first failed record, from which Lambda resumes.
 ///
 /// # Errors
 ///
 /// Returns [`FirstRecordFailed`] if the failed record is the first of several. Lambda splits a
-/// batch only if the function returns an error. Splitting isolates the failed record from the
-/// records after it.
+/// batch only on an error; splitting isolates the failed record from those after it.
 pub(crate) fn batch_response(
     records: usize,
     first: Option<&String>,

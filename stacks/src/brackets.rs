@@ -1,10 +1,10 @@
-//! Measures the nesting depth of brackets in a text before the text is parsed.
+//! Measures the bracket nesting depth of a text before it is parsed.
 
-/// Maximum nesting depth of brackets in YAML. The YAML parser has its own limit, but its running
-/// time grows with the square of the depth.
+/// Maximum bracket nesting depth in YAML. The YAML parser enforces its own limit, but its running
+/// time is quadratic in the depth.
 pub(crate) const BRACKET_DEPTH_MAX: usize = 1_000;
 
-/// Returns the maximum nesting depth of brackets in `text`, counting brackets inside strings.
+/// Returns the maximum bracket nesting depth of `text`, including brackets inside strings.
 pub(crate) fn bracket_depth(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut max_depth = 0;

@@ -1,7 +1,7 @@
 //! Typed CloudFormation constructs and the Cellar stack: configuration in, template out.
 //!
-//! The crate never reads the clock, random numbers, files or the network, so the same configuration
-//! always gives the same template bytes.
+//! The crate never uses the clock, random numbers, files or the network, so the same configuration
+//! always yields the same template bytes.
 //!
 //! ```
 //! use cellar_stacks::{Architecture, Config, cellar_stack};

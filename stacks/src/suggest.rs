@@ -1,11 +1,10 @@
 //! Suggests corrections for misspelled words, based on edit distance.
 
-/// Number of letters in a word per allowed edit. It allows for typos, but not for changing a word
-/// into a different one.
+/// Number of letters per allowed edit. Allows for typos, but not for turning a word into a
+/// different one.
 const LETTERS_PER_EDIT: usize = 3;
 
-/// Returns the candidate that is most similar to `word`, or `None` if no candidate is similar
-/// enough.
+/// Returns the candidate most similar to `word`, or `None` if none is similar enough.
 pub(crate) fn closest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -22,7 +21,7 @@ pub(crate) fn closest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns "; did you mean `NAME`?" for a suggestion, and an empty string for `None`.
+/// Returns "; did you mean `NAME`?" for a suggestion, or an empty string for `None`.
 pub(crate) fn hint(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }

@@ -1,6 +1,6 @@
-//! Matching of IAM patterns with `*` and `?`.
+//! IAM pattern matching with `*` and `?`.
 
-/// Whether a comparison is case-sensitive.
+/// Case sensitivity of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// Case-insensitive, for actions and header names.
@@ -9,13 +9,13 @@ pub enum Case {
     Sensitive,
 }
 
-/// Returns whether `pattern` matches `name`. In `name`, `*` and `?` are literal characters.
+/// Returns whether `pattern` matches `name`, in which `*` and `?` are literal characters.
 pub fn matches(pattern: &str, name: &str, case: Case) -> bool {
     glob(pattern.as_bytes(), name.as_bytes(), case, char_len)
 }
 
-/// Returns the length in bytes of the UTF-8 character whose first byte is `first`. Returns 0 for a
-/// continuation byte.
+/// Returns the length of the UTF-8 character that starts with byte `first`, or 0 for a continuation
+/// byte.
 const fn char_len(first: u8) -> usize {
     match first {
         0x80..=0xbf => 0,
@@ -28,17 +28,16 @@ const fn char_len(first: u8) -> usize {
 
 /// Returns whether `pattern` matches `name`.
 ///
-/// Only the last `*` is tried again after a mismatch, so the running time is at most proportional
+/// After a mismatch, only the last `*` is tried again, so the running time is at most proportional
 /// to the product of both lengths. `wildcard_len` receives the next byte of `name` and returns the
-/// number of bytes that a `?` matches; 0 means that `?` does not match.
+/// number of bytes that a `?` matches, or 0 if it does not match.
 pub(crate) fn glob(pattern: &[u8], name: &[u8], case: Case, wildcard_len: fn(u8) -> usize) -> bool {
     let is_equal = |left: u8, right: u8| match case {
         Case::Insensitive => left.eq_ignore_ascii_case(&right),
         Case::Sensitive => left == right,
     };
     let (mut pattern_index, mut name_index) = (0_usize, 0_usize);
-    // Position of the last `*` in the pattern, and the end of the part of `name` that the `*`
-    // matches.
+    // Position of the last `*` in the pattern, and the end of the part of `name` that it matches.
     let mut last_star: Option<(usize, usize)> = None;
     while let Some(byte) = name.get(name_index).copied() {
         match pattern.get(pattern_index).copied() {
@@ -56,7 +55,7 @@ pub(crate) fn glob(pattern: &[u8], name: &[u8], case: Case, wildcard_len: fn(u8)
             }
             _ => {
                 let Some((star_index, star_end)) = last_star else { return false };
-                // Backtracks: the `*` matches one more byte.
+                // Backtrack: let the `*` match one more byte.
                 last_star = Some((star_index, star_end + 1));
                 pattern_index = star_index + 1;
                 name_index = star_end + 1;

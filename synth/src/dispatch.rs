@@ -1,4 +1,4 @@
-//! Parses the command line, runs the command, and determines the exit code.
+//! Command dispatch: parses the command line, runs the command, and determines the exit code.
 
 use std::process::ExitCode;
 
@@ -13,12 +13,12 @@ use crate::commands::{
 use crate::error::SynthError;
 use crate::project::ConfigSelection;
 
-/// Exit code of a comparison that finds differences.
+/// Exit code if a comparison finds differences.
 const DIFFERENCES: u8 = 2;
 /// Exit code for invalid arguments.
 const INVALID_USAGE: u8 = 64;
 
-/// Returns the command-line definition, from which the reference page is generated.
+/// Returns the command-line definition, the source of the generated reference page.
 #[must_use]
 pub fn command() -> clap::Command {
     Arguments::grouped()
@@ -30,8 +30,8 @@ pub fn main() -> ExitCode {
     main_with(Ports::default())
 }
 
-/// Like [`main`], but a local stack uses `ports` for its clock, random numbers and other
-/// dependencies. Intended for tests.
+/// Like [`main`], but with custom `ports` (clock, randomness and other dependencies) for a local
+/// stack. Intended for tests.
 #[must_use]
 pub fn main_with(ports: Ports) -> ExitCode {
     let arguments = match Arguments::parse_grouped() {
@@ -48,11 +48,10 @@ pub fn main_with(ports: Ports) -> ExitCode {
     }
 }
 
-/// Prints the help or the version to stdout, or a usage error to stderr. With `--json`, a usage
-/// error is printed as JSON.
+/// Prints help or version to stdout, or a usage error to stderr (as JSON with `--json`).
 fn print_usage(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // Printing fails only if stdout is closed. The error is ignored.
+        // Ignore the error: printing fails only if stdout is closed.
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
@@ -77,7 +76,7 @@ fn run(arguments: Arguments, output: &Output, ports: Ports) -> Result<ExitCode, 
     let config = ConfigSelection { file: arguments.config.as_deref(), stage };
     let result = runtime.block_on(dispatch(arguments.command, config, output, ports));
     if matches!(result, Err(SynthError::Interrupted { .. })) {
-        // The runtime is not awaited, because a confirmation prompt may still block a thread on
+        // Do not wait for the runtime, because a confirmation prompt may still block a thread on
         // stdin.
         runtime.shutdown_background();
     }
@@ -125,7 +124,7 @@ async fn dispatch(
     }
 }
 
-/// Returns the exit code of a command that succeeded.
+/// Returns the exit code of a successful command.
 fn success((): ()) -> ExitCode {
     ExitCode::SUCCESS
 }

@@ -1,4 +1,4 @@
-//! Reads the git repository that contains a project.
+//! Reads the git repository of a project.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use cellar_stacks::template::limits::TEMPLATE_BYTES_MAX;
 use miette::Diagnostic;
 use serde::{Deserialize, Serialize};
 
-/// Git failed or does not know the revision.
+/// Git failed, or the revision is unknown.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 #[error("cannot read {revision:?} from git: {message}")]
 #[diagnostic(
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
     help("pass a revision such as main, or a file in a revision such as main:infra/template.json")
 )]
 pub(crate) struct GitError {
-    /// The revision as given by the user.
+    /// User-supplied revision.
     pub(crate) revision: String,
     /// The error message of git.
     pub(crate) message: String,
@@ -32,7 +32,7 @@ pub(crate) struct Commit {
     pub(crate) changed: bool,
 }
 
-/// Returns the commit that is checked out in a folder. Returns `None` if the folder is in no
+/// Returns the commit that is checked out in a directory, or `None` if the directory is in no
 /// repository, or if git is not installed.
 pub(crate) fn checked_out_commit(folder: &Path) -> Option<Commit> {
     let id = run_git(folder, "HEAD", &["rev-parse", "--verify", "HEAD^{commit}"]).ok()?;
@@ -67,7 +67,7 @@ pub(crate) fn run_git(
         stdout.take(read_limit).read_to_end(&mut output).map_err(cannot_run)?;
     }
     if output.len() > TEMPLATE_BYTES_MAX {
-        // The pipe is closed at this point, so git exits when it continues to write.
+        // The pipe is now closed, so git exits on its next write.
         let _ = child.wait();
         return Err(git_error(format!("the file has more than {TEMPLATE_BYTES_MAX} bytes")));
     }

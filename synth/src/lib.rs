@@ -1,7 +1,7 @@
 //! Library of the `synth` command, which synthesizes the CloudFormation template, builds the Lambda
 //! bundle, deploys both, and operates the stack.
 //!
-//! The command is a library, so that tests can run it with other ports. `main.rs` only calls
+//! The command is a library, so that tests can run it with custom ports; `main.rs` only calls
 //! [`main`].
 
 mod aws;

@@ -2,20 +2,20 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The last second of the year 9999, which is the maximum time that can be formatted.
+/// The last second of the year 9999, which is the maximum formattable time.
 const LAST_S: u64 = 253_402_300_799;
 
-/// Formats Unix seconds as `2026-11-01T12:00:00Z`.
+/// Formats seconds since the Unix epoch as `2026-11-01T12:00:00Z`.
 pub(crate) fn utc(unix_s: u64) -> String {
     humantime::format_rfc3339_seconds(at(Duration::from_secs(unix_s.min(LAST_S)))).to_string()
 }
 
-/// Formats Unix seconds as `2026-11-01 12:00:00`, for use in tables.
+/// Formats seconds since the Unix epoch as `2026-11-01 12:00:00`, for use in tables.
 pub(crate) fn table_time(unix_s: u64) -> String {
     utc(unix_s).replace('T', " ").trim_end_matches('Z').to_owned()
 }
 
-/// Formats Unix milliseconds as `2026-11-01T12:00:00.000Z`.
+/// Formats milliseconds since the Unix epoch as `2026-11-01T12:00:00.000Z`.
 pub(crate) fn utc_ms(unix_ms: u64) -> String {
     let last_ms = LAST_S * 1_000 + 999;
     humantime::format_rfc3339_millis(at(Duration::from_millis(unix_ms.min(last_ms)))).to_string()

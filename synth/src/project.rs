@@ -1,5 +1,4 @@
-//! A project, which consists of the nearest configuration file and the `.cellar/` folder next to
-//! it.
+//! A project: the nearest configuration file and the `.cellar/` directory next to it.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -15,39 +14,39 @@ use cellar_stacks::config::TokenKey;
 use crate::error::SynthError;
 use crate::output_file::write_output;
 
-/// Default name of the configuration file.
+/// Default configuration file name.
 pub(crate) const CONFIG_FILE: &str = "cellar.yaml";
 
-/// Values of the options `--config` and `--stage`.
+/// Values of `--config` and `--stage`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ConfigSelection<'a> {
-    /// The file of `--config`.
+    /// Value of `--config`.
     pub(crate) file: Option<&'a Path>,
-    /// The stage of `--stage`.
+    /// Value of `--stage`.
     pub(crate) stage: Option<&'a str>,
 }
 
-/// A project folder and its configuration.
+/// A project directory and its configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct Project {
-    /// The folder that contains `.cellar/`.
+    /// The directory that contains `.cellar/`.
     pub(crate) folder: PathBuf,
     /// Path of the configuration file, which may not exist.
     pub(crate) config_file: PathBuf,
-    /// The configuration of the selected stage. Default values are used if the configuration file
-    /// does not exist.
+    /// Configuration of the selected stage. Defaults apply if the configuration file does not
+    /// exist.
     pub(crate) config: Config,
     /// The selected stage; `None` if the configuration has no stages.
     pub(crate) stage: Option<String>,
 }
 
 impl Project {
-    /// Finds the project and reads its configuration. The configuration file is that of `--config`,
-    /// or the nearest one in the current folder and its parents.
+    /// Finds the project and reads its configuration, from the file given with `--config` or the
+    /// nearest one in the current directory and its parents.
     ///
     /// # Errors
-    /// Returns [`SynthError`] if the file of `--config` does not exist, or if the nearest file is
-    /// invalid or writable by another account.
+    /// Returns [`SynthError`] if the `--config` file does not exist, or if the nearest file is
+    /// invalid or writable by another user.
     pub(crate) fn find(selection: ConfigSelection<'_>) -> Result<Self, SynthError> {
         let here = env::current_dir().map_err(SynthError::Process)?;
         let project = match selection.file {
@@ -63,8 +62,8 @@ impl Project {
         project.select_stage(selection.stage)
     }
 
-    /// Finds the project folder like [`Self::find`], but also succeeds if the configuration is
-    /// invalid. The default configuration is used in that case.
+    /// Like [`Self::find`], but falls back to the default configuration if the configuration is
+    /// invalid.
     pub(crate) fn find_folder(selection: ConfigSelection<'_>) -> Result<Self, SynthError> {
         match Self::find(selection) {
             Err(
@@ -115,13 +114,13 @@ impl Project {
         Ok(Self { config, stage: stage.map(str::to_owned), ..self })
     }
 
-    /// Sets the first incarnation of the tables. A local stack always uses it, because only tables
-    /// in AWS can be restored.
+    /// Sets the first incarnation (restore counter) of the tables, which a local stack always uses
+    /// because only AWS tables can be restored.
     pub(crate) fn use_local_incarnation(&mut self) {
         self.config.incarnation = Config::default().incarnation;
     }
 
-    /// Adds a public key for verifying tokens, unless the configuration already contains the key.
+    /// Adds a token verification key, unless already configured.
     pub(crate) fn add_token_key(&mut self, public: PublicKey) {
         let key = TokenKey { id: public.id, public_key: public.public_key };
         if !self.config.tokens.keys.contains(&key) {
@@ -129,7 +128,7 @@ impl Project {
         }
     }
 
-    /// Edits the text of the configuration file with `edit`. If `edit` returns `None`, returns an
+    /// Edits the configuration file's text with `edit`. If `edit` returns `None`, fails with an
     /// error that asks the user to add `snippet` to the file.
     pub(crate) fn edit_config(
         &self,
@@ -144,29 +143,29 @@ impl Project {
         write_output(path, true, edited.as_bytes())
     }
 
-    /// Returns the state folder of the local stack.
+    /// Returns the local stack's state directory.
     pub(crate) fn local_state(&self) -> StateFolder {
         StateFolder::new(self.folder.join(STATE_FOLDER).join("local"))
     }
 
-    /// Returns the path of the log file of a local stack that runs in the background.
+    /// Returns the log file path of a background local stack.
     pub(crate) fn local_log(&self) -> PathBuf {
         self.local_state().path().join("cloud.log")
     }
 
-    /// Returns the path of the private key file of the local stack.
+    /// Returns the local stack's private key path.
     pub(crate) fn local_key(&self) -> PathBuf {
         self.local_state().path().join("token-key.pem")
     }
 
-    /// Returns the path of the operator's private key file for stacks in AWS.
+    /// Returns the operator's private key path for stacks in AWS.
     pub(crate) fn operator_key(&self) -> PathBuf {
         self.folder.join(STATE_FOLDER).join("token-key.pem")
     }
 }
 
-/// Returns the configuration of a stage. Returns `None` if the configuration has no stages and none
-/// is requested.
+/// Returns the configuration of a stage, or `None` if the configuration has no stages and none is
+/// requested.
 ///
 /// # Errors
 /// Returns [`SynthError::Stage`] if the requested stage does not exist, or if the configuration has
@@ -187,8 +186,7 @@ pub(crate) fn stage_config(
     })
 }
 
-/// Returns the nearest folder for which `matches` returns true. The search starts at `here` and
-/// continues through its parents.
+/// Returns the nearest directory for which `matches` returns true, searching from `here` upwards.
 fn nearest_with(here: &Path, matches: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     here.ancestors().find(|folder| matches(folder)).map(Path::to_owned)
 }

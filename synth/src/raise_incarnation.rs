@@ -1,12 +1,12 @@
-//! Sets the field `incarnation` in the text of `cellar.yaml` without changing any other text.
+//! Sets the `incarnation` field in the text of `cellar.yaml`, preserving all other text.
 
 use cellar_stacks::Config;
 
-/// Returns `text` with a new incarnation. The incarnation is set in `stage`, or at the top level if
+/// Returns `text` with the incarnation (restore counter) set in `stage`, or at the top level if
 /// `stage` is `None`.
 ///
-/// Returns `None` if the text has a form that cannot be edited safely. An edit is accepted only if
-/// the parsed configuration changes in nothing except the incarnation.
+/// Returns `None` if the text cannot be edited safely. An edit is accepted only if nothing but the
+/// incarnation changes in the parsed configuration.
 pub(crate) fn raise_incarnation(
     text: &str,
     stage: Option<&str>,
@@ -26,8 +26,8 @@ pub(crate) fn raise_incarnation(
     })
 }
 
-/// Returns whether `before` and `after` differ only in the incarnation of `stage`. If `stage` is
-/// `None`, the top-level incarnation is meant.
+/// Returns whether `before` and `after` differ only in the incarnation of `stage`, or in the
+/// top-level one if `stage` is `None`.
 fn differs_only_in_incarnation(
     before: &Config,
     after: &Config,
@@ -54,7 +54,7 @@ fn differs_only_in_incarnation(
     })
 }
 
-/// Replaces the field `incarnation` at the top level, or appends it if it is missing.
+/// Replaces the top-level `incarnation` field, or appends it if missing.
 fn set_at_top_level(text: &str, incarnation: u32) -> String {
     let field = format!("incarnation: {incarnation}");
     let is_field = |line: &str| line.starts_with("incarnation:");
@@ -68,7 +68,8 @@ fn set_at_top_level(text: &str, incarnation: u32) -> String {
     format!("{text}{newline}{field}\n")
 }
 
-/// Sets the field `incarnation` of a stage whose fields are indented below the name of the stage.
+/// Sets the `incarnation` field of a stage in block style, with its fields indented below the stage
+/// name.
 fn set_in_block(text: &str, stage: &str, incarnation: u32) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let stages = lines.iter().position(|line| line.trim_end() == "stages:")?;
@@ -93,7 +94,7 @@ fn set_in_block(text: &str, stage: &str, incarnation: u32) -> Option<String> {
     Some(lines.join("\n") + "\n")
 }
 
-/// Sets the field `incarnation` of a stage that is written on one line, as `stage: {…}`.
+/// Sets the `incarnation` field of a stage in flow style, `stage: {…}`.
 fn set_in_braces(text: &str, stage: &str, incarnation: u32) -> Option<String> {
     let is_stage = |line: &str| {
         key_of(line) == Some(stage) && line.trim_end().ends_with('}') && indent_of(line) > 0

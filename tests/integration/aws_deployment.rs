@@ -59,7 +59,7 @@ impl Account {
         self.cellar(&["import", &file.display().to_string()]);
         self.cellar(&["export", "out.csv", "--force"]);
         let exported = fs::read(self.project.path("out.csv")).unwrap();
-        assert!(exported == fs::read(file).unwrap(), "it comes out as it went in");
+        assert!(exported == fs::read(file).unwrap(), "the export differs from the import");
     }
 
     /// Changes the message retention of a queue to a minute, outside CloudFormation.
@@ -220,7 +220,7 @@ async fn a_plan_is_applied_as_it_was_shown_or_not_at_all() {
     assert!(applied.stderr.contains("Smoke test: 13 checks passed"), "{applied:?}");
     let again = apply();
     assert!(again.code == 1 && again.stderr.contains("the stack was changed since"), "{again:?}");
-    assert_eq!(plan(&[]).code, 0, "nothing to change");
+    assert_eq!(plan(&[]).code, 0, "the stack is up to date");
 
     // A plan for a change that is reverted afterwards.
     account.configure("api:\n  memory_mb: 1024\n");
@@ -234,8 +234,11 @@ async fn a_plan_is_applied_as_it_was_shown_or_not_at_all() {
     );
 
     // The change reduces data protection, so `--fail-on` fails and writes no plan.
-    let grave = plan(&["--fail-on", "destructive", "--output", "grave.json"]);
-    assert!(grave.code == 1 && grave.stderr.contains("DeletionProtectionEnabled"), "{grave:?}");
+    let destructive_plan = plan(&["--fail-on", "destructive", "--output", "grave.json"]);
+    assert!(
+        destructive_plan.code == 1 && destructive_plan.stderr.contains("DeletionProtectionEnabled"),
+        "{destructive_plan:?}"
+    );
     assert!(!account.project.path("grave.json").exists());
     let asked = account.deploy(&[]);
     assert!(asked.code == 1 && asked.stderr.contains("was not confirmed"), "{asked:?}");

@@ -85,20 +85,20 @@ async fn tables_go_back_to_a_moment_and_clients_go_on() {
     );
     let unsure = world.synth(&["restore", "--to", "latest"]);
     assert!(unsure.code == 1 && unsure.stderr.contains("--yes"), "{unsure:?}");
-    assert_eq!(world.tables().await.len(), 5, "nothing was made");
+    assert_eq!(world.tables().await.len(), 5, "a table was created");
     let restored = json(&world.synth(&["--json", "restore", "--to", "latest", "--yes"]));
     assert_eq!(restored["incarnation"], 1, "{restored}");
     let moment = restored["at"].as_str().unwrap();
-    assert_eq!(world.tables().await.len(), 9, "all but the index");
+    assert_eq!(world.tables().await.len(), 9, "all tables except the feed");
     assert!(
         fs::read_to_string(world.project.path("cellar.yaml")).unwrap().contains("incarnation: 1")
     );
     // No function uses the restored tables yet: this edit goes to the old tables and will be lost.
     world.cellar(&["set", "B2", "lost"]);
     let again = json(&world.synth(&["--json", "restore", "--to", moment, "--yes"]));
-    assert_eq!(again["tables"], restored["tables"], "what was done is found");
+    assert_eq!(again["tables"], restored["tables"], "the restored tables are found");
     assert_eq!(again["deploy"], restored["deploy"]);
-    assert_eq!(world.tables().await.len(), 9, "all but the index");
+    assert_eq!(world.tables().await.len(), 9, "all tables except the feed");
 
     let bundle = ["--yes", "--bundle", env!("CARGO_BIN_EXE_test-bootstrap")];
     let refused = world.synth(&[&["deploy"][..], &bundle].concat());
@@ -109,10 +109,10 @@ async fn tables_go_back_to_a_moment_and_clients_go_on() {
     assert_eq!(deployed.code, 0, "{deployed:?}");
     assert!(deployed.stderr.contains("Smoke test: 13 checks passed"), "{deployed:?}");
 
-    assert!(world.export("after.csv") == before, "as it was at that moment");
+    assert!(world.export("after.csv") == before, "the restored state differs");
     world.cellar(&["set", "B3", "goes on"]);
     assert!(String::from_utf8_lossy(&world.export("edited.csv")).contains("goes on"));
-    assert_eq!(world.tables().await.len(), 10, "the old ones stay, and the index is a new one");
+    assert_eq!(world.tables().await.len(), 10, "the old tables remain, and the feed is new");
     let same = world.synth(&["diff"]);
     assert!(same.code == 0 && same.stdout.contains("no difference"), "{same:?}");
 

@@ -57,7 +57,7 @@ fn previous(key: &Value) -> String {
     variables["CELLAR_TOKEN_KEYS"] = json!([key]).to_string().into();
     for (variable, table) in BESIDE {
         let former = variables[variable].take();
-        assert_eq!(former, Value::Null, "it has a table of its own: give it that one");
+        assert_eq!(former, Value::Null, "the template sets the variable: use its table");
         variables[variable] = table.into();
     }
     template.to_string()
@@ -234,7 +234,7 @@ async fn the_release_before_is_upgraded_with_all_its_data() {
     for made in ["EventStreamTable", "FeedTable"] {
         assert!(upgraded.remove(made).is_some(), "{upgraded:?}");
     }
-    assert_eq!(upgraded, data, "nothing that holds data is replaced");
+    assert_eq!(upgraded, data, "a data resource was replaced");
     assert!(upgrade.export(spreadsheet, "after.csv") == exported, "the data is the same");
     upgrade.cellar(&["set", "--spreadsheet", spreadsheet, "B3", "after"]);
     let same = upgrade.synth(&["diff"]);

@@ -279,7 +279,7 @@ async fn no_body_is_unpacked() {
     }
     fixture.assert_untouched().await;
     let plain = fixture.append_body("x").to_string().into_bytes();
-    assert_eq!(post("gzip", plain).await.status(), StatusCode::OK, "as it is");
+    assert_eq!(post("gzip", plain).await.status(), StatusCode::OK, "the body is not decompressed");
 }
 
 #[tokio::test(flavor = "multi_thread")]

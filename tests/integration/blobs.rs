@@ -37,13 +37,13 @@ async fn every_request_is_counted_once() {
     let read = Cost { object_gets: 1, ..none };
 
     assert_eq!(blobs.head(&key).await, Ok(None));
-    assert_eq!(meter.take(), read, "of what is absent too");
+    assert_eq!(meter.take(), read, "a missing object is billed");
     blobs.put(new).await.unwrap();
     assert_eq!(meter.take(), Cost { object_puts: 1, object_bytes_sent: 5, ..none });
     assert!(matches!(blobs.get(&key, 5).await, Ok(GetOutcome::Found { .. })));
     assert_eq!(meter.take(), Cost { object_gets: 1, object_bytes_received: 5, ..none });
     assert!(matches!(blobs.get(&key, 4).await, Ok(GetOutcome::TooLong { .. })));
-    assert_eq!(meter.take(), read, "what is too long is not read");
+    assert_eq!(meter.take(), read, "the body of a too long object is not read");
     assert!(blobs.head(&key).await.unwrap().is_some());
     assert_eq!(meter.take(), read);
     assert_eq!(blobs.pending(&key).await, Ok(Some(true)));
@@ -66,7 +66,7 @@ async fn every_request_is_counted_once() {
     };
     blobs.presign_put(&grant, 1_795_246_133).await.unwrap();
     blobs.presign_get(&key, 60, 1_795_246_133).await.unwrap();
-    assert_eq!(meter.take(), none, "signing is no request");
+    assert_eq!(meter.take(), none, "signing makes no request");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -73,7 +73,7 @@ async fn without_a_token_nothing_is_kept_and_the_answer_is_read() {
     let token = cloud.token("alice", Role::Owner);
     let mut known = pushing(&cloud, &token, MAX_PUSH_BYTES - rest).await;
     kept(&cloud, |bytes| bytes >= MAX_PUSH_BYTES - rest).await;
-    assert!(cloud.bodies.used_bytes() <= MAX_PUSH_BYTES, "of the one with a token only");
+    assert!(cloud.bodies.used_bytes() <= MAX_PUSH_BYTES, "only the body with a token is buffered");
     for mut stream in open {
         stream.write_all(&vec![b' '; rest]).await.unwrap();
         let (head, problem) = answer(stream).await;
@@ -81,7 +81,11 @@ async fn without_a_token_nothing_is_kept_and_the_answer_is_read() {
         assert!(!head.to_lowercase().contains("connection: close"), "{head}");
     }
     known.write_all(&vec![b' '; rest]).await.unwrap();
-    assert_eq!(answer(known).await.1.kind, ProblemKind::BadRequest, "it was kept and read");
+    assert_eq!(
+        answer(known).await.1.kind,
+        ProblemKind::BadRequest,
+        "the body was buffered and read"
+    );
     kept(&cloud, |bytes| bytes == 0).await;
 }
 

@@ -294,7 +294,7 @@ pub(crate) async fn relays_a_stream(program: &str) {
     let answer = relay.call(json!({ "Records": records })).await;
     assert_eq!(answer, json!({"batchItemFailures": [{"itemIdentifier": "101"}]}));
     let sent = std::mem::take(&mut *sqs.sent.lock().unwrap());
-    assert_eq!(sent.len(), 2, "the poisoned record holds up nothing");
+    assert_eq!(sent.len(), 2, "the invalid record does not block others");
     assert_eq!(sent[0]["QueueUrl"], "https://sqs.eu-central-1.amazonaws.com/0/q");
     let body: Value = serde_json::from_str(sent[0]["MessageBody"].as_str().unwrap()).unwrap();
     let log = "00000000-0000-0000-0000-000000000007";

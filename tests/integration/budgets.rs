@@ -141,7 +141,7 @@ async fn a_fork_costs_eight_write_units_whatever_is_in_the_log() {
         let edit = |id, base| request(fork(None).log, None, id, base, set_numbers(&[1.0]));
         let cold = fixture.cold();
         cold.append(edit(u64::from(edits) + 1, base)).await.unwrap();
-        assert_eq!(fixture.cost(), (1.5, 1.0, 3), "{nonce}: once, where it comes from");
+        assert_eq!(fixture.cost(), (1.5, 1.0, 3), "{nonce}: the source is read once");
         let base = base.next_in_segment().unwrap();
         cold.append(edit(u64::from(edits) + 2, base)).await.unwrap();
         assert_eq!(fixture.cost(), (0.0, 1.0, 1), "{nonce}");

@@ -13,7 +13,7 @@ use crate::journey::{Project, Run};
 const BUNDLE_BYTES: u64 = 4_000_000;
 
 /// Returns a static program for this processor that does nothing.
-fn tiny(machine: u16) -> Vec<u8> {
+fn minimal_program(machine: u16) -> Vec<u8> {
     let mut binary = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0".to_vec();
     binary.extend(machine.to_le_bytes());
     binary.extend(1_u32.to_le_bytes());
@@ -39,7 +39,7 @@ fn bootstrap_in(zip: &Path) -> Vec<u8> {
 fn a_binary_that_was_built_elsewhere_is_packed() {
     let project = Project::new();
     fs::write(project.path("cellar.yaml"), "architecture: arm64\n").unwrap();
-    fs::write(project.path("built"), tiny(183)).unwrap();
+    fs::write(project.path("built"), minimal_program(183)).unwrap();
     let made = report(&project.synth(&["--json", "bundle", "--binary", "built"]));
     let name = made["name"].as_str().unwrap();
     let hash = made["blake3"].as_str().unwrap();
@@ -47,7 +47,7 @@ fn a_binary_that_was_built_elsewhere_is_packed() {
     assert_eq!((&made["architecture"], &made["glibc"]), (&"arm64".into(), &Value::Null));
     let packed = fs::read(project.path(name)).unwrap();
     assert_eq!(made["bytes"], packed.len());
-    assert_eq!(bootstrap_in(&project.path(name)), tiny(183));
+    assert_eq!(bootstrap_in(&project.path(name)), minimal_program(183));
 
     // A bundle as input gives the same bundle; an output folder gets the default file name.
     fs::create_dir(project.path("folder")).unwrap();
@@ -60,7 +60,7 @@ fn a_binary_that_was_built_elsewhere_is_packed() {
 #[test]
 fn a_binary_that_lambda_cannot_run_is_refused() {
     let project = Project::new();
-    fs::write(project.path("built"), tiny(183)).unwrap();
+    fs::write(project.path("built"), minimal_program(183)).unwrap();
     let arguments = ["bundle", "--binary", "built", "--architecture", "x86_64", "-o", "out.zip"];
     let run = project.synth(&arguments);
     assert!(run.code == 1 && run.stdout.is_empty(), "{run:?}");

@@ -69,7 +69,7 @@ fn people_share_a_spreadsheet_and_take_that_back() {
     alice.may_not(&["unshare", "alice"], "the last owner", "cellar details");
     assert_eq!(alice.does(&["unshare", "bob"]).stdout, "revoked the access of bob\n");
     bob.may_not(&["get", "-s", &id], "Not found (404)", "that you can access");
-    assert!(alice.does(&["history"]).stdout.contains("bob"), "what he did stays");
+    assert!(alice.does(&["history"]).stdout.contains("bob"), "the history keeps his changes");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn what_is_archived_or_deleted_comes_back() {
     let alice = Person::of(&project, "alice");
     std::fs::write(alice.0.path("Costs 2026.csv"), "a,b\n1,2\n").unwrap();
     alice.does(&["import", "Costs 2026.csv"]);
-    assert!(alice.does(&["details"]).stdout.starts_with("Costs 2026\n"), "called as its file");
+    assert!(alice.does(&["details"]).stdout.starts_with("Costs 2026\n"), "named after its file");
     alice.does(&["archive"]);
     alice.may_not(&["set", "A1", "x"], "archived", "cellar unarchive");
     assert!(alice.does(&["get"]).stdout.contains('2'));

@@ -93,7 +93,7 @@ fn the_key_of_the_local_cloud_is_named_where_it_is_meant() {
 #[test]
 fn a_key_is_made_once_and_its_tokens_are_for_this_stack() {
     let project = Project::new();
-    assert_eq!(project.synth(&["token", "create"]).code, 1, "there is no key yet");
+    assert_eq!(project.synth(&["token", "create"]).code, 1, "the key is missing");
     assert_eq!(project.synth(&["init"]).code, 0);
     assert_eq!(project.synth(&["token", "init"]).code, 0);
     let key = fs::read(project.path(".cellar/token-key.pem")).unwrap();
@@ -257,7 +257,7 @@ fn a_wrong_token_or_spreadsheet_is_explained() {
         "127.0.0.1:1",
     );
     let again = project.try_deploy();
-    assert_eq!(again.code, 0, "deploying again finds what runs: {again:?}");
+    assert_eq!(again.code, 0, "a second deployment finds the running cloud: {again:?}");
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn a_record_that_is_wrong_kills_nobody_and_deletes_nothing() {
     wrong["pid"] = bystander.id().into();
     fs::write(&record, wrong.to_string()).unwrap();
     assert_eq!(project.synth(&["destroy", "--local"]).code, 0);
-    assert!(bystander.try_wait().unwrap().is_none(), "a bystander was killed");
+    assert!(bystander.try_wait().unwrap().is_none(), "an unrelated process was killed");
     bystander.kill().unwrap();
     bystander.wait().unwrap();
 

@@ -34,9 +34,9 @@ fn set(cells: Vec<CellEdit>) -> Operation {
 }
 
 /// Random numbers with a fixed seed.
-struct Dice(u64);
+struct SeededRandom(u64);
 
-impl Dice {
+impl SeededRandom {
     fn below(&mut self, end: u32) -> u32 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -111,7 +111,7 @@ struct Editor {
     created: CreateReply,
     client: Client,
     view: View,
-    dice: Dice,
+    random: SeededRandom,
     next_id: u64,
     done: Done,
 }
@@ -122,10 +122,10 @@ impl Editor {
     fn operations(&mut self) -> Vec<Operation> {
         let labels = self.view.labels();
         let (row, label) =
-            labels[self.dice.below(u32::try_from(labels.len()).unwrap()) as usize].clone();
+            labels[self.random.below(u32::try_from(labels.len()).unwrap()) as usize].clone();
         let column = self.view.column_of(&format!("col-{}", self.number));
         let name = format!("{}-{}", self.number, self.next_id);
-        match self.dice.below(10) {
+        match self.random.below(10) {
             0 => {
                 self.done.deleted.insert(label);
                 let spans = Spans::one(row, 1);
@@ -135,13 +135,13 @@ impl Editor {
                 let label = format!("new-{name}");
                 let edit = format!("{label} is mine");
                 self.done.set.insert(edit.clone(), label.clone());
-                let count = 1 + self.dice.below(3);
+                let count = 1 + self.random.below(3);
                 let insert = InsertBefore { sheet: SHEET, before: row, count };
                 let cells = vec![cell(row, 0, label), cell(row, column, edit)];
                 vec![Operation::InsertRows(insert), set(cells)]
             }
             3 => {
-                let before = 1 + self.dice.below(12);
+                let before = 1 + self.random.below(12);
                 let insert = InsertBefore { sheet: SHEET, before, count: 1 };
                 let mine = if before <= column { column + 1 } else { column };
                 let edit = format!("{label} by {name}");
@@ -159,7 +159,7 @@ impl Editor {
     async fn run(mut self) -> (View, Done) {
         for _ in 0..ROUNDS {
             // Some clients read the newest entries, others continue with their old state.
-            if self.dice.below(3) > 0 {
+            if self.random.below(3) > 0 {
                 self.view.catch_up(&self.client, self.created).await;
             }
             let operations = self.operations();
@@ -222,9 +222,9 @@ async fn ten_clients_converge_and_every_cell_is_where_its_author_put_it() {
     for number in 0..CLIENTS {
         let client = Client::new(&urls[number % urls.len()], Some(&token)).unwrap();
         let view = View::load(&client, created).await;
-        let dice = Dice(u64::try_from(number).unwrap() * 977 + 5);
+        let random = SeededRandom(u64::try_from(number).unwrap() * 977 + 5);
         let done = Done::default();
-        let editor = Editor { number, created, client, view, dice, next_id: 1, done };
+        let editor = Editor { number, created, client, view, random, next_id: 1, done };
         editors.push(tokio::spawn(editor.run()));
     }
     let mut all = Vec::new();
@@ -237,7 +237,10 @@ async fn ten_clients_converge_and_every_cell_is_where_its_author_put_it() {
         view.catch_up(&client, created).await;
     }
     let (last, _) = &all[0];
-    assert!(all.iter().all(|(view, _)| view.workbook == last.workbook), "they do not converge");
+    assert!(
+        all.iter().all(|(view, _)| view.workbook == last.workbook),
+        "the clients do not converge"
+    );
     let deleted: BTreeSet<&String> = all.iter().flat_map(|(_, done)| &done.deleted).collect();
     check_places(last, &all, &deleted);
     let appends: u64 = all.iter().map(|(_, done)| done.appends).sum();

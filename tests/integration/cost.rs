@@ -108,7 +108,11 @@ async fn a_cost_tells_nobody_what_exists() {
         let response = fixture.get(path).await;
         assert_eq!((response.status().as_u16(), response.headers().get(HEADER)), (404, None));
     }
-    assert_eq!(fixture.metered(), (0, 0, 0), "a table was asked for what the token does not cover");
+    assert_eq!(
+        fixture.metered(),
+        (0, 0, 0),
+        "a table was read although the token does not cover the spreadsheet"
+    );
     // The spreadsheet is looked up at a cost, but the response is the same.
     fixture.token = wide;
     let response = fixture.get(&head(missing.to_string())).await;

@@ -33,11 +33,11 @@ fn a_difference_from_a_file_is_shown_and_told_by_the_exit_code() {
     assert!(run.stdout.contains("~ /Properties/MemorySize: 512 -> 1024"), "{run:?}");
     assert!(!run.stdout.contains('\u{1b}'), "no terminal, no colours");
     let mild = ["diff", "--against", "old.json", "--fail-on", "broadening"];
-    assert_eq!(project.synth(&mild).code, 2, "not as grave as that");
+    assert_eq!(project.synth(&mild).code, 2, "the difference is less severe");
 
     configure(&project, "deletion_protection: false\n");
-    let grave = ["diff", "--against", "old.json", "--fail-on", "broadening"];
-    let run = project.synth(&grave);
+    let broadening_diff = ["diff", "--against", "old.json", "--fail-on", "broadening"];
+    let run = project.synth(&broadening_diff);
     assert!(run.code == 1 && run.stdout.contains("Data at risk"), "{run:?}");
     assert!(run.stderr.contains("the change is destructive"), "{run:?}");
     let json = project.synth(&["--json", "diff", "--against", "old.json"]);
@@ -77,7 +77,7 @@ fn the_local_stack_is_compared_with_what_it_was_deployed_with() {
     assert!(run.code == 2 && run.stdout.contains("compared with nothing"), "{run:?}");
     project.deploy();
     let run = project.synth(&["diff", "--local"]);
-    assert_eq!(run.code, 0, "its own key is no difference: {run:?}");
+    assert_eq!(run.code, 0, "a generated key is not a difference: {run:?}");
     configure(&project, "cors_origins: [\"https://a.example\"]\n");
     let run = project.synth(&["diff", "--local"]);
     assert!(run.code == 2 && run.stdout.contains("Broadened permissions"), "{run:?}");
@@ -120,7 +120,7 @@ fn workflows_are_written_once_into_the_repository() {
     fs::remove_file(folder.join("cellar-diff.yml")).unwrap();
     let run = project.synth(&["ci", "init"]);
     assert!(run.code == 1 && run.stderr.contains("--force"), "{run:?}");
-    assert!(!folder.join("cellar-diff.yml").exists(), "all or none");
+    assert!(!folder.join("cellar-diff.yml").exists(), "either all files or none are written");
     assert_eq!(fs::read_to_string(&deploy).unwrap(), "mine\n");
     assert_eq!(project.synth(&["ci", "init", "--force"]).code, 0);
     assert_ne!(fs::read_to_string(&deploy).unwrap(), "mine\n");

@@ -16,7 +16,7 @@ fn json(project: &Project, arguments: &[&str]) -> Value {
 }
 
 /// Returns another user with their own state.
-fn somebody_else(project: &Project) -> Project {
+fn other_user(project: &Project) -> Project {
     let profile = std::fs::read(project.path(".cellar/profile.json")).unwrap();
     let other = Project::new();
     std::fs::create_dir(other.path(".cellar")).unwrap();
@@ -132,7 +132,7 @@ fn an_edit_on_what_another_has_moved_lands_where_it_was_meant() {
     project.deploy();
     let id = done(&project, &["create"]).stdout.trim().to_owned();
     done(&project, &["set", "A1", "a", "A2", "b", "A3", "c"]);
-    let other = somebody_else(&project);
+    let other = other_user(&project);
     done(&other, &["-s", &id, "rows", "insert", "1", "--count", "2"]);
     let deleted = done(&project, &["rows", "delete", "2"]);
     assert!(deleted.stdout.starts_with("deleted rows 2 "), "{deleted:?}");
@@ -252,7 +252,7 @@ fn an_edit_of_a_sheet_that_others_deleted_is_not_told_as_done() {
     let id = done(&project, &["create"]).stdout.trim().to_owned();
     done(&project, &["sheets", "add", "B"]);
     done(&project, &["set", "B!A1", "1"]);
-    let other = somebody_else(&project);
+    let other = other_user(&project);
     done(&other, &["-s", &id, "sheets", "delete", "B"]);
     let set = done(&project, &["set", "B!A2", "2"]);
     assert!(set.stderr.contains("The edit had no effect"), "{set:?}");

@@ -96,10 +96,13 @@ impl Terminal {
         let begun = Instant::now();
         // The final messages may still be buffered by the terminal.
         while !self.reads.is_finished() {
-            assert!(begun.elapsed() < PATIENCE, "the terminal does not end");
+            assert!(begun.elapsed() < PATIENCE, "the process does not exit");
             std::thread::sleep(Duration::from_millis(20));
         }
-        assert!(!self.screen.lock().unwrap().screen().alternate_screen(), "it is as it was");
+        assert!(
+            !self.screen.lock().unwrap().screen().alternate_screen(),
+            "the screen is not restored"
+        );
         self.text()
     }
 }

@@ -18,7 +18,7 @@ fn until(person: &Person, arguments: &[&str], wanted: &str) -> String {
         if said.contains(wanted) {
             return said;
         }
-        assert!(begun.elapsed() < PATIENCE, "{arguments:?} never says {wanted}: {said}");
+        assert!(begun.elapsed() < PATIENCE, "{arguments:?} does not print {wanted}: {said}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -75,7 +75,7 @@ fn the_entries_of_logs_come_into_the_feed_when_they_are_wanted() {
     let repaired = project.synth(&["feed", "repair", "--local"]);
     assert!(repaired.code == 0 && repaired.stdout.contains("each once."), "{repaired:?}");
     let told = until(&operator, &["feed"], &format!("Log-{id}.0000000"));
-    assert!(told.contains("Edits"), "also of what was before: {told}");
+    assert!(told.contains("Edits"), "earlier entries are missing: {told}");
     alice.does(&["set", "B3", "8", "-s", &id]);
     until(&operator, &["feed"], "1 event from 2   Edits");
     let verified = project.synth(&["feed", "verify", "--local"]);
@@ -93,7 +93,11 @@ fn operators_follow_every_change_and_make_the_feed_whole_again() {
     alice.does(&["rename", "Plan"]);
     alice.does(&["share", "bob"]);
     let told = until(&operator, &["feed", "--payloads"], "shared the spreadsheet with bob: viewer");
-    for line in ["created the spreadsheet as Budget", "renamed the spreadsheet to Plan", &format!("Spreadsheet-{id}")] {
+    for line in [
+        "created the spreadsheet as Budget",
+        "renamed the spreadsheet to Plan",
+        &format!("Spreadsheet-{id}"),
+    ] {
         assert!(told.contains(line), "{line}: {told}");
     }
     alice.may_not(&["feed"], "operator token", "token");

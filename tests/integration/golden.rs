@@ -138,7 +138,7 @@ fn edits_version_1() {
 
 #[test]
 fn edits_version_1_as_it_was_before_there_was_a_second() {
-    let body = once_released("entry-edits-v1.hex", || panic!("it was released"));
+    let body = once_released("entry-edits-v1.hex", || panic!("the golden file is missing"));
     let read = decode_edits(1, position(), ClientKey([1; 8]), 1, &body).unwrap();
     assert_eq!(read.mutations, mutations());
 }

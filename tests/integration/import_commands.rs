@@ -120,7 +120,7 @@ fn an_import_that_is_killed_while_it_uploads_leaves_nothing_and_can_be_repeated(
         import.kill().unwrap();
         import.wait().unwrap();
     }
-    assert!(killed > 0, "it was never killed");
+    assert!(killed > 0, "the import was never killed");
     done(&project, &["import", "large.csv"]);
     done(&project, &["export", "out.csv"]);
     assert!(std::fs::read_to_string(project.path("out.csv")).unwrap() == text, "it differs");

@@ -89,7 +89,7 @@ async fn who_knows_what_was_restored_away_has_to_load_again() {
     };
     let reply = after.append(created.id, &request).await.unwrap();
     assert_eq!(reply.results[0].status, MutationStatus::Appended);
-    assert_eq!(reply.results[0].position, Some(at(2)), "the position is given away again");
+    assert_eq!(reply.results[0].position, Some(at(2)), "the position is used again");
     // Even if the stack loses its incarnation, the log does not return to the old one.
     let tables = DynamoTables::named(
         &cloud.settings.entry_table,
@@ -107,7 +107,11 @@ async fn a_new_spreadsheet_begins_with_the_incarnation_of_the_tables() {
     let World { after, .. } = World::start().await;
     let created = after.create(&nonce("new")).await.unwrap();
     assert_eq!(created.incarnation, 1);
-    assert_eq!(after.create(&nonce("new")).await.unwrap(), created, "and is found when repeated");
+    assert_eq!(
+        after.create(&nonce("new")).await.unwrap(),
+        created,
+        "a repetition finds the spreadsheet"
+    );
     let request = append_one(created, "client", 1, created.head, set_numbers(&[1.0]));
     let reply = after.append(created.id, &request).await.unwrap();
     assert_eq!(reply.results[0].status, MutationStatus::Appended);
@@ -126,7 +130,7 @@ async fn a_client_goes_on_by_itself() {
     let applied = editor(&after).apply(set_numbers(&[4.0])).await.unwrap();
     assert_eq!(applied.position, at(2));
     let load = after.load(created.id, None).await.unwrap();
-    assert_eq!(load.entries.len(), 3, "once, behind what was restored");
+    assert_eq!(load.entries.len(), 3, "the edit is in the log once, after the restored entries");
     editor(&after).apply(set_numbers(&[5.0])).await.unwrap();
     let cells = after.cells(created.id, &CellsQuery::default()).await.unwrap();
     assert_eq!(cells.cells[0].cell.text(), "5");

@@ -87,7 +87,7 @@ impl Project {
         assert!(Command::new("kill").args(["-KILL", &pid]).status().unwrap().success());
         let killed = Instant::now();
         while self.pid().is_some() {
-            assert!(killed.elapsed() < Duration::from_secs(10), "it does not die");
+            assert!(killed.elapsed() < Duration::from_secs(10), "the process does not exit");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -38,7 +38,7 @@ async fn a_hundred_clients_at_once_lose_and_double_nothing() {
     let plan = Plan { rhythm, ..short(Scenario::Burst, 100, 4) };
     let report = made(&plan).await;
     assert!(report.answered() >= 400, "{}", report.answered());
-    assert!(report.repeated() > 0, "no answer was given up");
+    assert!(report.repeated() > 0, "no response was abandoned");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -74,7 +74,11 @@ async fn a_request_that_takes_too_long_is_answered_in_time_and_found_when_repeat
     assert_eq!(answer.status(), 503);
     assert_eq!(answer.headers()["retry-after"], "1");
     let problem: Problem = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap();
-    assert!(problem.detail.contains("slow"), "not the deadline answered: {}", problem.detail);
+    assert!(
+        problem.detail.contains("slow"),
+        "the refusal has another cause than the deadline: {}",
+        problem.detail
+    );
     assert!(proxy.lost() > 0);
     proxy.lose(0);
     assert_eq!(post().await.unwrap().status(), 200);

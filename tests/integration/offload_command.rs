@@ -154,7 +154,10 @@ async fn old_segments_are_shown_offloaded_and_read_on() {
     // Without confirmation, nothing is done.
     let unconfirmed = project.synth(&OFFLOADED);
     assert!(unconfirmed.code == 1 && unconfirmed.stderr.contains("--yes"), "{unconfirmed:?}");
-    assert!(unconfirmed.stderr.contains("To offload: 2 of 8"), "the plan first: {unconfirmed:?}");
+    assert!(
+        unconfirmed.stderr.contains("To offload: 2 of 8"),
+        "the plan is not printed: {unconfirmed:?}"
+    );
     assert_eq!(world.stored(old, 0).await, 7);
 
     let done = project.synth(&[OFFLOADED.as_slice(), &["--yes"]].concat());

@@ -61,7 +61,7 @@ async fn people_of_an_issuer_create_and_share_and_see_no_more_than_that() {
         let share = ShareRequest { issuer: Some("cellar".to_owned()), ..share };
         ann.share(created.id, &share, None).await.unwrap();
         assert!(client(&cloud.token_of("bob")).details(created.id).await.is_ok());
-        assert_eq!(issuer.asked(), 2, "its description and its keys, once");
+        assert_eq!(issuer.asked(), 2, "the discovery document and the keys are fetched once");
     }
 }
 
@@ -190,11 +190,7 @@ async fn each_forged_token_of_an_issuer_is_refused() {
             (TestIssuer::start(algorithm).await, TestIssuer::start(algorithm).await);
         let cloud = cloud(&[issuer.config()]).await;
         let good = issuer.token("ann");
-        assert_eq!(
-            status(&cloud, &good).await,
-            (200, false),
-            "what is forged is wrong by one thing"
-        );
+        assert_eq!(status(&cloud, &good).await, (200, false), "the forged token has another fault");
         let claims = issuer.claims("ann").to_string();
         let mut forged: Vec<(String, String)> = vec![];
         for (what, header) in wrong_headers(&issuer, &other) {
@@ -229,14 +225,14 @@ async fn each_forged_token_of_an_issuer_is_refused() {
         for (what, token) in &forged {
             assert_eq!(status(&cloud, token).await, (401, false), "{what}");
         }
-        assert_eq!(other.asked(), 0, "nobody fetches a key from where a token says");
+        assert_eq!(other.asked(), 0, "a key was fetched from a URL in a token");
         assert_eq!(issuer.asked(), 2);
     }
 }
 
 /// Returns whether a request right after a failed one causes no fetch. Makes several attempts,
 /// because on a busy machine the second request may come too late.
-async fn second_request_asks_nobody(cloud: &TestCloud, issuer: &TestIssuer) -> bool {
+async fn second_request_causes_no_fetch(cloud: &TestCloud, issuer: &TestIssuer) -> bool {
     for _ in 0..5 {
         let asked = issuer.asked();
         assert_eq!(status(cloud, &issuer.token("bob")).await, (503, true));
@@ -254,7 +250,7 @@ async fn an_issuer_that_does_not_answer_keeps_only_its_own_people_waiting() {
         issuer.answers(answer.clone());
         let cloud = cloud(&[issuer.config()]).await;
         assert_eq!(status(&cloud, &issuer.token("ann")).await, (503, true), "{answer:?}");
-        assert!(second_request_asks_nobody(&cloud, &issuer).await, "{answer:?}");
+        assert!(second_request_causes_no_fetch(&cloud, &issuer).await, "{answer:?}");
         assert_eq!(status(&cloud, &cloud.token_of("carol")).await, (200, false));
     }
 }

@@ -43,7 +43,7 @@ struct Guest {
     /// The client's edits in order.
     made: Vec<Operation>,
     /// Reported outcomes; each id is reported once.
-    told: BTreeMap<u64, Option<Position>>,
+    reported: BTreeMap<u64, Option<Position>>,
 }
 
 impl Guest {
@@ -56,7 +56,7 @@ impl Guest {
             random: Rng::with_seed(seed),
             live: None,
             made: Vec::new(),
-            told: BTreeMap::new(),
+            reported: BTreeMap::new(),
         }
     }
 
@@ -100,12 +100,12 @@ impl Guest {
     async fn round(&mut self) -> bool {
         match self.live().await.sync().await {
             Ok(synced) => {
-                assert_eq!(synced.set_aside, [], "nothing was restored");
+                assert_eq!(synced.set_aside, [], "edits were set aside without a restore");
                 for settled in synced.settled {
                     let rejected = matches!(settled.outcome, EditOutcome::Rejected(_));
                     assert!(!rejected, "{settled:?}");
-                    let before = self.told.insert(settled.id, settled.position);
-                    assert_eq!(before, None, "told twice of {}", settled.id);
+                    let before = self.reported.insert(settled.id, settled.position);
+                    assert_eq!(before, None, "two outcomes were reported for {}", settled.id);
                 }
                 true
             }
@@ -146,7 +146,7 @@ impl Guest {
             if answered && self.live().await.pending().count() == 0 {
                 return;
             }
-            assert!(began.elapsed() < PATIENCE, "edits still wait");
+            assert!(began.elapsed() < PATIENCE, "edits are still pending");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -186,14 +186,17 @@ fn check(entries: &[Arc<Entry>], guests: &[Guest]) {
         lists
     };
     let made = guests.iter().map(|guest| guest.made.clone()).collect();
-    assert!(sorted(found.into_values().collect()) == sorted(made), "each edit once, in its order");
+    assert!(
+        sorted(found.into_values().collect()) == sorted(made),
+        "an edit is missing, duplicated or out of order"
+    );
     // A restarted client may lack outcomes that were already stored on disk; all reported outcomes
     // must be correct.
     for guest in guests {
         let is_true = |placed: &BTreeMap<u64, Option<Position>>| {
-            guest.told.iter().all(|(id, at)| at.is_none() || placed.get(id) == Some(at))
+            guest.reported.iter().all(|(id, at)| at.is_none() || placed.get(id) == Some(at))
         };
-        assert!(placed.values().any(is_true), "a guest was told what is not so");
+        assert!(placed.values().any(is_true), "a client received a wrong outcome");
     }
 }
 
@@ -228,7 +231,7 @@ async fn party(count: u64, edits: usize) {
         let proxy = FaultyProxy::start(&cloud.url, seed ^ number).await;
         let token = cloud.token(&format!("guest {number}"), Role::Editor);
         let guest = Guest::new(&proxy.url, &token, created.id, seed.wrapping_add(number));
-        parties.push(tokio::spawn(celebrate(guest, proxy, edits)));
+        parties.push(tokio::spawn(run_guest(guest, proxy, edits)));
     }
     let (mut guests, mut proxies) = (Vec::new(), Vec::new());
     for party in parties {
@@ -240,7 +243,7 @@ async fn party(count: u64, edits: usize) {
     let lost: u32 = counts.clone().map(|counts| counts.dropped_replies).sum();
     let (doubled, dropped): (u32, u32) =
         (counts.clone().map(|c| c.doubled).sum(), counts.map(|c| c.dropped_requests).sum());
-    assert!(lost > 0 && doubled > 0 && dropped > 0, "nothing went wrong");
+    assert!(lost > 0 && doubled > 0 && dropped > 0, "no fault was injected");
     let (tables, _) = cloud.tables_at(&cloud.database_url);
     let log = Log::read(tables.as_ref(), created.id).await;
     check(&log.entries, &guests);
@@ -254,7 +257,7 @@ async fn party(count: u64, edits: usize) {
 }
 
 /// Makes all edits of one client over an unreliable connection, then syncs until it is done.
-async fn celebrate(mut guest: Guest, proxy: FaultyProxy, edits: usize) -> (Guest, FaultyProxy) {
+async fn run_guest(mut guest: Guest, proxy: FaultyProxy, edits: usize) -> (Guest, FaultyProxy) {
     guest.live().await;
     proxy.set(Faults { drop_request: 8, drop_reply: 8, twice: 8, delay: 20 });
     for _ in 0..edits {

@@ -66,7 +66,7 @@ async fn followers_are_told_where_the_log_ends_and_nothing_else() {
     let (one, other) = (created(&cloud, "one").await, created(&cloud, "other").await);
     let mut following = Following::start(&cloud, &cloud.url, one.id).await;
     let poke = |head| Poke { spreadsheet: one.id, head };
-    assert_eq!(following.next().await, poke(at(0)), "where it ends now");
+    assert_eq!(following.next().await, poke(at(0)), "the newest position");
     append(&cloud, other, 1).await;
     for id in 1..=3 {
         append(&cloud, one, id).await;
@@ -111,10 +111,13 @@ async fn a_client_is_poked_beyond_what_it_knows_and_waits_where_nobody_pokes() {
     let client = |url: &str| cellar::Client::new(url, Some(&token)).unwrap();
     let mut pokes = client(&cloud.url).pokes(one.id);
     let moment = Duration::from_millis(300);
-    assert!(timeout(moment, pokes.wait_beyond(at(0))).await.is_err(), "nothing is new");
+    assert!(timeout(moment, pokes.wait_beyond(at(0))).await.is_err(), "there is no newer entry");
     append(&cloud, one, 1).await;
     assert_eq!(timeout(PATIENCE, pokes.wait_beyond(at(0))).await, Ok(at(1)));
-    assert!(timeout(moment, pokes.wait_beyond(at(1))).await.is_err(), "it is known");
+    assert!(
+        timeout(moment, pokes.wait_beyond(at(1))).await.is_err(),
+        "the follower knows the newest entry"
+    );
     append(&cloud, one, 2).await;
     append(&cloud, one, 3).await;
     assert_eq!(timeout(PATIENCE, pokes.wait_beyond(at(2))).await, Ok(at(3)));
@@ -129,7 +132,10 @@ async fn a_client_is_poked_beyond_what_it_knows_and_waits_where_nobody_pokes() {
     assert!(timeout(moment, nobody.wait_beyond(at(0))).await.is_err());
     cloud.end().await;
     for _ in 0..2 {
-        assert!(timeout(moment, pokes.wait_beyond(at(3))).await.is_err(), "nobody is there");
+        assert!(
+            timeout(moment, pokes.wait_beyond(at(3))).await.is_err(),
+            "the spreadsheet has no follower"
+        );
     }
 }
 

@@ -172,7 +172,10 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     }
     let unconfirmed = project.synth(&["purge", "--local"]);
     assert!(unconfirmed.code == 1 && unconfirmed.stderr.contains("--yes"), "{unconfirmed:?}");
-    assert!(unconfirmed.stderr.contains("To purge: 1 of 3"), "the plan first: {unconfirmed:?}");
+    assert!(
+        unconfirmed.stderr.contains("To purge: 1 of 3"),
+        "the plan is not printed: {unconfirmed:?}"
+    );
     assert_eq!(past.is_there(gone).await, (true, 1));
 
     let report = reported(&project.synth(&["--json", "purge", "--local", "--yes"]));

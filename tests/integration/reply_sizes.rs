@@ -48,7 +48,7 @@ async fn texts_of_quotes_and_control_characters_fit() {
         ] {
             let bytes = serde_json::to_string(&body).unwrap().len();
             assert!(bytes < LAMBDA_REPLY_BYTES, "{bytes} bytes");
-            assert!(bytes > LAMBDA_REPLY_BYTES / 4, "{bytes} bytes: pages are needlessly small");
+            assert!(bytes > LAMBDA_REPLY_BYTES / 4, "{bytes} bytes: the pages are too small");
         }
     }
 }

@@ -101,7 +101,7 @@ impl World {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        tokio::time::timeout(PATIENCE, wait).await.expect("all snapshots are made");
+        tokio::time::timeout(PATIENCE, wait).await.expect("all snapshots are finished");
     }
 
     async fn roots(&self, log: &Log) -> Vec<Option<String>> {
@@ -146,7 +146,7 @@ impl World {
                 record::Attribute::Text(text) => AttributeValue::S(text),
                 record::Attribute::Number(number) => AttributeValue::N(number.to_string()),
                 record::Attribute::List(_) | record::Attribute::Map(_) => {
-                    panic!("no record of these tables has one")
+                    panic!("a record has an unexpected attribute")
                 }
             };
             item.into_iter().map(|(name, attribute)| (name, value(attribute))).collect()
@@ -270,7 +270,7 @@ async fn a_snapshot_whose_message_was_lost_is_made() {
     let unconfirmed = reprocess(&project, &[]);
     assert!(unconfirmed.code == 1 && unconfirmed.stderr.contains("--yes"), "{unconfirmed:?}");
     let again = json(&project, &["--dry-run", "--since", "2020-01-01"]);
-    assert_eq!(again["total"]["send"], 1, "looking changes nothing");
+    assert_eq!(again["total"]["send"], 1, "a dry run changes nothing");
     assert_eq!(world.roots(&log).await[2], None);
     assert_eq!(world.last_snapshot(&log).await, Some(log.marks[1].num()));
 
@@ -287,7 +287,11 @@ async fn a_snapshot_whose_message_was_lost_is_made() {
     world.unmake_last(&log).await;
     assert_eq!(project.synth(&["destroy", "--local"]).code, 0);
     assert_eq!(json(&project, &["--dry-run"])["total"]["send"], 1);
-    assert_eq!(json(&project, &["--dry-run"])["total"]["send"], 1, "nor does a second look");
+    assert_eq!(
+        json(&project, &["--dry-run"])["total"]["send"],
+        1,
+        "a second dry run changes nothing"
+    );
     let report = json(&project, &[]);
     assert_eq!(report["total"]["sent"], 1);
     assert_eq!(report["jobs"]["waited"], serde_json::json!({ "jobs": 1, "left": 0 }));
@@ -331,8 +335,8 @@ async fn what_is_lost_of_the_bucket_is_made_anew() {
 
     let shown = run(&["--dry-run"]);
     assert!(shown.code == 0 && shown.stdout.contains("3 snapshots to rebuild."), "{shown:?}");
-    assert_eq!(run(&[]).code, 1, "nobody said yes");
-    assert_eq!(world.roots(&log).await, roots, "nothing is changed");
+    assert_eq!(run(&[]).code, 1, "the rebuild is not confirmed");
+    assert_eq!(world.roots(&log).await, roots, "the roots are unchanged");
     let end = SnapshotJob { log: log.id, position: Position::new(9, 0).unwrap() };
     assert_eq!(world.pending.first_up_to(end).await, Ok(None));
 
@@ -411,7 +415,7 @@ async fn a_body_whose_tag_was_left_is_kept_and_a_lost_one_is_an_error() {
     // Restore the tag, as if the relay had not removed it.
     world.blobs.put(blob).await.unwrap();
     assert_eq!(json(&project, &["--dry-run"])["total"]["keep"], 1);
-    assert_eq!(world.blobs.pending(&key).await, Ok(Some(true)), "looking changes nothing");
+    assert_eq!(world.blobs.pending(&key).await, Ok(Some(true)), "a dry run changes nothing");
     assert_eq!(json(&project, &[])["total"]["kept"], 1);
     assert_eq!(world.blobs.pending(&key).await, Ok(Some(false)));
     assert_eq!(json(&project, &[])["total"]["found"], 0);

@@ -103,7 +103,7 @@ async fn carry_out_all(world: &OldLogs, log: LogId) -> Vec<u64> {
 
 async fn offloaded_key(world: &OldLogs, log: LogId, segment: u32) -> BlobKey {
     let record = world.tables.segment(log, segment, true).await.unwrap().unwrap();
-    BlobKey::new(record.offloaded.expect("it is offloaded")).unwrap()
+    BlobKey::new(record.offloaded.expect("the segment is offloaded")).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -123,7 +123,7 @@ async fn a_trimmed_segment_keeps_two_items_and_everything_can_still_be_read() {
         assert!(world.entry(log, at(segment, 0)).await.unwrap().is_trimmed());
     }
     assert_eq!(world.stored(log, 2).await.len(), 9);
-    assert_eq!(Reading::of(&world.logs(), log).await, before, "from the offloaded segment");
+    assert_eq!(Reading::of(&world.logs(), log).await, before, "reads from the offloaded segment");
     // A second run finds nothing to do.
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
     assert_eq!(plans[0].plan, Plan::Keep(Keep::TrimmedAlready));
@@ -140,7 +140,7 @@ async fn a_trimmed_segment_keeps_two_items_and_everything_can_still_be_read() {
     assert_eq!(appended.tail, at(3, 7));
     let read = world.logs().workbook(log, None, None).await.unwrap();
     assert_eq!(read.workbook.value(SheetId::FIRST, 6, 0), Value::Text("late".to_owned()));
-    assert_eq!(world.stored(log, 0).await, [0, 7], "nothing came into a dead segment");
+    assert_eq!(world.stored(log, 0).await, [0, 7], "an entry was put into a trimmed segment");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -158,7 +158,7 @@ async fn an_edit_on_a_base_that_is_gone_is_handed_back_and_the_numbering_goes_on
         }
         growing.logs = world.logs();
         let appended = growing.append_on(at(0, 2), set_text(4, "late")).await;
-        let rejection = appended.results[0].rejection.clone().expect("it is rejected");
+        let rejection = appended.results[0].rejection.clone().expect("the edit is rejected");
         assert_eq!(rejection.reason, RejectionReason::BaseGone);
         assert_eq!(appended.results[0].position, Some(at(3, 7)));
         // Another process repeats the request: it gets the same response, and there is no second
@@ -223,7 +223,7 @@ async fn a_page_read_before_a_trim_is_no_tail_after_it() {
     let request = edit(log, 9, 1, at(0, 3), set_text(0, "acknowledged"));
     let appended = warm.append(request).await.unwrap();
     assert_eq!(appended.tail, at(3, 2));
-    assert_eq!(world.stored(log, 0).await, [0, 41], "the put went into a dead segment");
+    assert_eq!(world.stored(log, 0).await, [0, 41], "an entry was put into a trimmed segment");
     let read = world.logs().workbook(log, None, None).await.unwrap();
     assert_eq!(read.workbook.value(SheetId::FIRST, 0, 0), Value::Text("acknowledged".into()));
 }
@@ -247,7 +247,7 @@ async fn nothing_is_trimmed_before_its_time() {
     assert!(!world.entry(log, at(0, 0)).await.unwrap().is_trimmed());
     to(ended_s + TRIM_FENCE_S);
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
-    assert_eq!(plans[0].plan, Plan::Trim, "offloaded it is already");
+    assert_eq!(plans[0].plan, Plan::Trim, "the segment is already offloaded");
     assert_eq!(world.offloader().execute(&plans[0]).await.unwrap().deleted, 6);
     // The age of an unfinished segment is unknown.
     let open = PlannedSegment { plan: Plan::OffloadAndTrim, ..plans[3].clone() };
@@ -266,14 +266,17 @@ async fn an_offload_that_is_lost_is_made_again_while_it_can_be() {
     let before = Reading::of(&world.logs(), log).await;
     let stop = FailingRetention::new(&world, 1, Fails::Before);
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
-    assert!(world.offloader_over(stop).execute(&plans[0]).await.is_err(), "at the mark");
+    assert!(
+        world.offloader_over(stop).execute(&plans[0]).await.is_err(),
+        "the run crashes at the mark"
+    );
     let key = offloaded_key(&world, log, 0).await;
     put(&world, &key, b"damaged").await;
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
     assert_eq!(plans[0].plan, Plan::Trim);
     let done = world.offloader().execute(&plans[0]).await.unwrap();
     assert!(done.offloaded_bytes.is_some() && done.deleted == 6, "{done:?}");
-    assert_eq!(offloaded_key(&world, log, 0).await, key, "the same content, the same name");
+    assert_eq!(offloaded_key(&world, log, 0).await, key, "equal contents have equal keys");
     assert_eq!(Reading::of(&world.logs(), log).await, before);
     // If entries are missing, no more are deleted.
     world.tables.delete(log, &[at(1, 1)]).await.unwrap();

@@ -19,7 +19,7 @@ fn at(segment: u32, num: u32) -> Position {
     Position::new(segment, num).unwrap()
 }
 
-async fn grown(world: &OldLogs, nonce: &str, edits: u32) -> Growing {
+async fn create_log(world: &OldLogs, nonce: &str, edits: u32) -> Growing {
     let mut growing = world.create(nonce).await;
     for number in 0..edits {
         growing.append(set_numbers(&[f64::from(number)])).await;
@@ -30,7 +30,7 @@ async fn grown(world: &OldLogs, nonce: &str, edits: u32) -> Growing {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_roll_costs_six_write_units_and_one_read() {
     let world = OldLogs::start().await;
-    let growing = grown(&world, "cost of a roll", 3).await;
+    let growing = create_log(&world, "cost of a roll", 3).await;
     let tail = world.entry(growing.log, growing.tail).await.unwrap();
     let _ = world.meter.take();
     assert_eq!(growing.logs.roll(Arc::clone(&tail)).await, Ok(Rolled::NoSnapshotYet));
@@ -50,7 +50,7 @@ async fn a_roll_costs_six_write_units_and_one_read() {
 #[tokio::test(flavor = "multi_thread")]
 async fn everybody_gets_across_the_boundary() {
     let world = OldLogs::start().await;
-    let mut growing = grown(&world, "across", 4).await;
+    let mut growing = create_log(&world, "across", 4).await;
     let stale = world.logs();
     let before = stale.load(growing.log, None).await.unwrap();
     assert_eq!(before.head, at(0, 4));
@@ -65,7 +65,7 @@ async fn everybody_gets_across_the_boundary() {
     for logs in [stale, world.logs()] {
         assert_eq!(logs.head(log, None).await.unwrap().head, at(1, 1));
         let loaded = logs.load(log, None).await.unwrap();
-        assert_eq!(loaded.root, None, "a log's first entry needs none");
+        assert_eq!(loaded.root, None, "the first entry of a log needs no root");
         assert_eq!(positions(&loaded.entries), all_of(log, &world).await);
         let updated = logs.update(log, at(0, 3)).await.unwrap();
         assert_eq!(positions(&updated.entries), [at(0, 4), at(0, 5), at(1, 0), at(1, 1)]);
@@ -119,7 +119,7 @@ async fn assert_valid(log: LogId, world: &OldLogs, segments: u32) {
 #[tokio::test(flavor = "multi_thread")]
 async fn many_workers_that_roll_at_once_end_the_segment_once() {
     let world = OldLogs::start().await;
-    let growing = grown(&world, "many workers", 3).await;
+    let growing = create_log(&world, "many workers", 3).await;
     world.finish_snapshot(growing.log, 0).await;
     // Some processes have cached the tail, others an older entry.
     let mut rolls = Vec::new();
@@ -185,7 +185,7 @@ async fn appends_go_on_during_rolls_and_none_is_lost_or_doubled() {
     ids.sort_unstable();
     let expected: Vec<_> =
         (0..WRITERS).flat_map(|writer| (1..=EDITS).map(move |id| (100 + writer, id, id))).collect();
-    assert_eq!(ids, expected, "each exactly once");
+    assert_eq!(ids, expected, "each mutation exactly once");
 }
 
 /// Repeats an append until it wins. Returns the position of the tail.
@@ -202,7 +202,7 @@ async fn append_patiently(logs: &Logs, request: cellar_log::append::Request) -> 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_roll_whose_reply_is_lost_is_found_and_not_repeated() {
     let world = OldLogs::start().await;
-    let growing = grown(&world, "lost reply", 3).await;
+    let growing = create_log(&world, "lost reply", 3).await;
     world.finish_snapshot(growing.log, 0).await;
     let tail = world.entry(growing.log, growing.tail).await.unwrap();
     let needle = "DynamoDB_20120810.TransactWriteItems";

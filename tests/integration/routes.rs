@@ -112,7 +112,7 @@ impl Route {
                 body["sha256"] = uploaded["sha256"].clone();
                 ("", Some(body))
             }
-            _ => panic!("{self:?} has no request here: what is good for it?"),
+            _ => panic!("add a valid request for {self:?}"),
         }
     }
 

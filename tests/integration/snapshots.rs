@@ -170,7 +170,7 @@ async fn edits_lead_to_snapshots_and_their_replies_tell_what_that_cost() {
         (1..=25).map(|id| (0, if id % u64::from(ENTRIES) == 0 { 2 } else { 1 })).collect();
     assert_eq!(paid, expected);
     wait_for_snapshots(&cloud, created.id, &[at(11), at(22)]).await;
-    assert_eq!(world.steps.load(Ordering::SeqCst), 2 * 3, "each piece of work once");
+    assert_eq!(world.steps.load(Ordering::SeqCst), 2 * 3, "each step runs once");
     let (pending, _) = cloud.pending_snapshots();
     let last = SnapshotJob { log: created.id, position: at(22) };
     use cellar_engine::ports::PendingSnapshots as _;
@@ -190,7 +190,7 @@ async fn a_worker_that_is_killed_is_replaced_after_its_lease() {
         let reply = cloud.client("alice").append(created.id, &edit).await.unwrap();
         base = reply.results[0].position.unwrap_or(base);
     }
-    wait_until("the second piece", || async { world.steps.load(Ordering::SeqCst) == 2 }).await;
+    wait_until("the second step", || async { world.steps.load(Ordering::SeqCst) == 2 }).await;
     let cloud = cloud.kill_and_start(world.ports()).await;
     world.hangs.store(false, Ordering::SeqCst);
     // The message is hidden for a while, and the lease has not expired.

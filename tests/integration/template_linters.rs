@@ -108,7 +108,7 @@ impl Templates {
     }
 
     /// Checks that all findings are in the faulty template, and that there is at least one.
-    fn judge(found: Vec<Finding>, fault: &str) {
+    fn check_findings(found: Vec<Finding>, fault: &str) {
         let (faults, found): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|finding| finding.file == FAULTY);
         assert!(found.is_empty(), "{found:#?}");
@@ -213,7 +213,7 @@ fn cfn_lint_finds_nothing() {
         message: text(&found["Message"]),
     });
     let findings = findings.filter(|found| !is_information(&found.file, &found.rule)).collect();
-    Templates::judge(findings, "E3034");
+    Templates::check_findings(findings, "E3034");
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn checkov_finds_nothing() {
     let skipped = of("skipped_checks").into_iter();
     let skipped: BTreeSet<_> = skipped.map(|one| (one.file, one.resource, one.rule)).collect();
     assert_eq!(templates.skipped("checkov"), skipped);
-    Templates::judge(of("failed_checks"), "CKV_AWS_53");
+    Templates::check_findings(of("failed_checks"), "CKV_AWS_53");
 }
 
 /// Prints the findings as JSON.
@@ -299,6 +299,6 @@ fn cloudformation_validate_finds_nothing() {
             left.push(found);
         }
     }
-    assert!(skipped.is_empty(), "nothing is found there any more: {skipped:?}");
-    Templates::judge(left, "F3034");
+    assert!(skipped.is_empty(), "suppressions without a finding: {skipped:?}");
+    Templates::check_findings(left, "F3034");
 }

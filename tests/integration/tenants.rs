@@ -33,7 +33,7 @@ struct World {
 
 /// A caller and their access.
 #[derive(Debug)]
-struct Somebody {
+struct Caller {
     token: String,
     logs: Vec<LogId>,
     /// Whether the token is valid.
@@ -80,7 +80,7 @@ impl World {
     }
 
     /// Returns a caller whose token covers some or none of these spreadsheets.
-    fn somebody(&self, random: &mut fastrand::Rng, any_of: &[LogId]) -> Somebody {
+    fn random_caller(&self, random: &mut fastrand::Rng, any_of: &[LogId]) -> Caller {
         let role = [Role::Viewer, Role::Editor, Role::Owner][random.usize(..3)];
         let mut logs: Vec<LogId> = any_of.to_vec();
         logs.retain(|_| random.bool());
@@ -91,7 +91,7 @@ impl World {
         if !is_accepted {
             (claims.iat, claims.exp) = (claims.iat - 7_200, claims.iat - 3_600);
         }
-        Somebody { token: self.cloud.sign(&claims), logs, is_accepted }
+        Caller { token: self.cloud.sign(&claims), logs, is_accepted }
     }
 }
 
@@ -155,7 +155,7 @@ async fn nobody_learns_of_or_changes_what_their_token_does_not_cover() {
         let there = seen(world.ask(route, &everything, &absent.to_string()).await).await;
         let completes = route.path.ends_with("/complete");
         assert!(there == nothing || (completes && there.0 == 422), "{route:?}: {there:?}");
-        let expired = world.somebody_expired();
+        let expired = world.expired_token();
         let unauthorized = seen(world.ask(route, &expired, &absent.to_string()).await).await;
         assert_eq!(unauthorized.0, 401, "{route:?}");
         for seed in SEEDS {
@@ -164,29 +164,29 @@ async fn nobody_learns_of_or_changes_what_their_token_does_not_cover() {
                 // An editor of a fork also learns nothing about its source.
                 let mut covers = vec![world.alices, world.bobs_fork];
                 covers.retain(|log| log.to_string() != *id);
-                let somebody = world.somebody(&mut random, &covers);
-                let answer = seen(world.ask(route, &somebody.token, id).await).await;
-                let expected = if somebody.is_accepted { &nothing } else { &unauthorized };
-                assert_eq!(&answer, expected, "{route:?} {id} {somebody:?}");
-                refused += usize::from(somebody.is_accepted);
-                told += usize::from(somebody.logs.contains(&world.bobs_fork));
+                let caller = world.random_caller(&mut random, &covers);
+                let answer = seen(world.ask(route, &caller.token, id).await).await;
+                let expected = if caller.is_accepted { &nothing } else { &unauthorized };
+                assert_eq!(&answer, expected, "{route:?} {id} {caller:?}");
+                refused += usize::from(caller.is_accepted);
+                told += usize::from(caller.logs.contains(&world.bobs_fork));
             }
         }
     }
     assert!(refused > 1_000 && told > 300, "{refused} {told}");
     assert_eq!(world.stored().await, before, "something was stored");
-    every_request_is_good_for_who_may(&world, &routes).await;
+    check_requests_are_valid(&world, &routes).await;
 }
 
 impl World {
-    fn somebody_expired(&self) -> String {
+    fn expired_token(&self) -> String {
         let claims = self.cloud.claims("mallory", Role::Owner);
         self.cloud.sign(&Claims { exp: claims.iat - 3_600, ..claims })
     }
 }
 
 /// Checks that all requests are valid: otherwise they could be refused for another reason.
-async fn every_request_is_good_for_who_may(world: &World, routes: &[Route]) {
+async fn check_requests_are_valid(world: &World, routes: &[Route]) {
     let bob = world.cloud.token("bob", Role::Owner);
     let before = world.stored().await;
     for route in routes {

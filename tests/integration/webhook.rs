@@ -93,7 +93,7 @@ async fn every_change_is_delivered_signed_and_in_order() {
     rename(&alice, id, "Budget 2027").await;
     share(&alice, id, "bob").await;
     let wanted = ["Created", "Renamed", "Shared"];
-    until("it is not delivered", || receiver.kinds_of(&stream(id)).len() == 3).await;
+    until("the events are not delivered", || receiver.kinds_of(&stream(id)).len() == 3).await;
     assert_eq!(receiver.kinds_of(&stream(id)), wanted);
     let secrets = secrets(&cloud).get().await.unwrap();
     let mut told = Vec::new();
@@ -117,14 +117,14 @@ async fn what_is_not_accepted_comes_again_and_nothing_is_left_out() {
     let cloud = cloud(&receiver, false).await;
     let alice = alice(&cloud);
     let id = create(&alice, "Budget").await;
-    until("the first is not delivered", || receiver.kinds_of(&stream(id)).len() == 1).await;
+    until("the first event is not delivered", || receiver.kinds_of(&stream(id)).len() == 1).await;
     for answer in
         [Answer::Status(500), Answer::Status(404), Answer::Redirect, Answer::AcceptedUnheard]
     {
         receiver.answers(answer);
         let before = receiver.arrived().len();
         rename(&alice, id, &format!("{answer:?}")).await;
-        until("it is not tried", || receiver.arrived().len() > before + 1).await;
+        until("no delivery was attempted", || receiver.arrived().len() > before + 1).await;
         receiver.answers(Answer::Accepted);
         let arrived = receiver.arrived();
         // The delivery is repeated with the same id until it is accepted.
@@ -135,12 +135,12 @@ async fn what_is_not_accepted_comes_again_and_nothing_is_left_out() {
             let arrived = receiver.arrived();
             arrived.iter().rev().any(|it| it.accepted && it.id >= sent)
         };
-        until("it is not accepted in the end", accepted).await;
+        until("the delivery is not accepted", accepted).await;
     }
     let renamed = ["Renamed"; 4];
     assert_eq!(receiver.kinds_of(&stream(id)), [&["Created"], &renamed[..]].concat());
     let told = receiver.arrived().iter().any(|arrived| arrived.body.contains("Redirect"));
-    assert!(!told, "what events say was not asked for");
+    assert!(!told, "payloads were delivered although they were not requested");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -149,12 +149,12 @@ async fn both_secrets_sign_after_a_rotation() {
     let cloud = cloud(&receiver, false).await;
     let alice = alice(&cloud);
     let id = create(&alice, "Budget").await;
-    until("it is not delivered", || receiver.kinds_of(&stream(id)).len() == 1).await;
+    until("the events are not delivered", || receiver.kinds_of(&stream(id)).len() == 1).await;
     let secrets = secrets(&cloud);
     let former = secrets.get().await.unwrap()[0].text().to_owned();
     let new = secrets.rotate().await.unwrap()[0].text().to_owned();
     rename(&alice, id, "Signed twice").await;
-    until("it is not delivered", || receiver.kinds_of(&stream(id)).len() == 2).await;
+    until("the events are not delivered", || receiver.kinds_of(&stream(id)).len() == 2).await;
     let last = receiver.arrived().pop().unwrap();
     assert!(last.is_signed_by(&former) && last.is_signed_by(&new), "{last:?}");
     assert_eq!(last.signatures.len(), 2);
@@ -186,7 +186,7 @@ async fn a_cloud_that_is_killed_goes_on_where_it_was() {
             receiver.kinds_of(&stream(*id)).len() == 2 + renames
         })
     };
-    until("something was lost", all).await;
+    until("an event was lost", all).await;
 }
 
 /// A delivery that the test runs itself, to measure its cost.
@@ -265,7 +265,10 @@ async fn whoever_sets_it_up_sees_how_far_it_is_gets_the_secret_and_delivers_what
     let run = |arguments: &[&str]| block_in_place(|| project.synth(arguments));
     block_in_place(|| project.deploy());
     // The smoke test has created a spreadsheet.
-    until("it does not get there", || run(&["webhook", "status", "--local"]).code == 0).await;
+    until("the webhook does not reach its receiver", || {
+        run(&["webhook", "status", "--local"]).code == 0
+    })
+    .await;
     let there = run(&["webhook", "status", "--local"]);
     assert!(there.stdout.contains("Everything was delivered, up to checkpoint"), "{there:?}");
     let secret = run(&["webhook", "secret", "--local"]).stdout.trim().to_owned();
@@ -277,7 +280,7 @@ async fn whoever_sets_it_up_sees_how_far_it_is_gets_the_secret_and_delivers_what
     let id =
         block_in_place(|| alice.does(&["create", "--name", "Budget"]).stdout.trim().to_owned());
     let refused = || receiver.arrived().iter().any(|arrived| !arrived.accepted);
-    until("it is not tried", refused).await;
+    until("no delivery was attempted", refused).await;
     let behind = run(&["--json", "webhook", "status", "--local"]);
     let status: Value = serde_json::from_str(&behind.stdout).unwrap();
     assert_eq!((behind.code, &status["complete"]), (2, &json!(false)), "{behind:?}");

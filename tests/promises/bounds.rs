@@ -1,10 +1,10 @@
-//! Every constant of `core/base/src/limits` stands in `bounds.txt`, in the same order: as a bound, with
-//! the tests that check it at N and at N+1, or as a value that is tuned, with the reason why there is
-//! no N+1 that anybody could see.
+//! Checks that `bounds.txt` lists every constant of `core/base/src/limits` in the same order: as a bound,
+//! with the tests that check it at its value and one above, or as a tuning value, with the reason why
+//! callers cannot observe that it is exceeded.
 
 use super::source::Source;
 
-/// The files of limits with their texts, in the order of `bounds.txt`.
+/// Names and contents of the files with limits, in the order of `bounds.txt`.
 pub(crate) const LIMITS: [(&str, &str); 7] = [
     ("sheet.rs", include_str!("../../core/base/src/limits/sheet.rs")),
     ("log.rs", include_str!("../../core/base/src/limits/log.rs")),
@@ -16,10 +16,10 @@ pub(crate) const LIMITS: [(&str, &str); 7] = [
 ];
 const TABLE: &str = include_str!("bounds.txt");
 const DECLARED: &str = "pub const ";
-/// Characters of a reason: shorter ones give none.
+/// Minimum length of a reason, in characters.
 const MIN_REASON_CHARACTERS: usize = 20;
 
-/// The faults of a table; none if it is whole.
+/// Returns the faults of a table.
 fn faults(limits: &str, table: &str) -> Vec<String> {
     let constants: Vec<&str> =
         limits.lines().filter_map(|line| line.strip_prefix(DECLARED)?.split(':').next()).collect();
@@ -31,13 +31,15 @@ fn faults(limits: &str, table: &str) -> Vec<String> {
     let named: Vec<&str> = lines.iter().map(|(constant, _)| *constant).collect();
     let mut faults = Vec::new();
     for constant in constants.iter().filter(|constant| !named.contains(constant)) {
-        faults.push(format!("{constant} has no line: who tests it at N and at N+1?"));
+        faults.push(format!(
+            "{constant} has no line: name the tests that check it at its value and one above"
+        ));
     }
     for constant in named.iter().filter(|constant| !constants.contains(constant)) {
-        faults.push(format!("{constant} is no constant any more"));
+        faults.push(format!("{constant} is not a constant"));
     }
     if faults.is_empty() && constants != named {
-        faults.push("the lines stand in another order than the constants, or twice".to_owned());
+        faults.push("the lines are duplicated or not in the order of the constants".to_owned());
     }
     for (constant, rest) in lines {
         faults.extend(fault(constant, rest.trim()).err());
@@ -49,11 +51,11 @@ fn fault(constant: &str, rest: &str) -> Result<(), String> {
     let (kind, rest) = rest.split_once(' ').unwrap_or((rest, ""));
     match kind {
         "tuning" if rest.trim().chars().count() >= MIN_REASON_CHARACTERS => Ok(()),
-        "tuning" => Err(format!("{constant}: why is there no N+1?")),
+        "tuning" => Err(format!("{constant}: the reason is too short")),
         "bound" if rest.trim().is_empty() => Err(format!("{constant}: no test is named")),
         "bound" => rest.split_whitespace().try_for_each(|test| {
             let (path, name) =
-                test.split_once("::").ok_or(format!("{constant}: {test} is no path::test"))?;
+                test.split_once("::").ok_or(format!("{constant}: {test} is not PATH::TEST"))?;
             Source::read(path)?.test_names(name, constant)
         }),
         _ => Err(format!("{constant} is neither `bound` nor `tuning`")),

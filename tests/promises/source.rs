@@ -1,16 +1,16 @@
-//! Source files of the workspace, as far as a test of tests has to understand them: rustfmt's layout
-//! says where an item ends.
+//! A minimal parser of the workspace's source files. It relies on the layout of rustfmt to find the end of
+//! an item.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Functions of these files are no tests themselves: each implementation's test calls them.
+/// Files whose functions are called by the tests of each implementation, and are not tests themselves.
 const CONTRACT: &str = "engine/src/contract/";
-/// Words before the `fn` or `const` of an item.
+/// Keywords before the `fn` or `const` of an item.
 const QUALIFIERS: [&str; 5] = ["pub", "pub(crate)", "pub(super)", "const", "async"];
 
-/// A file, and its functions and constants.
+/// A source file with its functions and constants.
 pub(crate) struct Source {
     path: String,
     items: Vec<Item>,
@@ -23,12 +23,12 @@ struct Item {
     is_test: bool,
 }
 
-/// The folder of the workspace.
+/// Returns the folder of the workspace.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The words of a text: names are words.
+/// Returns the words of a text. An identifier is one word.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|char: char| !char.is_alphanumeric() && char != '_')
 }
@@ -57,18 +57,18 @@ impl Source {
         Self { path: path.to_owned(), items }
     }
 
-    /// Checks that there is such a test.
+    /// Checks that the file has a test of this name.
     pub(crate) fn test(&self, name: &str) -> Result<(), String> {
         let Some(item) = self.items.iter().find(|item| item.name == name) else {
             return Err(format!("{} has no function {name}", self.path));
         };
         match item.is_test || self.path.starts_with(CONTRACT) {
             true => Ok(()),
-            false => Err(format!("{name} in {} is no test", self.path)),
+            false => Err(format!("{name} in {} is not a test", self.path)),
         }
     }
 
-    /// Checks that a test names a constant, itself or by way of a helper in its file.
+    /// Checks that a test names a constant, directly or in a helper of the same file.
     pub(crate) fn test_names(&self, name: &str, constant: &str) -> Result<(), String> {
         self.test(name)?;
         let (mut waiting, mut seen) = (vec![name], BTreeSet::new());
@@ -91,12 +91,12 @@ impl Source {
     }
 }
 
-/// The kind and the name of what a line begins to declare.
+/// Returns the kind and the name of the item that a line declares.
 fn declared(line: &str) -> Option<(&str, String)> {
     let mut rest: Vec<&str> = line.split_whitespace().collect();
     while let Some(first) = rest.first() {
         let next = rest.get(1).copied().unwrap_or_default();
-        // `const fn` is a function, `const NAME` is not.
+        // `const fn` declares a function, `const NAME` a constant.
         if QUALIFIERS.contains(first) && (*first != "const" || next == "fn") {
             rest.remove(0);
             continue;
@@ -123,7 +123,7 @@ fn until(lines: &[&str], is_last: impl Fn(&str) -> bool) -> String {
     lines.iter().take(last + 1).copied().collect::<Vec<_>>().join("\n")
 }
 
-/// Whether the attributes that end these lines make a test.
+/// Returns whether the attributes at the end of these lines mark a test.
 fn is_test(lines: &[&str]) -> bool {
     let attributes = lines.iter().rev().map(|line| line.trim()).take_while(|line| {
         line.starts_with('#')

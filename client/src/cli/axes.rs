@@ -12,7 +12,7 @@ use super::output::Output;
 use super::warnings;
 use crate::describe::{describe_operation, inserted_count};
 
-/// An insertion or deletion of rows or columns, parsed from the command line.
+/// Parsed arguments of an insertion or deletion of rows or columns.
 pub(super) struct AxisEdit {
     axis: Axis,
     change: AxisChange,
@@ -101,7 +101,7 @@ fn axis_name(axis: Axis) -> &'static str {
     }
 }
 
-/// Parses the row or column before which new ones are inserted.
+/// Parses the row or column before which to insert.
 fn parse_single_index(axis: Axis, text: &str) -> Result<u32, CliError> {
     let span = parse_span(axis, text)?;
     if span.count != 1 {
@@ -141,7 +141,7 @@ fn parse_span(axis: Axis, text: &str) -> Result<Span, CliError> {
     spans.iter().next().ok_or_else(invalid)
 }
 
-/// Formats a list of rows or columns, for example `3:5, 9` or `C:E, I`.
+/// Formats a list of rows or columns, such as `3:5, 9` or `C:E, I`.
 pub(super) fn list_spans(axis: Axis, spans: &Spans) -> String {
     let name = |index: u32| match axis {
         Axis::Rows => (u64::from(index) + 1).to_string(),

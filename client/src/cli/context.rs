@@ -1,4 +1,4 @@
-//! Determines the API, token and spreadsheet of a command. Options take precedence over the
+//! Resolves a command's API URL, token and spreadsheet. Options take precedence over the
 //! environment, and the environment over the profile.
 
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::profile::{Profile, is_same_url};
 use crate::table::escape;
 use crate::{Client, RequestCosts, author_of_token, subject_of_token};
 
-/// Environment variable that contains the id of the spreadsheet.
+/// Environment variable for the spreadsheet id.
 const SPREADSHEET_VARIABLE: &str = "CELLAR_SPREADSHEET";
 
 /// The API, token, spreadsheet and local state that a command uses.
@@ -29,11 +29,11 @@ pub(super) struct Context {
     /// The directory whose `.cellar/` contains the local state.
     pub(super) directory: PathBuf,
     profile: Option<Profile>,
-    /// The client for all requests of the command. It adds up their cost.
+    /// Client for all requests of the command. Sums their cost.
     client: OnceLock<Client>,
 }
 
-/// Values from the options and the environment, which override the profile.
+/// Values from options and the environment, which override the profile.
 #[derive(Debug)]
 struct Overrides {
     spreadsheet: Option<LogId>,
@@ -42,7 +42,7 @@ struct Overrides {
     token: Option<Token>,
 }
 
-/// A token. `Debug` does not print it.
+/// A token that `Debug` does not print.
 struct Token(String);
 
 impl std::fmt::Debug for Token {
@@ -62,7 +62,7 @@ impl Context {
         spreadsheet_variable: Option<&str>,
         working_directory: &Path,
     ) -> Result<Self, CliError> {
-        // An empty environment variable is treated as unset.
+        // Treats an empty environment variable as unset.
         let url = global.url.filter(|url| !url.is_empty());
         let token = global.token.filter(|token| !token.is_empty());
         let found = Profile::for_command(working_directory, url.as_deref(), token.as_deref())?;
@@ -83,7 +83,7 @@ impl Context {
         Ok(Self { overrides, directory, profile, client: OnceLock::new() })
     }
 
-    /// Returns the profile if it belongs to the URL of the API.
+    /// Returns the profile if it belongs to the API URL.
     fn matching_profile(&self) -> Option<&Profile> {
         let profile = self.profile.as_ref()?;
         match &self.overrides.url {
@@ -99,7 +99,7 @@ impl Context {
         self.profile.as_ref().map(|profile| profile.url.as_str()).ok_or(CliError::NoUrl)
     }
 
-    /// Returns the token. The token of the profile is only used for the profile's URL.
+    /// Returns the token. The profile's token is used only for the profile's URL.
     fn token(&self) -> Option<&str> {
         if let Some(token) = &self.overrides.token {
             return Some(&token.0);
@@ -127,26 +127,26 @@ impl Context {
         Ok(LiveSheet::open(client, token, spreadsheet, &self.directory).await?)
     }
 
-    /// Returns the id of the token's subject. Local state is separate for each subject.
+    /// Returns the token subject's id, by which local state is separated.
     pub(super) fn subject(&self) -> String {
         subject_of_token(self.token())
     }
 
-    /// Returns the author that the server assigns to entries appended with the token. Returns
-    /// `None` if the token has no readable subject.
+    /// Returns the author of entries appended with the token, or `None` if the token has no
+    /// readable subject.
     pub(super) fn author(&self) -> Option<String> {
         author_of_token(self.token())
     }
 
-    /// Returns the spreadsheet that the option `-s` selects.
+    /// Returns the spreadsheet selected by the option `-s`.
     pub(super) fn spreadsheet_option(&self) -> Option<LogId> {
         self.overrides.spreadsheet
     }
 
-    /// Returns the spreadsheet that the option, the environment, a share link or the profile
-    /// selects.
+    /// Returns the spreadsheet selected by the option, the environment, a share link or the
+    /// profile.
     pub(super) fn spreadsheet(&self) -> Result<LogId, CliError> {
-        // If the URL is missing too, report that first.
+        // If the URL is missing too, report the URL first.
         self.url()?;
         let link = self.share_link()?;
         let overridden = self.overrides.spreadsheet.or(self.overrides.spreadsheet_variable);
@@ -157,8 +157,8 @@ impl Context {
         current.ok_or(CliError::NoSpreadsheet)
     }
 
-    /// Returns the token if it is a share link, which grants access to one spreadsheet. Returns
-    /// `None` for other tokens.
+    /// Returns the token if it is a share link, which grants access to a single spreadsheet, or
+    /// `None` otherwise.
     fn share_link(&self) -> Result<Option<LinkToken>, CliError> {
         match self.token() {
             Some(token) if LinkToken::has_prefix(token) => match token.parse::<LinkToken>() {
@@ -176,19 +176,19 @@ impl Context {
         Editor::new(client.clone(), spreadsheet, &self.subject(), &self.directory)
     }
 
-    /// Returns the highest position at which a spreadsheet was read. Later reads must be at or
-    /// after this position. Returns `None` if the position is unknown or cannot be read.
+    /// Returns the highest position at which a spreadsheet was read, which is the minimum position
+    /// of later reads. Returns `None` if the position is unknown or cannot be loaded.
     pub(super) fn seen_position(&self, client: &Client, spreadsheet: LogId) -> Option<Position> {
         self.editor(client, spreadsheet).seen_position().ok().flatten()
     }
 
-    /// Returns whether the folder for local state exists.
+    /// Returns whether the local state directory exists.
     pub(super) fn has_state_folder(&self) -> bool {
         self.directory.join(STATE_FOLDER).is_dir()
     }
 
-    /// Records the position at which a spreadsheet was read. Does nothing if the state folder does
-    /// not exist. Ignores errors, because the next edit reports them.
+    /// Records the position at which a spreadsheet was read. No-op if the state directory does not
+    /// exist. Ignores errors, which the next edit reports.
     pub(super) fn record_seen(
         &self,
         client: &Client,
@@ -202,8 +202,8 @@ impl Context {
         }
     }
 
-    /// Prints a note if the output does not include all edits, because edits of single commands or
-    /// of `cellar edit` have not been sent. Errors when reading the local state are ignored.
+    /// Prints a note if the output omits unsent edits, which come from single commands or from
+    /// `cellar edit`. Ignores errors reading the local state.
     pub(super) fn note_unsent(&self, client: &Client, spreadsheet: LogId, output: &Output) {
         let single = self.editor(client, spreadsheet).count_unsent_edits().unwrap_or(0);
         if single > 0 {
@@ -223,8 +223,8 @@ impl Context {
         }
     }
 
-    /// Stores the current spreadsheet in the profile. Does not change a profile that belongs to
-    /// another URL.
+    /// Saves the current spreadsheet in the profile. A profile that belongs to another URL is not
+    /// changed.
     pub(super) fn select(&mut self, spreadsheet: LogId, output: &Output) -> Result<(), CliError> {
         let url = self.url()?.to_owned();
         let profile = match (self.matching_profile(), &self.profile) {

@@ -11,7 +11,7 @@ use crate::table::to_json;
 /// Prints the cost to stderr.
 pub(super) fn print(costs: &RequestCosts, json: bool) {
     let line = if json { to_json(&format_json(costs)) } else { format_text(costs) };
-    // Ignore the failure: if stderr is closed, it cannot be reported anywhere.
+    // Ignore the failure: with stderr closed, there is nowhere to report it.
     let _ = writeln!(io::stderr(), "{line}");
 }
 
@@ -26,7 +26,7 @@ fn format_text(costs: &RequestCosts) -> String {
     format!("cost: {}: {dollars}{unknown}", costs.cost)
 }
 
-/// Returns an object with the key `cost`. The dollars are an exact decimal number, so they are
+/// Returns an object with the key `cost`. The dollar amount is an exact decimal number, so it is
 /// encoded as a string.
 fn format_json(costs: &RequestCosts) -> serde_json::Value {
     let RequestCosts { cost, unknown_requests } = costs;

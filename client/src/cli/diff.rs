@@ -15,7 +15,7 @@ use super::output::Output;
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
 use crate::table::escape;
 
-/// Maximum number of characters of a text in the output.
+/// Maximum length of a text in the output, in characters.
 const MAX_TEXT_CHARACTERS: usize = 60;
 
 pub(super) async fn run(
@@ -86,8 +86,7 @@ fn sheet_lines(sheet: &SheetDiff) -> Vec<String> {
     lines
 }
 
-/// Describes a cell before and after a change. If the values are equal, includes the number
-/// formats.
+/// Describes a cell before and after a change, with its number formats if the values are equal.
 fn describe_change(before: &Cell, after: &Cell) -> (String, String) {
     let (before_text, after_text) = (describe_cell(before), describe_cell(after));
     if before_text != after_text {
@@ -100,7 +99,7 @@ fn describe_change(before: &Cell, after: &Cell) -> (String, String) {
     (with_format(before, before_text), with_format(after, after_text))
 }
 
-/// Describes the value and formula of a cell.
+/// Describes a cell's value and formula.
 fn describe_cell(cell: &Cell) -> String {
     let value = match &cell.value {
         Value::Empty => "empty".to_owned(),

@@ -1,4 +1,4 @@
-//! Functions that all editing commands share.
+//! Helpers shared by all editing commands.
 
 use cellar_api::wire::SheetView;
 use cellar_base::identity::LogId;
@@ -15,11 +15,11 @@ use crate::editor::{AppliedEdit, Editor};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::table::escape;
 
-/// Printed if another client may have deleted the sheet before the edit.
+/// Note for an edit before which another client may have deleted the sheet.
 const SHEET_IN_DOUBT: &str = "Others have deleted sheets, and it could not be checked whether this sheet still \
                               exists: list the sheets with `cellar sheets`.";
 
-/// Makes edits in the selected spreadsheet.
+/// Applies edits to the selected spreadsheet.
 pub(super) struct Edit {
     pub(super) client: Client,
     pub(super) spreadsheet: LogId,
@@ -34,13 +34,12 @@ impl Edit {
         Ok(Self { client, spreadsheet, editor })
     }
 
-    /// Returns the number of the sheet named `name`. If `name` is `None`, returns the number of the
-    /// first sheet.
+    /// Returns the number of the sheet named `name`, or of the first sheet if `name` is `None`.
     pub(super) async fn sheet(&self, name: Option<&str>) -> Result<SheetId, CliError> {
         Ok(self.editor.sheet(name).await?)
     }
 
-    /// Makes an edit and prints its description and position.
+    /// Commits an edit and prints its description and position.
     pub(super) async fn apply(
         &self,
         output: &Output,
@@ -50,7 +49,7 @@ impl Edit {
         self.apply_with_fields(output, operation, description, serde_json::Value::Null).await
     }
 
-    /// Like [`Edit::apply`], but also includes `fields` in the JSON result.
+    /// Like [`Edit::apply`], but includes `fields` in the JSON result.
     pub(super) async fn apply_with_fields(
         &self,
         output: &Output,
@@ -71,7 +70,7 @@ impl Edit {
         Ok(())
     }
 
-    /// Describes the committed operations of an edit. Uses the sheet names before the edit.
+    /// Describes an edit's committed operations, using the sheet names before the edit.
     pub(super) async fn describe_committed(
         &self,
         output: &Output,
@@ -88,7 +87,7 @@ impl Edit {
         describe_operations(committed.iter(), &names)
     }
 
-    /// Makes an edit. If edits of an interrupted run were sent first, prints a note.
+    /// Commits an edit. Prints a note if edits from an interrupted run were sent first.
     pub(super) async fn send(
         &self,
         output: &Output,
@@ -102,7 +101,7 @@ impl Edit {
         Ok(applied)
     }
 
-    /// Prints the result of an edit as JSON, including `fields`.
+    /// Prints an edit's result as JSON, including `fields`.
     pub(super) fn print_json(
         &self,
         output: &Output,
@@ -123,7 +122,7 @@ impl Edit {
     }
 }
 
-/// Returns the names of the sheets at a position. Returns no names if they cannot be read.
+/// Returns the sheet names at a position. Empty if they cannot be read.
 pub(super) async fn sheet_names(client: &Client, spreadsheet: LogId, at: Position) -> SheetNames {
     let sheets = client.sheets(spreadsheet, Some(at), None).await;
     sheets.as_ref().map(SheetNames::from).unwrap_or_default()
@@ -134,7 +133,7 @@ pub(super) fn previous_position(position: Position) -> Option<Position> {
     Position::new(position.segment(), position.num().checked_sub(1)?).ok()
 }
 
-/// Returns the note for an edit that was committed with other operations than requested.
+/// Returns the note for an edit whose committed operations differ from the requested one.
 fn transformed_note(description: &str, committed: &[Operation]) -> String {
     if committed.is_empty() {
         return "The edit had no effect: others have deleted its target.".to_owned();
@@ -142,8 +141,8 @@ fn transformed_note(description: &str, committed: &[Operation]) -> String {
     format!("Others have changed the sheet since you read it; the edit became: {description}")
 }
 
-/// Returns the sheet that the option --sheet or a range selects. Fails if they select different
-/// sheets.
+/// Returns the sheet selected by the option --sheet or by a range. Fails if the two select
+/// different sheets.
 pub(super) fn sheet_of_range(
     option: Option<String>,
     range: Option<&Range>,
@@ -160,8 +159,7 @@ pub(super) fn sheet_of_range(
     Ok(option.or(range_sheet))
 }
 
-/// Returns the number of the sheet named `name`. If `name` is `None`, returns the number of the
-/// first sheet.
+/// Returns the number of the sheet named `name`, or of the first sheet if `name` is `None`.
 pub(super) fn find_sheet_number(
     sheets: &[SheetView],
     name: Option<&str>,
@@ -180,7 +178,7 @@ pub(super) fn find_sheet_number(
     })
 }
 
-/// Returns the row span and the column span of a rectangle.
+/// Returns the row and column spans of a rectangle.
 pub(super) fn rectangle_spans(rectangle: Rectangle) -> (Spans, Spans) {
     let Rectangle { first, last } = rectangle;
     let span =

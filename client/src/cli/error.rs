@@ -1,4 +1,4 @@
-//! Errors of commands.
+//! Errors of the `cellar` commands.
 
 use std::io;
 
@@ -19,7 +19,7 @@ use crate::profile::ProfileError;
 use crate::reader::ReaderError;
 use crate::replay::ReplayError;
 
-/// Why a command failed.
+/// Reason why a command failed.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(super) enum CliError {
     #[error(transparent)]
@@ -190,7 +190,7 @@ impl CliError {
         Self::Usage { why: why.into(), advice: Some(advice.into()) }
     }
 
-    /// Converts a clap error for `--json`. Its first line becomes the message. The rest, such as
+    /// Converts a clap error for `--json`. The first line becomes the message; the rest, such as
     /// the missing arguments, becomes the help text.
     pub(super) fn from_clap_message(text: &str) -> Self {
         let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
@@ -206,14 +206,14 @@ impl CliError {
         if matches!(self, Self::Usage { .. }) { EXIT_USAGE } else { EXIT_ERROR }
     }
 
-    /// Returns whether the server rejected an undo because the edit has no effect left.
+    /// Returns whether the server rejected an undo because the edit is no longer in effect.
     pub(super) fn is_nothing_to_undo(&self) -> bool {
         matches!(self, Self::Editor(EditorError::Rejected { rejection, .. })
             if rejection.reason == RejectionReason::NothingToUndo)
     }
 
-    /// Returns whether the reader of the output closed the pipe, as `head` does in `cellar export -
-    /// | head`.
+    /// Returns whether the reader of the output closed the pipe, like `head` in `cellar export - |
+    /// head`.
     pub(super) fn is_broken_pipe(&self) -> bool {
         match self {
             Self::Output { source } | Self::Export(ExportError::Unwritable { source, .. }) => {

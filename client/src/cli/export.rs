@@ -16,7 +16,7 @@ use crate::table::escape;
 use crate::user_file::replaces_data;
 use crate::{CellsQuery, Client};
 
-/// Interval of the spinner's animation, in milliseconds.
+/// Interval of the spinner animation, in milliseconds.
 const SPINNER_INTERVAL_MS: u64 = 100;
 
 pub(super) async fn run(
@@ -38,7 +38,7 @@ pub(super) async fn run(
             "export to a file: cellar export FILE.xlsx",
         ));
     }
-    // Check before the cells are read. The check is repeated when the file is written.
+    // Check before reading the cells. Writing the file repeats the check.
     if !to_stdout && !args.force && replaces_data(&args.file) {
         return Err(ExportError::Exists { path: args.file }.into());
     }
@@ -112,7 +112,7 @@ async fn export(
         if !to_stdout {
             return Ok(fetched.write_file(&args.file, args.force)?);
         }
-        // Writing an xlsx file requires seeking, which a pipe does not support.
+        // Writing XLSX requires seeking, which a pipe does not support.
         let mut buffer = tempfile::tempfile()?;
         let exported = fetched.write_to(&mut buffer)?;
         buffer.rewind()?;
@@ -131,13 +131,13 @@ async fn export(
     }
 }
 
-/// Returns the number of sheets after the first one. Returns 0 if the sheets cannot be read.
+/// Returns the number of sheets after the first one, or 0 if the sheets cannot be read.
 async fn count_other_sheets(client: &Client, spreadsheet: LogId, at: Position) -> usize {
     let sheets = client.sheets(spreadsheet, Some(at), None).await;
     sheets.map_or(0, |reply| reply.sheets.len().saturating_sub(1))
 }
 
-/// Returns the format from the options or, if not given, the format for the extension of the file.
+/// Returns the format option, which defaults to the format of the file extension.
 fn choose_format(args: &args::Export) -> Result<ExportFormat, CliError> {
     let extension = args.file.extension().unwrap_or_default().to_ascii_lowercase();
     let format = match (args.format, extension.to_str().unwrap_or_default()) {
@@ -188,7 +188,7 @@ fn summary(file: &Path, exported: &Exported) -> String {
     }
 }
 
-/// Shows the number of cells read so far. Only used on a terminal.
+/// Shows the number of cells read so far, on a terminal only.
 struct Spinner(indicatif::ProgressBar);
 
 impl Spinner {

@@ -15,7 +15,7 @@ use crate::feed::{
 };
 use crate::table::escape;
 
-/// Between two columns.
+/// Column separator.
 const GAP: &str = "   ";
 
 pub(super) async fn run(
@@ -61,7 +61,7 @@ impl Subscriber for Printer {
     }
 }
 
-/// Prints the feed after the stored checkpoint.
+/// Prints the feed items after the saved checkpoint.
 async fn print_feed(
     client: &Client,
     subscription: Subscription,
@@ -84,8 +84,7 @@ async fn print_feed(
     Ok(())
 }
 
-/// Returns one line for each event stream of an item. Each is followed by one line for each
-/// payload.
+/// Formats a feed item: one line per event stream, each followed by one line per payload.
 fn item_lines(item: &FeedItemView) -> Vec<String> {
     let time = utc(item.indexed_ms / 1_000);
     let mut lines = Vec::new();

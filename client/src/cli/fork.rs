@@ -10,7 +10,7 @@ use super::time::utc;
 use crate::outbox::new_client_id;
 use crate::table::escape;
 
-/// Separator of columns.
+/// Column separator.
 const GAP: &str = "   ";
 
 pub(super) async fn run(
@@ -45,7 +45,7 @@ pub(super) async fn list(context: &Context, output: &Output) -> Result<(), CliEr
         forks.extend(page.forks);
         match page.next {
             Some(next) if cursor.is_none_or(|cursor| next > cursor) => cursor = Some(next),
-            // A faulty `next` would cause an endless loop, so stop.
+            // Stop: a bad `next` from the server would cause an endless loop.
             _ => break,
         }
     }
@@ -59,7 +59,7 @@ pub(super) async fn list(context: &Context, output: &Output) -> Result<(), CliEr
     Ok(())
 }
 
-/// Formats forks with one line for each fork.
+/// Formats forks, one line per fork.
 fn format_forks(forks: &[ForkView]) -> Vec<String> {
     let width = forks.iter().map(|fork| fork.position.to_string().len()).max().unwrap_or(0);
     let line = |fork: &ForkView| {

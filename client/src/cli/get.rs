@@ -16,11 +16,11 @@ use crate::reader::{ChunkCache, Reader, ReaderError};
 use crate::table::{Window, render};
 use crate::{CellsQuery, Client};
 
-/// Number of rows to print if --range is not given.
+/// Default number of rows if --range is not given.
 const SCREEN_ROWS: u32 = 40;
-/// Number of columns to print if --range is not given.
+/// Default number of columns if --range is not given.
 const SCREEN_COLUMNS: u32 = 20;
-/// Maximum number of cells in a table. Blank cells are counted. JSON output has no limit.
+/// Maximum number of cells in a table, including blank cells. JSON output is unlimited.
 const MAX_TABLE_CELLS: u64 = 200_000;
 
 pub(super) async fn run(
@@ -68,7 +68,7 @@ fn first_screen() -> Rectangle {
 }
 
 /// Formats a range for the server. Whole columns and rows are written as `A:C` or `3:5`, because
-/// the server does not apply the cell limit to such ranges.
+/// such ranges are exempt from the server's cell limit.
 pub(super) fn range_text(range: &Range) -> String {
     let Rectangle { first, last } = range.rectangle;
     let everything = Rectangle::EVERYTHING;
@@ -81,7 +81,7 @@ pub(super) fn range_text(range: &Range) -> String {
     range.rectangle.to_string()
 }
 
-/// Applies the same limit on the number of cells in a range as the server.
+/// Enforces the server's limit on the number of cells in a range.
 fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
     let Some(range) = range else { return Ok(()) };
     range
@@ -141,7 +141,7 @@ fn print_table(
     Ok(())
 }
 
-/// Returns the part of a rectangle that is within the used range of the sheet.
+/// Clips a rectangle to the used range of the sheet.
 fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> Window {
     let length = |first: u32, last: u32, extent: u32| {
         last.saturating_add(1).min(extent).saturating_sub(first)
@@ -153,8 +153,8 @@ fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> Window {
     }
 }
 
-/// Returns a note about cells that are not shown. Returns `None` if all requested cells or all
-/// cells of the sheet are shown.
+/// Returns a note about cells that are not shown, or `None` if all requested cells or all cells of
+/// the sheet are shown.
 fn truncation_note(
     shown: Window,
     requested: Window,

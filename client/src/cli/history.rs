@@ -17,7 +17,7 @@ use crate::Client;
 use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
 use crate::table::escape;
 
-/// Separator of columns.
+/// Column separator.
 pub(super) const GAP: &str = "   ";
 
 pub(super) async fn run(
@@ -46,15 +46,15 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// The newest entries that are displayed, newest first.
+/// The newest displayed log entries, newest first.
 struct NewestEntries {
     limit: usize,
     entries: Vec<EntryView>,
-    /// Position of the next older entry that can be displayed, if any.
+    /// Position of the next older displayed entry, if any.
     next: Option<Position>,
 }
 
-/// Fetches the newest `limit` entries up to `until` that can be displayed.
+/// Fetches the newest `limit` displayed entries up to `until`.
 async fn fetch_newest(
     client: &Client,
     spreadsheet: LogId,
@@ -64,7 +64,7 @@ async fn fetch_newest(
     let max_entries = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut newest = NewestEntries { limit: max_entries, entries: Vec::new(), next: None };
     loop {
-        // Request one additional entry to find out whether older entries exist.
+        // Request one more entry to find out whether there are older ones.
         let page_size = limit.saturating_add(1).min(MAX_PAGE_ENTRIES);
         let page = client.history(spreadsheet, until, Some(page_size)).await?;
         if newest.add_page(page.entries) {
@@ -72,14 +72,14 @@ async fn fetch_newest(
         }
         match page.next {
             Some(next) if until.is_none_or(|until| next < until) => until = Some(next),
-            // A faulty `next` would cause an endless loop, so stop.
+            // Stop: a bad `next` from the server would cause an endless loop.
             _ => return Ok(newest),
         }
     }
 }
 
 impl NewestEntries {
-    /// Adds older entries. Returns whether more than `limit` entries are available.
+    /// Adds a page of older log entries. Returns whether there are more than `limit` entries.
     fn add_page(&mut self, entries: Vec<EntryView>) -> bool {
         for entry in entries.into_iter().filter(is_displayed) {
             if self.entries.len() >= self.limit {
@@ -92,7 +92,7 @@ impl NewestEntries {
     }
 }
 
-/// Returns whether an entry is displayed. Only edits and the creation of the spreadsheet are.
+/// Returns whether a log entry is displayed: an edit or the creation of the spreadsheet.
 pub(super) fn is_displayed(entry: &EntryView) -> bool {
     entry.kind == EntryKind::Edits || entry.position == Position::FIRST
 }
@@ -114,7 +114,7 @@ async fn names_before(client: &Client, spreadsheet: LogId, entries: &[EntryView]
     sheet_names(client, spreadsheet, position).await
 }
 
-/// Formats the entries with one line each, newest first. `names` contains the sheet names before
+/// Formats log entries, one line per entry, newest first. `names` contains the sheet names before
 /// the oldest entry.
 fn format_entries(entries: &[EntryView], mut names: SheetNames) -> Vec<String> {
     let author = |entry: &EntryView| escape(entry.author.as_deref().unwrap_or("-"));
@@ -123,7 +123,7 @@ fn format_entries(entries: &[EntryView], mut names: SheetNames) -> Vec<String> {
     let author_widths = entries.iter().map(|entry| console::measure_text_width(&author(entry)));
     let author_width = author_widths.max().unwrap_or(0);
     let mut lines = Vec::with_capacity(entries.len());
-    // Process the oldest entry first, because each entry may change the names of sheets.
+    // Process the oldest entry first, because each entry may change sheet names.
     for entry in entries.iter().rev() {
         let position = format!("{:>position_width$}", entry.position.to_string());
         let author = author(entry);
@@ -135,8 +135,8 @@ fn format_entries(entries: &[EntryView], mut names: SheetNames) -> Vec<String> {
     lines
 }
 
-/// Describes an entry. `names` must contain the sheet names before the entry, and is updated to the
-/// names after it.
+/// Describes a log entry. `names` must contain the sheet names before the entry, and is updated to
+/// the names after it.
 pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> String {
     if let Some(external) = &entry.external_body {
         let edits = count(external.count, "large edit", "large edits");

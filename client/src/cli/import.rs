@@ -47,7 +47,7 @@ fn missing_spreadsheet(option: &str) -> CliError {
     )
 }
 
-/// Converts the arguments to options for reading the file.
+/// Converts the arguments to read options.
 fn read_options(args: &args::Import) -> Result<ReadOptions, CliError> {
     let is_csv = FileKind::detect(&args.file)? == FileKind::Csv;
     let has_csv_options = args.delimiter.is_some()
@@ -76,8 +76,7 @@ fn read_options(args: &args::Import) -> Result<ReadOptions, CliError> {
     })
 }
 
-/// Returns the delimiter from the options or, if not given, the usual delimiter for the extension
-/// of the file.
+/// Returns the delimiter option, which defaults to the usual delimiter for the file extension.
 fn choose_delimiter(passed: Option<Delimiter>, file: &Path) -> u8 {
     let extension = file.extension().unwrap_or_default();
     let is_tsv = ["tsv", "tab"].iter().any(|name| extension.eq_ignore_ascii_case(name));

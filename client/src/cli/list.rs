@@ -11,7 +11,7 @@ use super::time::utc;
 use crate::table::escape;
 use crate::{Client, SpreadsheetsQuery};
 
-/// Separator of columns.
+/// Column separator.
 const GAP: &str = "   ";
 
 pub(super) async fn run(
@@ -58,13 +58,13 @@ async fn read_all_pages(
             Some(next) if query.cursor.is_none_or(|cursor| next > cursor) => {
                 query.cursor = Some(next);
             }
-            // A faulty `next` would cause an endless loop, so stop.
+            // Stop: a bad `next` from the server would cause an endless loop.
             _ => return Ok(spreadsheets),
         }
     }
 }
 
-/// Formats spreadsheets with one line for each spreadsheet.
+/// Formats spreadsheets, one line per spreadsheet.
 fn format_spreadsheets(spreadsheets: &[SpreadsheetView]) -> Vec<String> {
     let display_name = |view: &SpreadsheetView| match view.name.as_str() {
         "" => "(no name)".to_owned(),

@@ -55,22 +55,22 @@ pub const EXIT_DIFFERENCES: u8 = 2;
 /// Invalid usage (`EX_USAGE`).
 pub const EXIT_USAGE: u8 = 64;
 
-/// Number of threads of the async runtime.
+/// Number of worker threads of the async runtime.
 const WORKER_THREADS: usize = 2;
 
-/// Returns the definition of the command line, from which its reference page is generated.
+/// Returns the command-line definition, from which the reference page is generated.
 #[must_use]
 pub fn command() -> clap::Command {
     Cli::grouped()
 }
 
-/// Runs the command with the arguments of this process.
+/// Runs the command with this process's arguments. Returns the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
     ExitCode::from(run(std::env::args_os().collect()))
 }
 
-/// Runs a command line. The first argument is the name of the program. Returns the exit code.
+/// Runs a command line, whose first argument is the program name. Returns the exit code.
 #[must_use]
 pub fn run(arguments: Vec<OsString>) -> u8 {
     let json = arguments.iter().any(|argument| argument == "--json");
@@ -79,7 +79,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {
-            // clap returns help and version texts as errors. A broken pipe is not an error.
+            // clap returns help and version texts as errors. A broken pipe is not an error here.
             let _ = error.print();
             return EXIT_FINE;
         }
@@ -108,7 +108,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     code
 }
 
-/// Executes the command. Returns the exit code, and the cost even if the command failed.
+/// Executes the command. Returns the exit code and the cost, even on failure.
 fn execute(cli: Cli) -> (Result<u8, CliError>, RequestCosts) {
     let output = Output::new(cli.global.json);
     match Context::new(cli.global) {

@@ -1,4 +1,4 @@
-//! Prints the results of commands as text or JSON.
+//! Prints command results as text or JSON.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -8,8 +8,7 @@ pub(super) use cellar_base::count::{count, grouped};
 
 use crate::table::to_json;
 
-/// Prints in the output format of a command. Unlike `println!`, its methods do not panic if stdout
-/// is closed.
+/// Prints in a command's output format. Unlike `println!`, does not panic if stdout is closed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
     /// Whether to print JSON only.
@@ -21,7 +20,7 @@ impl Output {
         Self { json }
     }
 
-    /// Prints a line to stdout. Does nothing with `--json`.
+    /// Prints a line to stdout. No-op with `--json`.
     pub(super) fn say(self, text: impl AsRef<str>) -> io::Result<()> {
         if self.json {
             return Ok(());
@@ -31,17 +30,17 @@ impl Output {
         stdout.flush()
     }
 
-    /// Prints additional information to stderr. Does nothing with `--json`.
+    /// Prints a note to stderr. No-op with `--json`.
     pub(super) fn note(self, text: impl AsRef<str>) {
         if !self.json {
             let dim = console::Style::new().dim().for_stderr();
             let text = dim.apply_to(text.as_ref());
-            // Ignore a failure, because a note is not essential.
+            // Ignore the failure, because notes are not essential.
             let _ = writeln!(io::stderr(), "{text}");
         }
     }
 
-    /// Prints the result to stdout as JSON. Does nothing without `--json`.
+    /// Prints the result to stdout as JSON. No-op without `--json`.
     pub(super) fn result(self, result: &impl Serialize) -> io::Result<()> {
         if !self.json {
             return Ok(());
@@ -51,7 +50,7 @@ impl Output {
         stdout.flush()
     }
 
-    /// Returns the width of the terminal in characters. Returns `None` if stdout is not a terminal.
+    /// Returns the terminal width in characters, or `None` if stdout is not a terminal.
     pub(super) fn terminal_width(self) -> Option<usize> {
         let term = console::Term::stdout();
         io::stdout().is_terminal().then(|| usize::from(term.size().1))

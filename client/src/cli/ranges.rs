@@ -41,7 +41,7 @@ pub(super) async fn clear(
     edit.apply(output, operation, &format!("{} cleared", ranges.join(", "))).await
 }
 
-/// Returns the edits that clear the ranges, one for each cell, in row-major order.
+/// Returns the edits that clear the ranges, one per cell, in row-major order.
 fn clear_each_cell(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
     let max = u64::try_from(MAX_CELLS_PER_OPERATION).unwrap_or(u64::MAX);
     let too_many = || {
@@ -97,11 +97,11 @@ pub(super) async fn format(
     Ok(())
 }
 
-/// Returns whether Cellar can display numbers in a format. Numbers in other formats are displayed
-/// as General.
+/// Returns whether Cellar supports a number format. Numbers in other formats are displayed as
+/// General.
 fn is_supported(format: &str) -> bool {
-    // The first sample differs from General with any number of decimals. The second is a date with
-    // a time.
+    // The first sample differs from General for any number of decimals. The second is a date with a
+    // time.
     let differs = |number: f64| display(&Value::Number(number), format) != general(number);
     format == GENERAL || differs(1.0 / 3.0) || differs(40_909.5)
 }

@@ -12,7 +12,7 @@ use crate::describe::{SheetNames, describe_operations};
 use crate::replay::{ForkReplay, ReplayOutcome, ReplayedEdit};
 use crate::table::escape;
 
-/// Separator of columns.
+/// Column separator.
 const GAP: &str = "   ";
 
 pub(super) async fn run(
@@ -64,7 +64,7 @@ pub(super) async fn run(
     Ok(if mutations.iter().any(is_lost) { EXIT_DIFFERENCES } else { EXIT_FINE })
 }
 
-/// Formats replayed edits and their outcomes with one line for each edit.
+/// Formats replayed edits and their outcomes, one line per edit.
 fn format_edits(edits: &[ReplayedEdit]) -> Vec<String> {
     let width = edits.iter().map(|edit| edit.position.to_string().len()).max().unwrap_or(0);
     let names = SheetNames::default();

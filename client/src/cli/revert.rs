@@ -18,7 +18,7 @@ pub(super) async fn run(
 ) -> Result<(), CliError> {
     let position = args.to;
     let edit = Edit::new(context)?;
-    // Check first, so that no entry is appended if the position does not exist.
+    // Check first: if the position does not exist, no entry must be appended.
     if let Err(why) = entry_at(&edit.client, edit.spreadsheet, position).await? {
         return Err(CliError::NoPosition { position, why });
     }
@@ -40,7 +40,7 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Returns success if the error means that there was nothing to revert. Returns all other errors.
+/// Returns success if the error means that there was nothing to revert, or the error otherwise.
 fn report_rejection(output: &Output, position: Position, error: CliError) -> Result<(), CliError> {
     let CliError::Editor(EditorError::Rejected { rejection, .. }) = &error else {
         return Err(error);

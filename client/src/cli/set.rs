@@ -13,11 +13,11 @@ use super::error::CliError;
 use super::output::Output;
 use crate::describe::describe_operation;
 
-/// Advice for an invalid command line.
+/// Help text for an invalid command line.
 const USAGE: &str =
     "pass pairs of a cell and a value: cellar set A1 hello, or cellar set A1 1 B1 2";
 
-/// The edits of the cells. Each edit has the sheet that its cell reference contains, if any.
+/// The cell edits, each with the sheet from its cell reference, if any.
 type ParsedPairs = (Vec<CellEdit>, Vec<Option<String>>);
 
 pub(super) async fn run(
@@ -35,7 +35,7 @@ pub(super) async fn run(
     edit.apply(output, operation, &description).await
 }
 
-/// Parses pairs of a cell and a value. If `as_text` is set, all values are texts.
+/// Parses pairs of a cell and a value. If `as_text` is set, all values are parsed as text.
 fn parse_pairs(pairs: &[String], as_text: bool) -> Result<ParsedPairs, CliError> {
     let parse_pair = |pair: &[String]| match pair {
         [cell, value] => {
@@ -57,8 +57,8 @@ fn parse_value(value: &str, as_text: bool) -> TypedText {
     TypedText { value, format: None }
 }
 
-/// Returns the sheet of all cells. All must be in the same sheet, because they are set in one edit.
-/// If a cell reference contains no sheet, the option --sheet applies.
+/// Returns the sheet of all cells, which must be the same because they are set in a single edit.
+/// Cell references without a sheet use the option --sheet.
 fn common_sheet(
     option: Option<&str>,
     cell_sheets: &[Option<String>],
@@ -103,7 +103,7 @@ fn to_edit(name: CellName, typed: TypedText) -> CellEdit {
     }
 }
 
-/// Parses a reference to one cell. The reference may contain a sheet.
+/// Parses a cell reference with an optional sheet.
 fn parse_cell(text: &str) -> Result<(CellName, Option<String>), CliError> {
     let range: Range = text.parse().map_err(|error: cellar_sheet::a1::NotARange| {
         CliError::usage(format!("`{text}` is not a cell: {}", error.why), USAGE)

@@ -69,7 +69,7 @@ async fn rename(
 ) -> Result<(), CliError> {
     let edit = Edit::new(context)?;
     let sheet = edit.sheet(Some(old)).await?;
-    // If the names differ only in case, the existing sheet is the renamed sheet itself.
+    // If the names differ only in case, the sheet found is the renamed sheet itself.
     if old.to_lowercase() != new.to_lowercase() {
         check_name_is_free(&edit.editor.sheets().await?, &new)?;
     }
@@ -88,7 +88,7 @@ async fn delete(context: &Context, output: &Output, name: &str) -> Result<(), Cl
 }
 
 /// Fails if a sheet with this name exists. Otherwise the server would append a number to the name,
-/// which the user may not expect.
+/// which may surprise the user.
 fn check_name_is_free(sheets: &SheetsReply, name: &str) -> Result<(), CliError> {
     match find_sheet(&sheets.sheets, name) {
         Some(existing) => Err(CliError::SheetExists { name: escape(&existing.name) }),

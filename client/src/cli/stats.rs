@@ -25,7 +25,7 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Formats storage statistics with one line for each property and level.
+/// Formats storage statistics, one line per property and level.
 fn format_stats(stats: &StatsReply) -> Vec<String> {
     let Some(snapshot) = &stats.snapshot else {
         return vec![
@@ -60,7 +60,7 @@ fn kilobytes(bytes: u64) -> String {
     format!("{} KB", bytes.div_ceil(1_000))
 }
 
-/// Formats the average size of a cell, with two decimals.
+/// Formats the average cell size with two decimals.
 fn per_cell(bytes: u64, cells: u64) -> String {
     match bytes.saturating_mul(100).checked_div(cells) {
         Some(hundredths) => {

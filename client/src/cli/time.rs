@@ -1,13 +1,13 @@
-//! Formats times in UTC, independently of the machine's time zone.
+//! Formats times in UTC, regardless of the local time zone.
 
 use cellar_sheet::cell::{Value, display};
 
-/// Spreadsheet serial number of 1970-01-01.
+/// Spreadsheet date serial number of the Unix epoch.
 const UNIX_EPOCH_SERIAL: f64 = 25_569.0;
 const SECONDS_PER_DAY: u64 = 86_400;
 
-/// Formats Unix seconds as `YYYY-MM-DD HH:MM:SSZ`. Times after the year 9999 are formatted as plain
-/// seconds.
+/// Formats seconds since the Unix epoch as `YYYY-MM-DD HH:MM:SSZ`. Times after the year 9999 are
+/// formatted as plain seconds.
 pub(super) fn utc(unix_s: u64) -> String {
     let days = u32::try_from(unix_s / SECONDS_PER_DAY);
     let seconds = u32::try_from(unix_s % SECONDS_PER_DAY);

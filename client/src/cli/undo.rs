@@ -16,11 +16,11 @@ use crate::editor::AppliedEdit;
 use crate::table::escape;
 use crate::{Client, ClientError};
 
-/// Maximum number of edits without effect that one command skips. For each skipped edit, the server
-/// reads the whole spreadsheet and appends an entry.
+/// Maximum number of ineffective edits that one command skips. For each skipped edit, the server
+/// reads the whole spreadsheet and appends a log entry.
 const MAX_SKIPPED: usize = 10;
 
-/// Printed if an undo or revert has recovered a deleted sheet.
+/// Note for an undo or revert that recovered a deleted sheet.
 pub(super) const SHEET_RECOVERED: &str = "The recovered sheet is the last sheet and has a new number; edits of the old sheet do not affect it.";
 
 pub(super) async fn run(
@@ -65,22 +65,22 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Returns whether an undo or revert has recovered a deleted sheet.
+/// Returns whether an undo or revert recovered a deleted sheet.
 pub(super) fn recovers_a_sheet(applied: &AppliedEdit) -> bool {
     let mut operations = applied.committed.iter().flatten();
     operations.any(|operation| matches!(operation, Operation::AddSheet(_)))
 }
 
-/// The result of an undo.
+/// Result of an undo.
 struct UndoneEdit {
     position: Position,
     applied: AppliedEdit,
-    /// Newer edits that were skipped, because they have no effect left.
+    /// Newer edits that were skipped because they are no longer in effect.
     skipped: Vec<Position>,
 }
 
-/// Fails if the entry at a position cannot be undone. Check this before an undo, so that no entry
-/// is appended for a rejected undo.
+/// Fails if the log entry at a position cannot be undone. Checked before an undo, because even a
+/// rejected undo would append an entry.
 async fn check_undoable(
     client: &Client,
     spreadsheet: LogId,
@@ -96,7 +96,8 @@ async fn check_undoable(
     }
 }
 
-/// Reads the entry at a position. The inner error states why the position does not exist.
+/// Reads the log entry at a position. The inner error is the reason why the position does not
+/// exist.
 pub(super) async fn entry_at(
     client: &Client,
     spreadsheet: LogId,
@@ -116,7 +117,7 @@ pub(super) async fn entry_at(
     }
 }
 
-/// Returns the reason why an entry cannot be undone, or `None` if it can be undone.
+/// Returns the reason why a log entry cannot be undone, or `None` if it can be.
 fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
     match entry.kind {
         EntryKind::Snapshot if entry.position == Position::FIRST => {
@@ -139,7 +140,7 @@ fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
     is_rejected.then_some("the edit was rejected and had no effect")
 }
 
-/// Undoes the newest edit of an author that still has an effect.
+/// Undoes an author's newest edit that is still in effect.
 async fn undo_newest(
     client: &Client,
     edit: &Edit,
@@ -163,7 +164,7 @@ async fn undo_newest(
         }
         match page.next {
             Some(next) if until.is_none_or(|until| next < until) => until = Some(next),
-            // A faulty `next` would cause an endless loop, so stop.
+            // Stop: a bad `next` from the server would cause an endless loop.
             _ if skipped.is_empty() => return Err(CliError::NothingToUndo),
             _ => return Err(CliError::NothingLeftToUndo { tried: list_positions(&skipped) }),
         }
@@ -174,22 +175,22 @@ fn list_positions(positions: &[Position]) -> String {
     positions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Searches for the newest edit of an author that is in effect. Visits entries newest first.
+/// Searches for an author's newest edit in effect. Visits log entries newest first.
 #[derive(Default)]
 struct UndoSearch {
     author: String,
-    /// Entries that were undone. Only includes those whose undo is in effect.
+    /// Undone entries whose undo is in effect.
     undone: BTreeSet<Position>,
-    /// Target of the oldest visited revert that is in effect. All entries between this target and
-    /// the revert are reverted.
+    /// Target of the oldest visited revert that is in effect. All log entries between the target
+    /// and the revert are reverted.
     reverted_to: Option<Position>,
-    /// Entries whose undo was rejected, because they had no effect left. Does not include entries
-    /// whose effect a later undo or revert may have restored.
+    /// Log entries whose undo was rejected because they were no longer in effect. Excludes entries
+    /// that a later undo or revert may have restored.
     without_effect: BTreeSet<Position>,
 }
 
 impl UndoSearch {
-    /// Visits the next older entry. Returns its position if it is an edit of the author and is in
+    /// Visits the next older log entry. Returns its position if it is an edit by the author and in
     /// effect.
     fn visit(&mut self, entry: &EntryView) -> Option<Position> {
         let position = entry.position;
@@ -221,14 +222,14 @@ impl UndoSearch {
     }
 }
 
-/// Returns whether an entry had any effect when it was committed.
+/// Returns whether a log entry took effect when it was committed.
 fn had_effect(entry: &EntryView) -> bool {
     let mut operations = entry.mutations.iter().flat_map(MutationView::effective);
     entry.external_body.is_some()
         || operations.any(|operation| !matches!(operation, Operation::Rejected(_)))
 }
 
-/// Returns the target of the undo in an entry, if any. An undo is always the only mutation of its
+/// Returns the undo target of a log entry, if any. An undo is always the only mutation in its
 /// entry.
 fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
     entry.mutations.iter().find_map(|mutation| match &mutation.op {
@@ -237,7 +238,7 @@ fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
     })
 }
 
-/// Returns the target of the revert in an entry. Returns `None` if the revert was rejected.
+/// Returns the revert target of a log entry, or `None` if the revert was rejected.
 fn find_revert_target(entry: &EntryView) -> Option<Position> {
     entry.mutations.iter().find_map(|mutation| match (&mutation.op, mutation.effective()) {
         (_, [Operation::Rejected(_)]) => None,
@@ -298,7 +299,7 @@ mod tests {
         entry(num, "alice", Operation::Undo(Undo { position: at(target) }), Some(rejected))
     }
 
-    /// Returns the number of the found entry. `entries` are oldest first.
+    /// Returns the number of the entry that is found. `entries` are oldest first.
     fn found(entries: &[EntryView]) -> Option<u32> {
         let mut search = UndoSearch { author: "alice".into(), ..UndoSearch::default() };
         entries.iter().rev().find_map(|entry| search.visit(entry)).map(Position::num)

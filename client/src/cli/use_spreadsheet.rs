@@ -10,7 +10,7 @@ pub(super) async fn run(
     output: &Output,
     args: args::Use,
 ) -> Result<(), CliError> {
-    // Check the id now, so that a wrong id is reported by this command and not by the next one.
+    // Check the id now, so that a wrong id is reported by this command rather than the next one.
     let head = context.client()?.head(args.id, None).await?;
     context.select(args.id, output)?;
     output.result(

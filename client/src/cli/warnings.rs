@@ -1,11 +1,11 @@
-//! Warnings that a command prints in addition to its result.
+//! Warnings that commands print in addition to their results.
 
 use super::output::{Output, count};
 
-/// Printed when rows or columns were inserted or deleted.
+/// Warning for inserted or deleted rows or columns.
 pub(super) const FORMULAS_NOT_SHIFTED: &str = "Formulas still refer to the same cells as before: Cellar does not shift or calculate formulas yet.";
 
-/// Shown in the grid if a visible cell has a formula.
+/// Warning shown in the grid if a visible cell has a formula.
 pub(super) const FORMULAS_NOT_CALCULATED: &str = "formulas are not calculated";
 
 /// Warns about the formulas of an imported file.
@@ -30,7 +30,7 @@ pub(super) fn exported_formulas(formulas: u64) -> Option<String> {
     })
 }
 
-/// Warns about texts in a csv file that other programs may interpret as formulas.
+/// Warns about texts in a CSV file that other programs may interpret as formulas.
 pub(super) fn formula_like_texts(texts: u64) -> Option<String> {
     (texts > 0).then(|| {
         let texts = count(texts, "text starts", "texts start");
@@ -42,7 +42,7 @@ pub(super) fn formula_like_texts(texts: u64) -> Option<String> {
 }
 
 impl Output {
-    /// Prints warnings. Does nothing with `--json`, because the JSON result contains the warnings.
+    /// Prints warnings. No-op with `--json`, because the JSON result contains the warnings.
     pub(super) fn warn(self, warnings: &[String]) {
         for warning in warnings {
             self.note(warning);

@@ -25,7 +25,7 @@ use crate::table::escape;
 use crate::{Client, Pokes};
 use affects::affects_range;
 
-/// A line of the output with `--json`.
+/// A line of `--json` output.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "camelCase")]
 enum WatchEvent<'a> {
@@ -33,16 +33,16 @@ enum WatchEvent<'a> {
     Entry {
         #[serde(flatten)]
         entry: &'a EntryView,
-        /// Description of the entry.
+        /// Description of the log entry.
         #[serde(rename = "what")]
         description: String,
     },
-    /// The server cannot be reached.
+    /// The server is unreachable.
     Offline { why: String },
-    /// The server can be reached again.
+    /// The server is reachable again.
     Online,
-    /// The entries up to `to` are not printed, because there were too many or because the tables
-    /// were restored.
+    /// The log entries up to `to` were skipped, because there were too many or the tables were
+    /// restored.
     Skipped { to: Position, restored: bool },
 }
 
@@ -71,12 +71,12 @@ pub(super) async fn run(
     }
 }
 
-/// Prints the new entries of a spreadsheet.
+/// Prints a spreadsheet's new log entries.
 struct Watcher {
     client: Client,
     spreadsheet: LogId,
     output: Output,
-    /// The sheet and range to which changes are restricted.
+    /// The sheet and range to which the output is limited.
     filter: Option<(SheetId, Rectangle)>,
     until: Option<Position>,
     printed_head: Head,
@@ -118,7 +118,7 @@ impl Watcher {
         self.until.is_some_and(|until| self.printed_head.head >= until)
     }
 
-    /// Prints new entries until the position of `--until` is reached, or forever.
+    /// Prints new log entries until the position of `--until` is reached, or forever.
     async fn follow(&mut self) -> Result<(), CliError> {
         while !self.is_finished() {
             let poll_event = match self.poll().await {
@@ -146,11 +146,12 @@ impl Watcher {
         Ok(())
     }
 
-    /// Polls once and prints new entries. Returns whether there were any new entries.
+    /// Polls once and prints new log entries. Returns whether there were any.
     async fn poll(&mut self) -> Result<bool, CliError> {
         let newest = self.client.head_if_changed(self.spreadsheet, self.printed_head).await?;
         if self.polling.is_failing() {
-            // Print this note before the entries that were missed.
+            // Print the note before the log entries that were appended while the server was
+            // unreachable.
             self.print_event("Online again.", &WatchEvent::Online)?;
             self.polling = self.polling.step(PollEvent::Quiet, random()).0;
         }
@@ -179,8 +180,8 @@ impl Watcher {
         Ok(true)
     }
 
-    /// Continues at the newest position. The entries before it are not printed. `restored` is set
-    /// if the tables were restored.
+    /// Skips to the newest position without printing the entries before it. `restored` is set if
+    /// the tables were restored.
     async fn skip_to(&mut self, newest: Head, restored: bool) -> Result<(), CliError> {
         let sheets = self.client.sheets(self.spreadsheet, Some(newest.head), None).await?;
         self.names = SheetNames::from(&sheets);
@@ -194,9 +195,9 @@ impl Watcher {
         self.print_event(text, &WatchEvent::Skipped { to, restored })
     }
 
-    /// Prints an entry, unless it is filtered out.
+    /// Prints a log entry unless it is filtered out.
     fn print_entry(&mut self, entry: &EntryView) -> Result<(), CliError> {
-        // Call this for every entry, because it also updates the sheet names.
+        // Describe every entry, even a filtered one, because this also updates the sheet names.
         let description = describe_entry(entry, &mut self.names);
         let passes_filter =
             self.filter.is_none_or(|(sheet, range)| affects_range(entry, sheet, range));
@@ -209,7 +210,7 @@ impl Watcher {
         Ok(self.output.result(&WatchEvent::Entry { entry, description })?)
     }
 
-    /// Prints an event that is not an entry, as a note or as JSON.
+    /// Prints an event other than a log entry, as a note or as JSON.
     fn print_event(&self, text: impl AsRef<str>, event: &WatchEvent<'_>) -> Result<(), CliError> {
         self.output.note(text);
         Ok(self.output.result(event)?)

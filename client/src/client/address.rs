@@ -1,4 +1,4 @@
-//! Validates the URL of the API and builds request URLs.
+//! Validates the API URL and builds request URLs.
 
 use std::net::IpAddr;
 
@@ -6,8 +6,8 @@ use reqwest::Url;
 
 use crate::ClientError;
 
-/// Parses the URL of the API. The scheme must be `http` or `https`, and a path is allowed. Rejects
-/// URLs with credentials, a query or a fragment.
+/// Parses the API URL. The scheme must be `http` or `https`, and a path is allowed. Rejects URLs
+/// with credentials, a query or a fragment.
 pub(super) fn parse(url: &str) -> Result<Url, ClientError> {
     let fault =
         |why: &str| ClientError::InvalidUrl { url: without_credentials(url), why: why.to_owned() };
@@ -27,7 +27,7 @@ pub(super) fn parse(url: &str) -> Result<Url, ClientError> {
     Ok(parsed)
 }
 
-/// Returns a URL for use in a message. Removes everything before `@`, because that part may contain
+/// Redacts a URL for use in a message. Removes everything before `@`, because that part may contain
 /// a password.
 fn without_credentials(url: &str) -> String {
     match url.rsplit_once('@') {
@@ -36,7 +36,7 @@ fn without_credentials(url: &str) -> String {
     }
 }
 
-/// Returns the URL as text, without a trailing slash.
+/// Returns the URL without a trailing slash.
 pub(super) fn base_text(base: &Url) -> String {
     base.as_str().trim_end_matches('/').to_owned()
 }
@@ -53,7 +53,7 @@ pub(super) fn join(base: &Url, path: &[String], query: &[(&'static str, String)]
     url
 }
 
-/// Returns whether the host of the URL is this machine. Requests to this machine use no proxy.
+/// Returns whether the URL's host is the loopback interface. Such requests bypass any proxy.
 pub(super) fn is_loopback(base: &Url) -> bool {
     let host = base.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())

@@ -2,12 +2,11 @@
 
 use cellar_base::limits::MAX_REPLY_BYTES;
 
-/// Maximum size of a response body, in bytes. The server limits lists to `MAX_REPLY_BYTES` before
-/// JSON escapes are counted. This limit leaves room for the escapes, up to the maximum response
-/// size of a Lambda function.
+/// Maximum length of a response body, in bytes. The server limits lists to `MAX_REPLY_BYTES` before
+/// JSON escaping. This limit leaves room for the escapes, up to the maximum Lambda response size.
 pub const MAX_REPLY_BODY_BYTES: usize = MAX_REPLY_BYTES + 2 * 1024 * 1024;
 
-/// Reason why a response body could not be read completely.
+/// Error reading a response body.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyFault {
     /// The body exceeds the size limit.
@@ -18,10 +17,10 @@ pub enum BodyFault {
     Broken(reqwest::Error),
 }
 
-/// Reads the body of a response of any service, up to `max_bytes`.
+/// Reads the response body of any service, up to `max_bytes`.
 ///
 /// # Errors
-/// [`BodyFault`] if the body is too long or incomplete.
+/// Returns a [`BodyFault`] if the body is too long or incomplete.
 pub async fn read_body(
     mut response: reqwest::Response,
     max_bytes: usize,

@@ -1,9 +1,8 @@
 //! Requests that read and change a spreadsheet's name, status, members and share links.
 //!
-//! Each change request includes the version of the details that the caller has read
-//! ([`DetailsReply::changes`]). The API refuses the change if the version is no longer current, so
-//! a delayed request cannot undo a newer change. Repeating a change that was already made has no
-//! effect.
+//! Each change request includes the details version that the caller has read
+//! ([`DetailsReply::changes`]). The API refuses the change if that version is stale, so a delayed
+//! request cannot undo a newer change. Change requests are idempotent.
 
 use cellar_api::{
     wire::ChangesReply, wire::DetailsReply, wire::LinkReply, wire::LinkRequest,
@@ -18,7 +17,7 @@ use crate::ClientError;
 
 impl Client {
     /// `GET /v1/spreadsheets/{id}/details`: returns the name, status, members and share links that
-    /// the caller's role may see.
+    /// are visible to the caller's role.
     ///
     /// # Errors
     ///
@@ -27,8 +26,8 @@ impl Client {
         self.transport.send(spreadsheet(Method::GET, id, Some("details"))).await
     }
 
-    /// `GET /v1/spreadsheets/{id}/details/changes`: returns one page of the changes to the details,
-    /// newest first. Pass the `next` of the previous page as `cursor`.
+    /// `GET /v1/spreadsheets/{id}/details/changes`: returns one page of details changes, newest
+    /// first. `cursor` is the previous page's `next`.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Downloads snapshot objects directly from the object store.
+//! Downloads snapshot objects directly from the object store (S3).
 
 use cellar_api::cost::Cost;
 use cellar_api::{wire::ChunksReply, wire::ChunksRequest};
@@ -14,8 +14,8 @@ use crate::ClientError;
 
 impl Client {
     /// `POST /v1/spreadsheets/{id}/chunks`: returns the download URLs of at most `MAX_CHUNK_URLS`
-    /// chunks, in the order of `hashes`. The module [`crate::reader`] uses these URLs to download,
-    /// verify and cache chunks.
+    /// snapshot chunks, in the order of `hashes`. [`crate::reader`] downloads, verifies and caches
+    /// chunks from these URLs.
     ///
     /// # Errors
     ///

@@ -10,8 +10,8 @@ use super::{Client, spreadsheet};
 use crate::ClientError;
 
 impl Client {
-    /// `GET /v1/spreadsheets/{id}/diff`: compares the spreadsheet at two positions. Requests all
-    /// pages and combines them.
+    /// `GET /v1/spreadsheets/{id}/diff`: compares the spreadsheet at two positions. Fetches all
+    /// pages and merges them.
     ///
     /// # Errors
     ///
@@ -25,7 +25,7 @@ impl Client {
         let mut diff = self.diff_page(id, from, to, None).await?;
         while let Some(cursor) = diff.next.take() {
             let page = self.diff_page(id, from, to, Some(cursor)).await?;
-            // A faulty server could otherwise cause an endless loop.
+            // Guard against an endless loop if the server returns a bad cursor.
             if page.next.is_some_and(|next| next <= cursor) {
                 let url = self.url().to_owned();
                 let why = "`next` does not increase from page to page".to_owned();
@@ -54,8 +54,8 @@ impl Client {
     }
 }
 
-/// Adds the cells of the next page to the diff of a sheet. Every page lists all sheets, but only
-/// some of their cells.
+/// Merges the next page into a sheet's diff. Each page contains every sheet, but only some of the
+/// cells.
 fn merge_sheet(sheets: &mut Vec<SheetDiff>, page: SheetDiff) {
     match sheets.iter_mut().find(|sheet| sheet.sheet == page.sheet) {
         Some(sheet) => {

@@ -1,4 +1,4 @@
-//! Requests that read the feed and list spreadsheets.
+//! Requests that read the change feed and list spreadsheets.
 
 use cellar_api::{wire::FeedReply, wire::SpreadsheetStatus, wire::SpreadsheetsReply};
 use cellar_base::identity::LogId;
@@ -8,32 +8,32 @@ use super::Client;
 use super::transport::Call;
 use crate::ClientError;
 
-/// Parameters of [`Client::feed`]. All are optional.
+/// Optional parameters of [`Client::feed`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FeedQuery {
-    /// Checkpoint of the last processed item. If unset, the feed is read from its beginning.
+    /// Checkpoint of the last processed item. Defaults to the beginning of the feed.
     pub after: Option<u64>,
-    /// Feed generation that the checkpoint belongs to.
+    /// Feed generation of the checkpoint. A rebuilt feed has a new generation.
     pub generation: Option<String>,
     /// Maximum number of items.
     pub limit: Option<u32>,
-    /// Whether to return the payloads of events.
+    /// Whether to include event payloads.
     pub payloads: bool,
 }
 
-/// Parameters of [`Client::spreadsheets`]. All are optional.
+/// Optional parameters of [`Client::spreadsheets`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SpreadsheetsQuery {
-    /// The `next` value of the previous page. Unset for the first page.
+    /// `next` of the previous page, or `None` for the first page.
     pub cursor: Option<LogId>,
-    /// Number of spreadsheets that the server examines per page. The page contains only those that
-    /// match.
+    /// Number of spreadsheets that the server examines per page. The page contains only the
+    /// matching ones.
     pub limit: Option<u32>,
-    /// Substring of the name. Upper and lower case are not distinguished.
+    /// Substring of the name, case-insensitive.
     pub name: Option<String>,
-    /// `true` selects spreadsheets that the caller owns, `false` those that other users own.
+    /// `true` selects spreadsheets that the caller owns; `false` selects those of other owners.
     pub mine: Option<bool>,
-    /// Status of the returned spreadsheets. The default is active.
+    /// Status of the returned spreadsheets. Defaults to active.
     pub status: Option<SpreadsheetStatus>,
 }
 
@@ -55,8 +55,7 @@ impl Client {
     }
 
     /// `GET /v1/spreadsheets`: returns one page of the spreadsheets that the caller can access. A
-    /// page may be empty although more pages follow. Continue as long as the response contains
-    /// `next`.
+    /// page may be empty even if more pages follow: continue until the response contains no `next`.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Uploads the chunks of an imported sheet directly to the object store, and asks the server to
-//! verify them.
+//! Uploads the chunks of an imported sheet directly to the object store (S3), and requests their
+//! verification by the server.
 
 use cellar_api::{
     wire::ChunkUpload, wire::ImportCheckReply, wire::ImportCheckRequest, wire::ImportUploadsReply,
@@ -12,7 +12,7 @@ use super::objects::UploadGrant;
 use super::{Client, spreadsheet};
 use crate::ClientError;
 
-/// HTTP status that the object store returns if the object already exists.
+/// HTTP status with which the object store reports that the object already exists.
 const PRECONDITION_FAILED: u16 = 412;
 
 impl Client {
@@ -45,8 +45,7 @@ impl Client {
     /// # Errors
     ///
     /// Returns a [`ClientError`] if the request fails, in particular
-    /// [`ClientError::UnexpectedStatus`] if the URL has expired. The caller must then request a new
-    /// URL.
+    /// [`ClientError::UnexpectedStatus`] if the URL has expired. In this case, request a new URL.
     pub async fn upload_chunk(
         &self,
         grant: &ChunkUpload,
@@ -60,12 +59,12 @@ impl Client {
     }
 
     /// `POST /v1/spreadsheets/{id}/imports/checks`: verifies uploaded chunks and protects them from
-    /// expiry. The request is idempotent.
+    /// expiry. Idempotent.
     ///
     /// # Errors
     ///
     /// Returns a [`ClientError`] if the request fails. If a chunk is missing or invalid, the error
-    /// is a problem that identifies the first such chunk.
+    /// contains a problem that identifies the first such chunk.
     pub async fn check_import(
         &self,
         id: LogId,

@@ -1,4 +1,4 @@
-//! HTTP client of the API, with one method per endpoint.
+//! HTTP client for the API, with one method per endpoint.
 
 mod address;
 mod body;
@@ -37,37 +37,37 @@ use crate::ClientError;
 pub(crate) use transport::random;
 use transport::{Call, Transport};
 
-/// HTTP status of a response if the ETag in the request is still current.
+/// HTTP status returned if the ETag in the request is still current.
 const NOT_MODIFIED: u16 = 304;
 
-/// A client of a Cellar API.
+/// A Cellar API client.
 ///
-/// Every request is idempotent. The client retries a request a limited number of times after a
-/// connection failure, a timeout or a temporary server error.
+/// Every request is idempotent. Connection failures, timeouts and temporary server errors are
+/// retried with backoff a limited number of times.
 #[derive(Debug, Clone)]
 pub struct Client {
     transport: Transport,
     identity: Option<String>,
 }
 
-/// Parameters of [`Client::cells`]. All are optional.
+/// Optional parameters of [`Client::cells`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CellsQuery {
-    /// Name of the sheet. The default is the first sheet.
+    /// Sheet name. Defaults to the first sheet.
     pub sheet: Option<String>,
-    /// Range in A1 notation. The default is the whole sheet.
+    /// Range in A1 notation. Defaults to the whole sheet.
     pub range: Option<String>,
-    /// Position at which the cells are read. The default is the newest position.
+    /// Position to read at. Defaults to the newest position.
     pub at: Option<Position>,
-    /// The `next` value of the previous page. Unset for the first page.
+    /// `next` of the previous page, or `None` for the first page.
     pub cursor: Option<String>,
-    /// Minimum position of the response. Set this to the position of an own write to read that
-    /// write.
+    /// Minimum position of the response. For read-your-writes consistency, set this to the position
+    /// of your last write.
     pub min_position: Option<Position>,
 }
 
 impl Client {
-    /// Creates a client of the API at `url` with an optional bearer token. Does not send a request.
+    /// Creates an API client with an optional bearer token. Sends no request.
     ///
     /// # Errors
     ///
@@ -77,45 +77,44 @@ impl Client {
         Ok(Self { transport: Transport::new(url, token)?, identity: None })
     }
 
-    /// Sets the stable name of the stack, which does not change with the URL. An empty name is
-    /// treated as `None`.
+    /// Sets the stack name, which stays the same when the URL changes. An empty name is treated as
+    /// `None`.
     #[must_use]
     pub fn with_identity(self, identity: Option<&str>) -> Self {
         let identity = identity.filter(|identity| !identity.is_empty()).map(str::to_owned);
         Self { identity, ..self }
     }
 
-    /// Returns a client that calls `observe` with the outcome of each attempt to send a request,
-    /// for measurements. Both clients share their connections.
+    /// Returns a client that calls `observe` after each request attempt, for measurements. Both
+    /// clients share their connections.
     #[must_use]
     pub fn observed(self, observe: impl Fn(AttemptOutcome) + Send + Sync + 'static) -> Self {
         Self { transport: self.transport.observed(observed::Observer::new(observe)), ..self }
     }
 
-    /// Returns the stable name of the stack, or the URL if no name is set. Unsent edits are stored
-    /// under this identity. A local stack therefore still receives them after a restart on another
-    /// port.
+    /// Returns the stack name, or the URL if no name is set. Unsent edits are stored under this
+    /// identity, so a local stack still receives them after it restarts on another port.
     #[must_use]
     pub fn identity(&self) -> &str {
         self.identity.as_deref().unwrap_or_else(|| self.url())
     }
 
-    /// Returns the normalised URL of the API.
+    /// Returns the normalized API URL.
     #[must_use]
     pub fn url(&self) -> &str {
         self.transport.base()
     }
 
-    /// Returns the total cost of all requests that this client and its clones have sent, including
-    /// retries. The cost is taken from the responses. Lost responses and "not found" responses
+    /// Returns the total cost of all requests sent by this client and its clones, including
+    /// retries. Costs are reported in the responses. Lost responses and "not found" responses
     /// report no cost and are counted in [`RequestCosts::unknown_requests`].
     #[must_use]
     pub fn cost(&self) -> RequestCosts {
         self.transport.tally().total()
     }
 
-    /// `POST /v1/spreadsheets`: creates a spreadsheet. If an earlier request with the same nonce
-    /// created a spreadsheet, returns that spreadsheet.
+    /// `POST /v1/spreadsheets`: creates a spreadsheet. The nonce is an idempotency key: a request
+    /// with a nonce that was already used returns the existing spreadsheet.
     ///
     /// # Errors
     ///
@@ -125,8 +124,8 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `POST /v1/spreadsheets/{id}/forks`: forks a spreadsheet. If an earlier request with the same
-    /// nonce created a fork, returns that fork.
+    /// `POST /v1/spreadsheets/{id}/forks`: forks a spreadsheet. The nonce is an idempotency key: a
+    /// request with a nonce that was already used returns the existing fork.
     ///
     /// # Errors
     ///
@@ -137,7 +136,7 @@ impl Client {
     }
 
     /// `GET /v1/spreadsheets/{id}/forks`: returns one page of a spreadsheet's forks, oldest first.
-    /// Pass the `next` of the previous page as `cursor`.
+    /// `cursor` is the previous page's `next`.
     ///
     /// # Errors
     ///
@@ -148,8 +147,8 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets/{id}`: returns the newest snapshot root and the entries after the
-    /// root. The returned state is at or after `min_position`.
+    /// `GET /v1/spreadsheets/{id}`: returns the newest snapshot root and the log entries after it,
+    /// up to a position that is at or after `min_position`.
     ///
     /// # Errors
     ///
@@ -163,23 +162,24 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets/{id}/entries`: returns the entries after a position.
+    /// `GET /v1/spreadsheets/{id}/entries`: returns the log entries after a position.
     ///
     /// # Errors
-    /// [`ClientError`]; a problem of kind `ReloadRequired` if the entries after `after` were trimmed.
+    /// Returns a [`ClientError`] if the request fails, in particular a problem of kind
+    /// `ReloadRequired` if the entries after `after` were trimmed.
     pub async fn entries(&self, id: LogId, after: Position) -> Result<EntriesReply, ClientError> {
         let call =
             spreadsheet(Method::GET, id, Some("entries")).with_position("after", Some(after));
         self.transport.send(call).await
     }
 
-    /// `POST /v1/spreadsheets/{id}/entries`: appends mutations. For edits that survive a crash of
-    /// the client, use [`crate::editor`].
+    /// `POST /v1/spreadsheets/{id}/entries`: appends mutations. For edits that survive a client
+    /// crash, use [`crate::editor`].
     ///
     /// # Errors
     ///
     /// Returns a [`ClientError`] if the request fails. [`ClientError::certainly_not_done`] returns
-    /// `true` if the mutations were certainly not appended.
+    /// whether it is certain that the mutations were not appended.
     pub async fn append(
         &self,
         id: LogId,
@@ -221,8 +221,8 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// Like [`Client::head`], but returns `None` if `known` is still the newest position. This is
-    /// the cheapest request for polling.
+    /// Like [`Client::head`], but returns `None` if `known` is still the newest position. Polling
+    /// with this request is cheapest.
     ///
     /// # Errors
     ///
@@ -243,9 +243,9 @@ impl Client {
         }
     }
 
-    /// `GET /v1/spreadsheets/{id}/history`: returns one page of entries up to and including
-    /// `until`, newest first. The default of `until` is the newest position. To request the next
-    /// page, pass the `next` of the response.
+    /// `GET /v1/spreadsheets/{id}/history`: returns one page of log entries up to and including
+    /// `until`, newest first. `until` defaults to the newest position; for the next page, set it to
+    /// the previous page's `next`.
     ///
     /// # Errors
     ///
@@ -262,8 +262,8 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets/{id}/sheets`: returns the sheets in tab order at position `at`. If
-    /// `at` is unset, returns the newest sheets, at or after `min_position`.
+    /// `GET /v1/spreadsheets/{id}/sheets`: returns the sheets in tab order at position `at`.
+    /// Defaults to the newest position, which is at or after `min_position`.
     ///
     /// # Errors
     ///
@@ -281,7 +281,7 @@ impl Client {
     }
 
     /// `GET /v1/spreadsheets/{id}/stats`: returns the storage statistics and the cost of opening
-    /// the spreadsheet. The statistics are at or after `min_position`.
+    /// the spreadsheet, at a position at or after `min_position`.
     ///
     /// # Errors
     ///
@@ -296,8 +296,8 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// `GET /v1/health`: returns the server version and the status of the server's dependencies.
-    /// The request contains no token.
+    /// `GET /v1/health`: returns the server version and the status of its dependencies. The request
+    /// is sent without a token.
     ///
     /// # Errors
     ///
@@ -307,7 +307,7 @@ impl Client {
     }
 }
 
-/// Returns a call for `/v1/spreadsheets/{id}`, or for the given `resource` under that path.
+/// Builds a call to `/v1/spreadsheets/{id}` or to a `resource` below that path.
 fn spreadsheet(method: Method, id: LogId, resource: Option<&'static str>) -> Call {
     let id = id.to_string();
     let call = Call::new(method, &["v1", "spreadsheets", &id]);

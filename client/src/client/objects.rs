@@ -1,5 +1,5 @@
-//! Uploads and downloads the bodies of large entries. Transfers go directly to and from the object
-//! store.
+//! Uploads and downloads the bodies of large log entries directly to and from the object store
+//! (S3).
 
 use std::collections::BTreeMap;
 
@@ -23,12 +23,12 @@ use super::transport::ObjectRequest;
 use super::{Client, MAX_REPLY_BODY_BYTES, spreadsheet};
 use crate::ClientError;
 
-/// Returns the SHA-256 of an object as hexadecimal digits.
+/// Returns an object's SHA-256 hash in hexadecimal.
 pub(crate) fn sha256(object: &[u8]) -> String {
     hexadecimal(&Sha256::digest(object))
 }
 
-/// A presigned request to upload one object.
+/// A presigned upload request for one object.
 pub(super) struct UploadGrant<'a> {
     pub(super) method: &'a str,
     pub(super) url: &'a str,
@@ -36,8 +36,8 @@ pub(super) struct UploadGrant<'a> {
 }
 
 impl Client {
-    /// `POST /v1/spreadsheets/{id}/uploads`: returns an upload URL for the body of a large entry.
-    /// Does not change the spreadsheet.
+    /// `POST /v1/spreadsheets/{id}/uploads`: returns an upload URL for the body of a large log
+    /// entry. Does not change the spreadsheet.
     ///
     /// # Errors
     ///
@@ -51,13 +51,13 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// Uploads an object to its upload URL. The request contains no token.
+    /// Uploads an object to its upload URL. The request is sent without a token.
     ///
     /// # Errors
     ///
     /// Returns a [`ClientError`] if the request fails. The object may exist even if the object
-    /// store refuses the request: an upload URL works only once, so a retry after a lost response
-    /// is refused. Call [`Client::complete_upload`] to find out whether the object exists.
+    /// store refuses the upload: an upload URL works only once, so a retry after a lost response is
+    /// refused. [`Client::complete_upload`] determines whether the object exists.
     pub async fn upload(&self, grant: &UploadReply, object: Vec<u8>) -> Result<(), ClientError> {
         let UploadReply { method, url, headers, .. } = grant;
         self.put_object(UploadGrant { method, url, headers }, object).await
@@ -94,13 +94,13 @@ impl Client {
         self.transport.send_object_request(request).await.map(|_| ())
     }
 
-    /// `POST /v1/spreadsheets/{id}/uploads/{upload}/complete`: appends an uploaded object as an
-    /// entry. The entry is appended only once, even if the request is repeated.
+    /// `POST /v1/spreadsheets/{id}/uploads/{upload}/complete`: appends an uploaded object as a log
+    /// entry. The request is idempotent.
     ///
     /// # Errors
     ///
     /// Returns a [`ClientError`] if the request fails. A problem of kind `InvalidUpload` means that
-    /// the object is missing or too old and that the caller must request a new upload URL.
+    /// the object is missing or too old; request a new upload URL in this case.
     pub async fn complete_upload(
         &self,
         id: LogId,
@@ -114,8 +114,8 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// Downloads and verifies the body of a large entry. Returns the mutations of the entry. Their
-    /// operations are those that were committed at the position of the entry.
+    /// Downloads and verifies a large entry's body. Returns the mutations of the entry, with the
+    /// operations as committed.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl Client {
         self.mutations_of(external, &object)
     }
 
-    /// Downloads the body of a large entry. The caller must verify it.
+    /// Downloads a large entry's body. The caller must verify it.
     pub(crate) async fn external_object(
         &self,
         external: &ExternalBody,
@@ -152,16 +152,16 @@ impl Client {
             url,
             headers: HeaderMap::new(),
             body: None,
-            // The limit must also allow for an error document of the object store, which may be
-            // longer than a small object.
+            // The limit must also leave room for an S3 error document, which may be longer than a
+            // small object.
             max_bytes: length.max(MAX_REPLY_BODY_BYTES),
             cost: Cost { object_gets: 1, ..Cost::default() },
         };
         self.transport.send_object_request(request).await
     }
 
-    /// Verifies and decodes the body of a large entry. Returns the mutations of the entry. Their
-    /// operations are those that were committed at the position of the entry.
+    /// Verifies and decodes a large entry's body. Returns the mutations of the entry, with the
+    /// operations as committed.
     ///
     /// # Errors
     ///
@@ -200,13 +200,13 @@ fn wrong_object(url: &str, why: &str) -> ClientError {
     ClientError::WrongObject { url: url.to_owned(), why: why.to_owned() }
 }
 
-/// Parses the URL of an object. Returns `None` if it is not an HTTP URL.
+/// Parses an object's URL. Returns `None` if it is not an HTTP URL.
 pub(super) fn parse_object_url(url: &str) -> Option<Url> {
     let url = Url::parse(url).ok()?;
     matches!(url.scheme(), "http" | "https").then_some(url)
 }
 
-/// Decodes the axis maps of an entry. Returns `None` if they are invalid.
+/// Decodes an entry's axis maps (row and column moves). Returns `None` if they are invalid.
 fn space_map(sheet_maps: &[SheetAxisMaps]) -> Option<SpaceMap> {
     if sheet_maps.len() > MAX_MOVED_SHEETS {
         return None;
@@ -220,8 +220,8 @@ fn space_map(sheet_maps: &[SheetAxisMaps]) -> Option<SpaceMap> {
     sheets.map(SpaceMap::from_sheets)
 }
 
-/// Decodes an axis map from the runs of rows or columns that it keeps (`src`, `dst`, `len`).
-/// Returns `None` if a run is invalid.
+/// Decodes an axis map from its runs of retained rows or columns (`src`, `dst`, `len`). Returns
+/// `None` if a run is invalid.
 fn axis_map(axis: Axis, runs: &[(u32, u32, u32)]) -> Option<AxisMap> {
     if runs.len() > MAX_AXIS_RUNS {
         return None;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::retry::Failure;
 
-/// The outcome of one request attempt.
+/// Outcome of a request attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptOutcome {
-    /// The server replied.
+    /// The server responded.
     Answered {
         /// HTTP status of the response.
         status: u16,
@@ -41,7 +41,7 @@ impl AttemptOutcome {
     }
 }
 
-/// An optional callback that receives the outcome of each request attempt.
+/// Optional callback that is called after each request attempt.
 #[derive(Clone, Default)]
 pub(super) struct Observer(Option<Arc<dyn Fn(AttemptOutcome) + Send + Sync>>);
 

@@ -1,5 +1,5 @@
-//! Pokes are notifications that new entries were appended to a spreadsheet. They make clients poll
-//! sooner, but never replace polling.
+//! Receives pokes: change hints that the server sends when entries are appended to a spreadsheet.
+//! Pokes make clients poll sooner, but never replace polling.
 
 use std::future::pending;
 
@@ -11,11 +11,11 @@ use reqwest::{Method, Response};
 use super::transport::StreamReply;
 use super::{Client, spreadsheet};
 
-/// Maximum number of buffered bytes. Valid events and comments are much shorter.
+/// Maximum number of buffered bytes. Valid server-sent events and comments are much shorter.
 const MAX_EVENT_BYTES: usize = 4 * 1024;
 
-/// A subscription to the pokes of one spreadsheet. Callers must also poll, because stacks in AWS
-/// send no pokes and a connection may be lost.
+/// A subscription to a spreadsheet's pokes (change hints). Callers must also poll, because stacks
+/// in AWS send no pokes and a connection may be lost.
 #[derive(Debug)]
 pub struct Pokes {
     client: Client,
@@ -28,13 +28,13 @@ enum PokeConnection {
     Disconnected,
     /// The connection is open. Contains the bytes received after the last complete event.
     Open(Response, Vec<u8>),
-    /// The server does not support pokes, or it sent an invalid event.
+    /// The server does not support pokes or sent an invalid event.
     Unsupported,
 }
 
 impl Client {
-    /// Subscribes to the pokes of a spreadsheet. The first call of [`Pokes::wait_beyond`] sends the
-    /// request.
+    /// Subscribes to a spreadsheet's pokes. The request is sent by the first call to
+    /// [`Pokes::wait_beyond`].
     #[must_use]
     pub fn pokes(&self, id: LogId) -> Pokes {
         Pokes { client: self.clone(), spreadsheet: id, connection: PokeConnection::Disconnected }
@@ -42,9 +42,8 @@ impl Client {
 }
 
 impl Pokes {
-    /// Waits for a poke with a position after `known`, and returns that position. May wait forever,
-    /// so the caller must run this method concurrently with the timer of the next poll. Cancel
-    /// safe.
+    /// Waits for a poke with a position after `known` and returns that position. May wait forever,
+    /// so run it concurrently with the poll timer. Cancel safe.
     pub async fn wait_beyond(&mut self, known: Position) -> Position {
         loop {
             match &mut self.connection {
@@ -61,7 +60,7 @@ impl Pokes {
                         Ok(Some(chunk)) if bytes.len() + chunk.len() <= MAX_EVENT_BYTES => {
                             bytes.extend_from_slice(&chunk);
                         }
-                        // An event of this length is not a poke, so do not reconnect.
+                        // An event of this length is not a poke. Do not reconnect.
                         Ok(Some(_)) => self.connection = PokeConnection::Unsupported,
                         // The server or a proxy closed the connection. The next call reconnects, so
                         // there is at most one attempt per poll.
@@ -87,8 +86,8 @@ impl Pokes {
     }
 }
 
-/// Removes and returns the next complete poke, with all comments and other events before it. An
-/// event ends with a blank line.
+/// Removes and returns the next complete poke, and discards all comments and other events before
+/// it. An event ends with a blank line.
 fn take_next_poke(bytes: &mut Vec<u8>) -> Option<Poke> {
     loop {
         let end = bytes.windows(2).position(|pair| pair == b"\n\n")?;

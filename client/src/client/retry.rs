@@ -1,16 +1,16 @@
-//! Decides whether a failed request is retried, and after what delay.
+//! Retry policy: whether a failed request is retried, and after what backoff.
 
 use cellar_api::wire::Problem;
 use cellar_base::backoff::full_jitter_ms;
 
 /// Maximum number of attempts per call.
 pub(super) const MAX_ATTEMPTS: u32 = 5;
-/// Upper bound on the delay from a `Retry-After` header, in milliseconds.
+/// Maximum backoff accepted from a `Retry-After` header, in milliseconds.
 pub(super) const MAX_RETRY_AFTER_MS: u64 = 5_000;
-/// Time since the start of the call after which no further attempt starts, in milliseconds.
+/// Time limit for starting another attempt, in milliseconds since the start of the call.
 pub(super) const MAX_CALL_MS: u64 = 60_000;
 
-/// Why an attempt failed.
+/// Reason why an attempt failed.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The connection failed before the request was sent.
@@ -23,12 +23,12 @@ pub(super) enum Failure {
     Problem { problem: Box<Problem>, retry_after_ms: Option<u64> },
     /// The server returned an error status without a problem document.
     Status { status: u16, excerpt: String, retry_after_ms: Option<u64> },
-    /// The response exceeds the size limit.
+    /// The response exceeded the size limit.
     TooLarge,
 }
 
 impl Failure {
-    /// Returns whether the same request may succeed if it is sent again.
+    /// Returns whether a retry of the same request may succeed.
     fn is_temporary(&self) -> bool {
         match self {
             Self::NotConnected { .. } | Self::TimedOut | Self::Lost { .. } => true,
@@ -58,17 +58,17 @@ impl Failure {
     }
 }
 
-/// The failed attempts of one API call.
+/// Failed attempts of an API call.
 #[derive(Debug, Default)]
 pub(super) struct RetryState {
     failed_attempts: u32,
-    /// Whether the server may have executed one of the failed attempts.
+    /// Whether the server may have executed a failed attempt.
     pub(super) uncertain: bool,
 }
 
 impl RetryState {
-    /// Counts a failed attempt. Returns the delay before the next attempt in milliseconds, or
-    /// `None` if the call must not be retried.
+    /// Records a failed attempt. Returns the backoff in milliseconds, or `None` if the call must
+    /// not be retried.
     pub(super) fn delay_after(
         &mut self,
         failure: &Failure,
@@ -86,7 +86,7 @@ impl RetryState {
     }
 }
 
-/// Parses the seconds of a `Retry-After` header and returns milliseconds. Dates are not supported.
+/// Parses a `Retry-After` header in seconds and returns milliseconds. Dates are not supported.
 pub(super) fn parse_retry_after_ms(header: &str) -> Option<u64> {
     header.trim().parse::<u64>().ok().map(|seconds| seconds.saturating_mul(1_000))
 }

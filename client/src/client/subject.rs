@@ -1,4 +1,4 @@
-//! Reads the subject of a token. The token is not verified.
+//! Reads the token subject (user) without verifying the token.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,14 +6,14 @@ use cellar_base::identity::SubjectKey;
 use cellar_catalog::access::Principal;
 use cellar_catalog::spreadsheet::LinkToken;
 
-/// Number of hexadecimal digits in a subject id.
+/// Number of hexadecimal digits of a subject id.
 const SUBJECT_ID_CHARACTERS: usize = 32;
 
-/// Returns a short id for the subject of a token. The id is a hash of the issuer and the subject,
-/// or of the whole token if the token has no subject. It stays the same when the token is renewed.
+/// Returns a short id of the token's subject: a hash of the issuer and the subject, or of the whole
+/// token if it has no subject. The id does not change when the token is renewed.
 ///
-/// The server numbers mutations per subject, so the edits of one subject must never be sent as
-/// another. Only the server verifies tokens.
+/// The server numbers mutations per subject, so one subject's edits must never be sent as another.
+/// Tokens are verified only by the server.
 #[must_use]
 pub fn subject_of_token(token: Option<&str>) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client token subject");
@@ -21,8 +21,7 @@ pub fn subject_of_token(token: Option<&str>) -> String {
         None => hasher.update(b"nobody"),
         Some(token) => match issuer_and_subject(token) {
             Some((issuer, subject)) => {
-                // The length is hashed too, so that ("ab", "c") and ("a", "bc") have different
-                // hashes.
+                // Hash the length too, so that ("ab", "c") and ("a", "bc") have different hashes.
                 hasher.update(issuer.len().to_string().as_bytes());
                 hasher.update(b"/");
                 hasher.update(issuer.as_bytes()).update(subject.as_bytes())
@@ -33,16 +32,15 @@ pub fn subject_of_token(token: Option<&str>) -> String {
     hasher.finalize().to_hex().chars().take(SUBJECT_ID_CHARACTERS).collect()
 }
 
-/// Returns the author that the server assigns to entries appended with this token. Returns `None`
-/// if the token has no readable subject.
+/// Returns the author of entries that are appended with this token, or `None` if the token has no
+/// readable subject.
 #[must_use]
 pub fn author_of_token(token: Option<&str>) -> Option<String> {
     token.and_then(issuer_and_subject).map(|(_, subject)| subject)
 }
 
 /// Returns the subject from which the server derives client keys
-/// ([`cellar_base::identity::ClientKey::derive`]). Returns `None` if the token has no readable
-/// subject.
+/// ([`cellar_base::identity::ClientKey::derive`]), or `None` if the token has no readable subject.
 #[must_use]
 pub fn subject_key_of_token(token: Option<&str>) -> Option<SubjectKey> {
     let (issuer, subject) = token.and_then(issuer_and_subject)?;

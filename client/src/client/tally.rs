@@ -1,28 +1,28 @@
-//! Adds up the request costs that the responses report.
+//! Sums the request costs that the server reports in its responses.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cellar_api::cost::Cost;
 use reqwest::header::HeaderValue;
 
-/// The total cost of a client's requests.
+/// Total request cost of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RequestCosts {
     /// Sum of all reported costs.
     pub cost: Cost,
-    /// Number of requests with an unknown cost. Their response was lost or did not report the cost,
-    /// for example because the status was "not found".
+    /// Number of requests with unknown cost. Their responses were lost or reported no cost, such as
+    /// "not found" responses.
     pub unknown_requests: u64,
 }
 
-/// The total cost, which a client and its clones share.
+/// Total cost, shared by a client and its clones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
     total: Arc<Mutex<RequestCosts>>,
 }
 
 impl Tally {
-    /// Starts to count an attempt. Must be called before the request is sent.
+    /// Starts counting an attempt. Must be called before the request is sent.
     pub(super) fn start_attempt(&self) -> AttemptCost {
         let unknown = RequestCosts { cost: Cost::default(), unknown_requests: 1 };
         AttemptCost { tally: self.clone(), costs: unknown }
@@ -33,28 +33,28 @@ impl Tally {
     }
 }
 
-/// The cost of one attempt. It is added to the total when this value is dropped, even if the
-/// request is cancelled. The cost is unknown until it is recorded.
+/// Cost of one attempt, unknown until it is recorded. Added to the total on drop, even if the
+/// request is cancelled.
 pub(super) struct AttemptCost {
     tally: Tally,
     costs: RequestCosts,
 }
 
 impl AttemptCost {
-    /// Records the cost from a response header. If the header is missing or invalid, the cost stays
-    /// unknown, because the rest of the response may still be valid.
+    /// Records the cost from a response header. Leaves the cost unknown if the header is missing or
+    /// invalid; the rest of the response may still be valid.
     pub(super) fn record_header(mut self, header: Option<&HeaderValue>) {
         if let Some(cost) = header.and_then(|value| Cost::from_header(value.to_str().ok()?).ok()) {
             self.costs = RequestCosts { cost, unknown_requests: 0 };
         }
     }
 
-    /// Records the known cost of a request to a service that does not report costs.
+    /// Records the known cost of a request to a service that reports no costs.
     pub(super) fn record(mut self, cost: Cost) {
         self.costs = RequestCosts { cost, unknown_requests: 0 };
     }
 
-    /// Records a cost of zero, because the request was not sent.
+    /// Records zero cost for a request that was not sent.
     pub(super) fn record_not_sent(mut self) {
         self.costs = RequestCosts::default();
     }

@@ -1,4 +1,4 @@
-//! Sends requests with retries, and reads responses.
+//! Sends requests with retries and reads the responses.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -24,23 +24,22 @@ use crate::ClientError;
 use crate::error::advice;
 use crate::table::escape;
 
-/// Timeout for opening a connection, in milliseconds.
+/// Connect timeout, in milliseconds.
 const CONNECT_TIMEOUT_MS: u64 = 5_000;
-/// Timeout for each read of a response, in milliseconds. Long enough for the cold start of a Lambda
-/// function.
+/// Timeout for each read of an API response, in milliseconds. Long enough for a Lambda cold start.
 const READ_TIMEOUT_MS: u64 = 30_000;
-/// Read timeout for objects, in milliseconds. Long enough for an upload over a slow connection.
+/// Read timeout for object transfers, in milliseconds. Long enough for an upload over a slow
+/// connection.
 const OBJECT_TIMEOUT_MS: u64 = 5 * 60 * 1_000;
-/// Maximum number of characters that an error message quotes from a response without a problem
+/// Maximum number of characters that an error message quotes from a response that is not a problem
 /// document.
 const EXCERPT_CHARACTERS: usize = 200;
 
-/// Sends the requests of a client and its clones over shared connections.
+/// Sends requests for a client and its clones over shared connections.
 #[derive(Clone)]
 pub(super) struct Transport {
     http: reqwest::Client,
-    /// HTTP client for the object store. Created for the first object, because most commands
-    /// transfer no objects.
+    /// HTTP client for the object store, created lazily because most commands transfer no objects.
     object_http: Arc<OnceLock<reqwest::Client>>,
     base: Url,
     base_text: String,
@@ -49,20 +48,20 @@ pub(super) struct Transport {
     observer: Observer,
 }
 
-/// A request to the object store. A presigned URL authorizes the request instead of a token.
+/// An object store request, authorized by a presigned URL instead of a token.
 pub(super) struct ObjectRequest {
     pub(super) method: Method,
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
     pub(super) body: Option<Vec<u8>>,
-    /// Maximum size of the response, in bytes.
+    /// Maximum response length, in bytes.
     pub(super) max_bytes: usize,
-    /// Cost of the request, which the object store does not report. The cost of received bytes is
-    /// added later.
+    /// Request cost, which the object store does not report. Excludes the transfer cost of received
+    /// bytes, which is added later.
     pub(super) cost: Cost,
 }
 
-/// An HTTP request that can be sent more than once.
+/// An HTTP request that can be retried.
 struct RetryableRequest<'a> {
     http: &'a reqwest::Client,
     method: Method,
@@ -70,22 +69,22 @@ struct RetryableRequest<'a> {
     headers: HeaderMap,
     body: Option<Vec<u8>>,
     max_bytes: usize,
-    /// Cost of each attempt, used if the response does not report the cost.
+    /// Cost of each attempt, used if the response reports no cost.
     cost: Option<Cost>,
     timeout_ms: u64,
 }
 
-/// The result of opening a streaming response.
+/// Result of opening a streaming response.
 pub(super) enum StreamReply {
     /// The response has started.
     Open(reqwest::Response),
     /// The server refused the request permanently.
     Refused,
-    /// The server could not be reached, or returned a temporary error.
+    /// The server was unreachable or returned a temporary error.
     Failed,
 }
 
-/// A request to one endpoint of the API.
+/// A request to an API endpoint.
 pub(super) struct Call {
     method: Method,
     path: Vec<String>,
@@ -129,20 +128,20 @@ impl Call {
     }
 
     pub(super) fn with_body(mut self, body: &impl Serialize) -> Result<Self, ClientError> {
-        // Encoding plain data can only fail because of a bug in the encoder.
+        // Encoding plain data fails only because of a bug in the encoder.
         let json = serde_json::to_vec(body)
             .map_err(|error| ClientError::Setup { why: error.to_string() })?;
         self.body = Some(json);
         Ok(self)
     }
 
-    /// Makes the server return a full response only if the current ETag differs from `etag`.
+    /// Requests a full response only if the current ETag differs from `etag`.
     pub(super) fn if_none_match(mut self, etag: String) -> Self {
         self.if_none_match = Some(etag);
         self
     }
 
-    /// Makes the server apply the change only if the current ETag equals `etag`.
+    /// Makes the change conditional on the current ETag being equal to `etag`.
     pub(super) fn if_match(mut self, etag: Option<String>) -> Self {
         self.if_match = etag;
         self
@@ -184,7 +183,7 @@ impl Transport {
         &self.tally
     }
 
-    /// Sends a call with retries and decodes the response.
+    /// Sends a call with retries and decodes its response.
     pub(super) async fn send<T: DeserializeOwned>(&self, call: Call) -> Result<T, ClientError> {
         let request = self.prepare(call);
         let body = self.send_with_retries(&request, &self.base_text).await?;
@@ -194,7 +193,7 @@ impl Transport {
         })
     }
 
-    /// Sends a call without retries. Returns as soon as the streaming response starts.
+    /// Sends a call without retries. Returns once the streaming response starts.
     pub(super) async fn open_stream(&self, call: Call) -> StreamReply {
         let RetryableRequest { http, method, url, headers, .. } = self.prepare(call);
         let attempt_cost = self.tally.start_attempt();
@@ -216,7 +215,7 @@ impl Transport {
         }
     }
 
-    /// Builds the HTTP request for a call.
+    /// Builds the HTTP request of a call.
     fn prepare(&self, call: Call) -> RetryableRequest<'_> {
         let mut headers = HeaderMap::new();
         if call.with_token
@@ -241,8 +240,8 @@ impl Transport {
         }
     }
 
-    /// Uploads or downloads an object. The request contains no token, because the presigned URL
-    /// authorizes it.
+    /// Uploads or downloads an object. The request is sent without a token, because the presigned
+    /// URL authorizes it.
     pub(super) async fn send_object_request(
         &self,
         request: ObjectRequest,
@@ -269,7 +268,7 @@ impl Transport {
         self.send_with_retries(&request, &shown_url).await
     }
 
-    /// Sends a request until it succeeds, fails permanently or reaches a retry limit.
+    /// Sends a request, retrying until it succeeds, fails permanently or reaches a retry limit.
     async fn send_with_retries(
         &self,
         request: &RetryableRequest<'_>,
@@ -292,7 +291,7 @@ impl Transport {
         }
     }
 
-    /// Makes one attempt. Returns the status and the body of a successful response.
+    /// Makes one attempt. Returns the status and body of a successful response.
     async fn send_once(&self, request: &RetryableRequest<'_>) -> Result<(u16, Vec<u8>), Failure> {
         let mut builder = request
             .http
@@ -334,8 +333,7 @@ impl Transport {
     }
 }
 
-/// Adds the transfer cost of a downloaded object. The number of bytes is taken from the
-/// `Content-Length` header.
+/// Adds the transfer cost of a downloaded object, based on the `Content-Length` header.
 fn add_received_bytes(cost: Cost, response: &reqwest::Response, max_bytes: usize) -> Cost {
     if cost.object_gets == 0 {
         return cost;
@@ -345,7 +343,7 @@ fn add_received_bytes(cost: Cost, response: &reqwest::Response, max_bytes: usize
     Cost { object_bytes_received, ..cost }
 }
 
-/// Adds an ETag header. Does nothing if the ETag is missing or is not a valid header value.
+/// Adds an ETag header. No-op if the ETag is missing or not a valid header value.
 fn insert_etag(headers: &mut HeaderMap, name: HeaderName, etag: Option<String>) {
     if let Some(value) = etag.and_then(|etag| HeaderValue::from_str(&etag).ok()) {
         headers.insert(name, value);
@@ -358,7 +356,7 @@ fn http_client(url: &Url, read_timeout_ms: u64) -> Result<reqwest::Client, Clien
         .user_agent(concat!("cellar/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS))
         .read_timeout(Duration::from_millis(read_timeout_ms))
-        // A redirect would send the token to another host.
+        // Do not follow redirects, because they would send the token to another host.
         .redirect(reqwest::redirect::Policy::none());
     if address::is_loopback(url) {
         builder = builder.no_proxy();
@@ -407,8 +405,8 @@ fn network_failure(error: reqwest::Error) -> Failure {
     }
 }
 
-/// Returns the innermost cause of an error, because it is the most specific one, such as
-/// `Connection refused`.
+/// Returns an error's innermost cause, which is the most specific one, such as `Connection
+/// refused`.
 fn innermost_cause(error: &reqwest::Error) -> String {
     let mut innermost: &dyn std::error::Error = error;
     while let Some(source) = innermost.source() {
@@ -417,11 +415,11 @@ fn innermost_cause(error: &reqwest::Error) -> String {
     innermost.to_string()
 }
 
-/// Converts a response with an error status to a failure.
+/// Converts an error response to a failure.
 fn status_failure(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Failure {
     match serde_json::from_slice::<Problem>(body) {
         Ok(problem) => {
-            // The problem may be printed, so its control characters are escaped.
+            // Escape control characters, because the problem may be printed to a terminal.
             let title = escape(&problem.title);
             let detail = escape(&problem.detail);
             let problem = Box::new(Problem { title, detail, status, ..problem });
@@ -437,7 +435,7 @@ fn status_failure(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Fail
 }
 
 /// Builds the error for a request that is not retried. `uncertain` is set if the server may have
-/// executed one of the attempts.
+/// executed an attempt.
 fn final_error(
     failure: Failure,
     request: &RetryableRequest<'_>,
@@ -460,7 +458,7 @@ fn final_error(
     }
 }
 
-/// Returns a random number for the backoff jitter. The low bits of a version 4 UUID are random.
+/// Returns a random number for backoff jitter, taken from the low bits of a version 4 UUID.
 pub(crate) fn random() -> u64 {
     uuid::Uuid::new_v4().as_u64_pair().1
 }

@@ -1,4 +1,4 @@
-//! Errors of the editor. Each variant states whether the edit was committed.
+//! Editor errors. Each variant states whether the edit was committed.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use cellar_sheet::operation::{InvalidOperation, Rejection};
 use crate::ClientError;
 use crate::files::FileError;
 
-/// Error of an edit. The edit was not committed, or its outcome is unknown.
+/// Error of an edit that was not committed or whose outcome is unknown.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum EditorError {
     /// The edit was certainly not committed.
@@ -23,10 +23,10 @@ pub enum EditorError {
     #[error("{fault}")]
     #[diagnostic(code(cellar::invalid_edit), help("{}", advice_for(fault)))]
     Invalid {
-        /// Why the edit is invalid.
+        /// Reason why the edit is invalid.
         fault: InvalidOperation,
     },
-    /// The edit is too large, even for an upload, and was not sent.
+    /// The edit is too large even for an upload and was not sent.
     #[error("the edit is too large: {fault}")]
     #[diagnostic(
         code(cellar::edit_too_large),
@@ -36,16 +36,16 @@ pub enum EditorError {
         /// The limit that the edit exceeds.
         fault: BodyError,
     },
-    /// The sheet of the edit does not exist.
+    /// The edit's sheet does not exist.
     #[error("sheet `{name}` does not exist; the sheets are: {sheets}")]
     #[diagnostic(code(cellar::unknown_sheet), help("`cellar sheets` lists the sheets"))]
     UnknownSheet {
-        /// The requested name.
+        /// Requested name.
         name: String,
-        /// The names of the existing sheets.
+        /// Names of the existing sheets.
         sheets: String,
     },
-    /// The server rejected the edit. The edit has no effect and will not be resent.
+    /// The server rejected the edit, which has no effect and will not be resent.
     #[error("the edit was rejected ({edit}): {}", rejection.detail)]
     #[diagnostic(
         code(cellar::rejected),
@@ -54,12 +54,12 @@ pub enum EditorError {
         )
     )]
     Rejected {
-        /// Description of the edit.
+        /// Edit description.
         edit: String,
-        /// The server's reason. Control characters are escaped.
+        /// Reason given by the server, with control characters escaped.
         rejection: Rejection,
     },
-    /// The server rejected an edit of an earlier run. The new edit was not committed.
+    /// The server rejected an edit from an earlier run. The new edit was not committed.
     #[error(
         "an earlier edit without an answer was rejected ({edit}): {}. The new edit was not made",
         rejection.detail
@@ -71,10 +71,10 @@ pub enum EditorError {
     EarlierRejected {
         /// Description of the earlier edit.
         edit: String,
-        /// The server's reason. Control characters are escaped.
+        /// Reason given by the server, with control characters escaped.
         rejection: Rejection,
     },
-    /// The outcome of the edit is unknown. The edit is saved and will be resent before the next
+    /// The outcome of the edit is unknown. The edit is persisted and will be resent before the next
     /// edit.
     #[error("the outcome of this edit is unknown ({edits}): {source}")]
     #[diagnostic(
@@ -82,12 +82,12 @@ pub enum EditorError {
         help("the edit is kept; your next edit resends it first, and it takes effect only once")
     )]
     Kept {
-        /// Description of the edit.
+        /// Edit description.
         edits: String,
         /// Error of the last request.
         source: Box<ClientError>,
     },
-    /// An edit of an earlier run must be sent first, but sending it failed. The new edit was not
+    /// An edit from an earlier run must be sent first, but sending it failed. The new edit was not
     /// committed.
     #[error(
         "an earlier edit ({edits}) must be sent first and failed: {source}. The new edit was not made"
@@ -102,7 +102,7 @@ pub enum EditorError {
         /// Error of the last request.
         source: Box<ClientError>,
     },
-    /// The edits may have been committed, but they cannot be resent.
+    /// The edits may have been committed, but cannot be resent.
     #[error(
         "this edit may or may not have been made: {edits}. An earlier attempt was not answered, and \
          now the server reports: {source}"
@@ -115,16 +115,16 @@ pub enum EditorError {
         )
     )]
     SetAside {
-        /// Description of the edits.
+        /// Edit descriptions.
         edits: String,
         /// The file that contains the edits.
         file: PathBuf,
-        /// The error that the server returned.
+        /// Error returned by the server.
         source: Box<ClientError>,
     },
 }
 
-/// Returns advice for an invalid edit.
+/// Returns a hint for an invalid edit.
 fn advice_for(fault: &InvalidOperation) -> &'static str {
     match fault {
         InvalidOperation::TooLong { .. } => {

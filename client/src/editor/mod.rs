@@ -1,9 +1,9 @@
 //! Edits that are committed exactly once, even after crashes and lost responses.
 //!
-//! An edit is saved to disk before it is sent. Its id and base never change, no matter how often it
-//! is sent. The module `outbox` implements the files, the requests and the recovery. [`Editor`]
-//! sends one edit and waits for its result. Meanwhile it has a lock, so that concurrent commands
-//! run one at a time.
+//! An edit is persisted before it is sent, and its id and base position never change, no matter how
+//! often it is sent. The `outbox` module implements files, requests and recovery. [`Editor`] sends
+//! one edit at a time and holds a lock until it has the result, so concurrent commands run one
+//! after another.
 
 mod error;
 mod sheets;
@@ -26,39 +26,39 @@ use crate::sheet_deletion::is_deleted_at;
 use crate::table::escape;
 use crate::{Client, ClientError};
 
-/// Makes edits in one spreadsheet for one subject.
+/// Edits one spreadsheet as one subject (user).
 #[derive(Debug)]
 pub struct Editor {
     outbox: Outbox,
 }
 
-/// The result of a committed edit.
+/// Result of a committed edit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AppliedEdit {
-    /// Position of the entry that contains the edit.
+    /// Position of the log entry that contains the edit.
     pub position: Position,
-    /// The committed operations, if they differ from the requested operation. They differ if
-    /// earlier edits by other clients moved the target, or if the edit is an undo. Empty if the
-    /// edit has no effect.
+    /// The committed operations, if they differ from the requested one: earlier edits by other
+    /// clients moved the target, or the edit is an undo. Empty if the edit has no effect.
     pub committed: Option<Vec<Operation>>,
-    /// Set if another client may have deleted the sheet before the edit, but checking this failed.
+    /// Set if another client may have deleted the sheet before the edit, but this could not be
+    /// checked.
     pub sheet_in_doubt: bool,
-    /// Number of edits of an interrupted run that were sent before this edit.
+    /// Number of edits from an interrupted run that were sent before this edit.
     pub earlier_edits: usize,
 }
 
 impl Editor {
-    /// Creates an editor that keeps its state in `dir/.cellar/clients/`. `subject` is the subject
-    /// of the client's token ([`crate::subject_of_token`]). Each subject and each
-    /// [`Client::identity`] has a separate state, so that edits are never sent as another subject.
+    /// Creates an editor with its state in `dir/.cellar/clients/`. `subject` is the subject of the
+    /// client's token ([`crate::subject_of_token`]). State is separate per subject and
+    /// [`Client::identity`], so that edits are never sent as another subject.
     #[must_use]
     pub fn new(client: Client, spreadsheet: LogId, subject: &str, dir: &Path) -> Self {
         let folder = dir.join(STATE_FOLDER).join("clients");
         Self { outbox: Outbox::new(client, spreadsheet, subject, &folder) }
     }
 
-    /// Returns the highest position at which this spreadsheet was read or edited. Returns `None` if
-    /// there is no saved state.
+    /// Returns the highest position at which this spreadsheet was read or edited, or `None` if
+    /// there is no persisted state.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl Editor {
         Ok(self.outbox.read()?.map(|state| state.seen))
     }
 
-    /// Returns the number of saved edits that are not known to be committed.
+    /// Returns the number of persisted edits that are not known to be committed.
     ///
     /// # Errors
     ///
@@ -76,10 +76,10 @@ impl Editor {
         Ok(self.outbox.read()?.map_or(0, |state| state.pending.len()))
     }
 
-    /// Records that the spreadsheet was read at `position`, and the first sheet at that position if
-    /// it is known. Later edits are based on this position, and later reads are at or after it. If
-    /// another process is sending an edit, this method fails instead of waiting. That is harmless,
-    /// because the response to the edit contains a newer position.
+    /// Records that the spreadsheet was read at `position`, with its first sheet at that position
+    /// if known. Later edits are based on this position, and later reads are at or after it. Fails
+    /// instead of waiting while another process is sending an edit. This is harmless, because the
+    /// response to that edit contains a newer position.
     ///
     /// # Errors
     ///
@@ -101,11 +101,11 @@ impl Editor {
         if is_changed || is_new { self.outbox.write(&state) } else { Ok(()) }
     }
 
-    /// Makes one edit. Edits of an interrupted run are first sent unchanged.
+    /// Commits one edit. Edits from an interrupted run are first resent unchanged.
     ///
     /// # Errors
     ///
-    /// Returns an [`EditorError`]. Each variant states whether the edit was committed, was not
+    /// Returns an [`EditorError`] whose variant states whether the edit was committed, was not
     /// committed, or may have been committed.
     pub async fn apply(&self, operation: Operation) -> Result<AppliedEdit, EditorError> {
         let operation = operation.validated().map_err(|fault| EditorError::Invalid { fault })?;
@@ -141,16 +141,16 @@ impl Editor {
         settled.pop().ok_or_else(|| self.outbox.incomplete_reply_error().into())
     }
 
-    /// Returns whether another client deleted the sheet of an edit before the edit was committed.
-    /// The sheet existed at position `known_at`.
+    /// Returns whether another client deleted an edit's sheet before the edit was committed. The
+    /// sheet existed at position `known_at`.
     async fn was_sheet_deleted(
         &self,
         settled: &SettledEdit,
         known_at: Position,
     ) -> Result<bool, ClientError> {
         let Some(sheet) = settled.sheet else { return Ok(false) };
-        // If the edit has another base than `known_at`, the responses omit the entries in between.
-        // The sheet is therefore also checked at the base.
+        // If the edit's base differs from `known_at`, the responses omit the entries in between;
+        // check the sheet at the base too.
         let check_at = match settled.possible_deletion {
             Some(position) => position,
             None if settled.base != known_at => settled.base,
@@ -159,8 +159,8 @@ impl Editor {
         is_deleted_at(&self.outbox.client, self.outbox.spreadsheet, sheet, check_at).await
     }
 
-    /// Returns the committed operations of an edit if they differ from the requested operation. If
-    /// the original response was lost, reads the operations from the entry.
+    /// Returns an edit's committed operations if they differ from the requested one. If the
+    /// original response was lost, reads the operations from the log entry.
     async fn committed_operations(&self, answer: &AppendedMutation) -> Option<Vec<Operation>> {
         if answer.status != MutationStatus::Duplicate {
             return answer.committed.clone();
@@ -183,7 +183,7 @@ impl Editor {
         Ok(OutboxState::new(self.outbox.key(), new_client_id(), head.incarnation, head.head))
     }
 
-    /// Sends the edits of an interrupted run unchanged, and returns their number.
+    /// Resends the edits from an interrupted run unchanged. Returns their number.
     async fn send_earlier_edits(&self, state: &mut OutboxState) -> Result<usize, EditorError> {
         let earlier_edits = state.pending.len();
         if earlier_edits == 0 {
@@ -191,7 +191,7 @@ impl Editor {
         }
         let mut settled = Vec::new();
         let sent = self.outbox.send_all(state, &mut settled).await;
-        // Report a rejection now: the rejected edit is settled, so no later run can report it.
+        // Report a rejection now: a rejected edit is settled, so no later run can report it.
         for SettledEdit { description: edit, answer, .. } in settled {
             if let Some(rejection) = answer.rejection {
                 let rejection = escape_rejection(&rejection);
@@ -214,7 +214,7 @@ impl Editor {
         }
     }
 
-    /// Handles a failure of the first attempt to send a new edit.
+    /// Handles a failed first attempt to send a new edit.
     async fn handle_send_failure(
         &self,
         state: &mut OutboxState,
@@ -234,9 +234,8 @@ impl Editor {
         }
     }
 
-    /// Makes the edit again as a new client, based on the newest position. This is tried only once.
-    /// The edit must certainly not be committed. Returns `error` if the newest position cannot be
-    /// read.
+    /// Recreates an edit as a new client, based on the newest position. Makes a single attempt. The
+    /// edit must certainly not be committed. Returns `error` if the newest position cannot be read.
     async fn start_over(
         &self,
         state: &mut OutboxState,
@@ -259,11 +258,11 @@ impl Editor {
         }
     }
 
-    /// Transfers the pending edits to a new client that is based on the newest position.
+    /// Transfers the pending edits to a new client based on the newest position.
     async fn become_new_client(&self, state: &mut OutboxState) -> Result<(), ClientError> {
         let Outbox { client, spreadsheet, .. } = &self.outbox;
         if state.adds_a_sheet() {
-            // At the new base, another sheet may already use the number of the added sheet.
+            // At the new base, the added sheet's number may already be in use.
             let sheets = client.sheets(*spreadsheet, None, None).await?;
             state.start_over(new_client_id(), sheets.incarnation, sheets.position);
             state.renumber_added_sheets(sheets.next_sheet);
@@ -274,8 +273,8 @@ impl Editor {
         Ok(())
     }
 
-    /// Removes the newest edit, and returns the error to report. The edit must certainly not be
-    /// committed.
+    /// Removes the newest edit, which must certainly not be committed, and returns the error to
+    /// report.
     fn withdraw(&self, state: &mut OutboxState, error: ClientError) -> EditorError {
         match self.outbox.withdraw_newest(state) {
             Ok(()) => EditorError::Client(Box::new(error)),
@@ -283,8 +282,8 @@ impl Editor {
         }
     }
 
-    /// Moves the pending edits to a separate file, because they may have been committed but cannot
-    /// be resent. Returns the error to report.
+    /// Moves pending edits that may have been committed but cannot be resent to a separate file.
+    /// Returns the error to report.
     fn set_aside(
         &self,
         state: &mut OutboxState,
@@ -297,8 +296,7 @@ impl Editor {
     }
 }
 
-/// Escapes the control characters of a rejection, because they could control the terminal when
-/// printed.
+/// Escapes the control characters in a rejection, because they could control the terminal.
 fn escape_rejection(rejection: &Rejection) -> Rejection {
     Rejection { reason: rejection.reason, detail: escape(&rejection.detail) }
 }

@@ -1,4 +1,4 @@
-//! Finds the number of the sheet to edit. The number does not change when the sheet is renamed or
+//! Looks up the number of the sheet to edit, which stays the same when the sheet is renamed or
 //! moved.
 
 use cellar_api::{wire::ProblemKind, wire::SheetView, wire::SheetsReply};
@@ -27,7 +27,7 @@ impl Editor {
                 }
                 Ok(sheets)
             }
-            // The position no longer exists, because the tables were restored to an earlier time.
+            // The position no longer exists after a table restore to an earlier time.
             Err(error) if is_position_missing(error.problem_kind()) => {
                 drop(lock);
                 self.newest_sheets().await
@@ -36,7 +36,7 @@ impl Editor {
         }
     }
 
-    /// Returns the newest sheets, and uses their position as the base of the next edit.
+    /// Returns the newest sheets and makes their position the base of the next edit.
     async fn newest_sheets(&self) -> Result<SheetsReply, EditorError> {
         let _lock = self.outbox.lock().await?;
         let mut state = self.load_or_create_state().await?;
@@ -47,14 +47,13 @@ impl Editor {
         Ok(sheets)
     }
 
-    /// Returns the number of the sheet named `name`, ignoring upper and lower case. If `name` is
-    /// `None`, returns the number of the first sheet. Sends a request only if the saved state does
-    /// not contain the number.
+    /// Returns the number of the sheet named `name` (case-insensitive), or of the first sheet if
+    /// `name` is `None`. Sends a request only if the persisted state does not contain the number.
     ///
     /// # Errors
     ///
-    /// Returns [`EditorError::UnknownSheet`] if the sheet does not exist. Returns another variant
-    /// if a request fails or a local file cannot be used.
+    /// Returns [`EditorError::UnknownSheet`] if the sheet does not exist, or another variant if a
+    /// request fails or a local file cannot be used.
     pub async fn sheet(&self, name: Option<&str>) -> Result<SheetId, EditorError> {
         let Some(name) = name else {
             return self.first_sheet().await;
@@ -79,13 +78,14 @@ impl Editor {
         first_sheet(&sheets).ok_or_else(|| unknown_sheet(&sheets.sheets, "the first"))
     }
 
-    /// Returns the first sheet from the saved state. Creates the state if it is missing.
+    /// Returns the first sheet from the persisted state. Creates the state if it is missing.
     async fn saved_first_sheet(&self) -> Result<Option<SheetId>, EditorError> {
         let _lock = self.outbox.lock().await?;
         let is_new = self.outbox.read()?.is_none();
         let state = self.load_or_create_state().await?;
         if is_new {
-            // Save the new state even before the first edit, because creating it costs a request.
+            // Persist the new state even before the first edit, because creating it costs a
+            // request.
             self.outbox.write(&state)?;
         }
         Ok(state.first_sheet)

@@ -1,4 +1,4 @@
-//! Exports one sheet as csv.
+//! Exports one sheet as CSV.
 
 use std::io::Write;
 use std::path::Path;
@@ -15,14 +15,14 @@ use super::{
 };
 use crate::{CellsQuery, Client};
 
-/// Options for writing csv.
+/// Options for writing CSV.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CsvStyle {
-    /// Field separator: an ASCII character.
+    /// Field delimiter; must be an ASCII character.
     pub delimiter: u8,
     /// Whether to write formulas instead of their results.
     pub formulas: bool,
-    /// Whether to write `'` before texts that other programs may interpret as formulas.
+    /// Whether to prefix texts that other programs may interpret as formulas with `'`.
     pub escape_formulas: bool,
 }
 
@@ -32,18 +32,18 @@ impl Default for CsvStyle {
     }
 }
 
-/// The cells of a sheet at one position, in a temporary file.
+/// A sheet's cells at one position, spooled to a temporary file.
 #[derive(Debug)]
 pub struct CsvExport {
     spool: RowSpool,
     style: CsvStyle,
     counts: WarningCounts,
-    /// The last page. Its cells were removed.
+    /// The last page, with its cells removed.
     last_page: CellsReply,
 }
 
-/// Reads all pages of the sheet in `query`, at one position. Calls `report_progress` with the number of cells
-/// read so far.
+/// Reads all pages of the sheet in `query` at one position. Calls `report_progress` with the number
+/// of cells read so far.
 ///
 /// # Errors
 /// Returns an [`ExportError`] if a request fails or the temporary file cannot be written.
@@ -65,17 +65,17 @@ pub async fn fetch_csv(
     Ok(CsvExport { spool, style, counts, last_page })
 }
 
-/// Numbers of cells that the export warns about.
+/// Cell counts for export warnings.
 #[derive(Debug, Clone, Copy, Default)]
 struct WarningCounts {
     formulas: u64,
     formula_like_texts: u64,
 }
 
-/// If a text starts with one of these characters, some programs interpret it as a formula.
+/// First characters of texts that some programs interpret as formulas.
 const FORMULA_PREFIXES: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
-/// Adds the cells of a page to the spool.
+/// Adds a page's cells to the spool.
 fn add_page(
     spool: &mut RowSpool,
     counts: &mut WarningCounts,
@@ -93,7 +93,7 @@ fn add_page(
     Ok(())
 }
 
-/// Returns the text of a cell in the csv file. Counts texts that look like formulas.
+/// Returns a cell's text in the CSV file. Counts texts that look like formulas.
 fn field_text(cell: &Cell, style: CsvStyle, counts: &mut WarningCounts) -> String {
     if style.formulas
         && let Some(formula) = &cell.formula
@@ -113,7 +113,7 @@ fn field_text(cell: &Cell, style: CsvStyle, counts: &mut WarningCounts) -> Strin
 }
 
 impl CsvExport {
-    /// Writes the csv file to a stream, such as standard output.
+    /// Writes the CSV file to a stream such as standard output.
     ///
     /// # Errors
     /// Returns an [`ExportError`] if the stream cannot be written or there are too many fields.
@@ -139,7 +139,7 @@ impl CsvExport {
             return Err(ExportError::TooManyFields { rows, columns });
         }
         let field_count = u32::try_from(columns).unwrap_or(u32::MAX);
-        // The spool contains texts only; formulas were converted by `field_text`.
+        // The spool contains only texts; `field_text` has already converted formulas.
         let write_formulas = false;
         let mut writer = CsvWriter::new(target, style.delimiter, field_count, write_formulas);
         for row in spool.into_rows().map_err(temporary_file_error)? {
@@ -317,7 +317,7 @@ mod tests {
                 reader.records().map(Result::unwrap).collect()
             };
             assert_eq!(records(&exported), records(&original), "{name}");
-            // The export omits quotes that are not needed.
+            // The export omits unnecessary quotes.
             let same = exported == original.replace("\r\n", "\n");
             assert!(same || original.contains('"'), "{name}");
         }

@@ -1,8 +1,8 @@
-//! Exports the cells at one position to files of other programs.
+//! Exports cells at one position to files of other programs.
 //!
-//! The cells are first stored in a temporary file. For csv, this file contains rows, because the
-//! number of columns is known only at the end. For xlsx, it already has the format of the output.
-//! After all cells are stored, the output file is written atomically.
+//! The cells are first spooled to a temporary file. For CSV it contains rows, because the number of
+//! columns is known only at the end; for XLSX it already has the output format. Once all cells are
+//! spooled, the output file is written atomically.
 
 mod csv;
 mod spool;
@@ -25,25 +25,25 @@ use crate::table::escape;
 use crate::user_file::{UserFileError, write_user_file};
 use crate::{CellsQuery, Client, ClientError};
 
-/// Maximum number of fields of an exported csv file. Blank fields are counted. Without this limit,
-/// a single cell far from the others could fill the disk with commas.
+/// Maximum number of fields of an exported CSV file, including blank fields. Without this limit, a
+/// single far-off cell could fill the disk with delimiters.
 pub const EXPORT_MAX_FIELDS: u64 = 200_000_000;
 
-/// Error of an export. An existing file is unchanged.
+/// Error of an export. An existing output file is unchanged.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ExportError {
     /// A request failed.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Client(#[from] ClientError),
-    /// The file already exists, and the caller did not allow replacing it.
+    /// The file already exists, and the caller did not allow overwriting it.
     #[error("{} already exists", path.display())]
     #[diagnostic(code(cellar::export::exists), help("replace it with --force"))]
     Exists {
         /// Path of the file.
         path: PathBuf,
     },
-    /// The file, or a temporary file, cannot be written.
+    /// The output file or a temporary file cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     #[diagnostic(
         code(cellar::export::unwritable),
@@ -52,10 +52,10 @@ pub enum ExportError {
     Unwritable {
         /// Path of the file.
         path: PathBuf,
-        /// Error of the operating system.
+        /// Operating system error.
         source: io::Error,
     },
-    /// The csv file would have too many blank fields.
+    /// The CSV file would have too many blank fields.
     #[error(
         "the sheet has {rows} rows and {columns} columns, which is more than {EXPORT_MAX_FIELDS} fields \
          including blank ones"
@@ -67,16 +67,16 @@ pub enum ExportError {
         )
     )]
     TooManyFields {
-        /// Number of rows, up to the last cell.
+        /// Number of rows up to the last cell.
         rows: u64,
-        /// Number of columns, up to the last cell.
+        /// Number of columns up to the last cell.
         columns: u64,
     },
     /// The file format cannot represent a cell or sheet.
     #[error("{}", escape(&source.to_string()))]
     #[diagnostic(code(cellar::export::format))]
     Format {
-        /// Description of what cannot be represented, and its location.
+        /// Description and location of what cannot be represented.
         source: WriteError,
     },
     /// The server returned inconsistent pages.
@@ -88,12 +88,12 @@ pub enum ExportError {
     },
 }
 
-/// The result of an export.
+/// Result of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
     /// Position of the exported cells.
     pub position: Position,
-    /// Incarnation of the tables to which the position belongs.
+    /// Table incarnation of the position.
     pub incarnation: u32,
     /// The exported sheets.
     pub sheets: Vec<ExportedSheet>,
@@ -102,23 +102,23 @@ pub struct Exported {
 /// An exported sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportedSheet {
-    /// Number of the sheet.
+    /// Sheet number.
     pub sheet: SheetId,
-    /// Name of the sheet in the file. For csv, its name in the spreadsheet.
+    /// Sheet name in the file or, for CSV, in the spreadsheet.
     pub name: String,
-    /// Number of rows, up to the last non-blank cell.
+    /// Number of rows up to the last non-blank cell.
     pub rows: u64,
-    /// Number of columns, up to the last non-blank cell.
+    /// Number of columns up to the last non-blank cell.
     pub columns: u64,
     /// Number of non-blank cells.
     pub cells: u64,
     /// Number of cells with a formula.
     pub formulas: u64,
-    /// Number of texts in a csv file that other programs may interpret as formulas.
+    /// Number of texts in a CSV file that other programs may interpret as formulas.
     pub formula_like_texts: u64,
 }
 
-/// Reads all pages of a sheet, at one position. Returns the last page without its cells.
+/// Reads all pages of a sheet at one position. Returns the last page without its cells.
 async fn read_pages(
     client: &Client,
     spreadsheet: LogId,
@@ -159,7 +159,7 @@ fn temporary_file_error(source: io::Error) -> ExportError {
     ExportError::Unwritable { path: "a temporary file".into(), source }
 }
 
-/// Converts the error of writing the file at `path`.
+/// Converts an error writing the file at `path`.
 fn write_error(path: &Path, error: WriteError) -> ExportError {
     match error {
         WriteError::Io(source) => ExportError::Unwritable { path: path.to_owned(), source },

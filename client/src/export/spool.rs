@@ -1,11 +1,11 @@
-//! Stores rows in a temporary file until the number of columns is known.
+//! Spools rows to a temporary file until the number of columns is known.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Seek as _, Write as _};
 
 use serde::{Deserialize, Serialize};
 
-/// The non-blank cells of one row.
+/// The non-blank cells of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct SparseRow {
     /// Index of the row.
@@ -25,7 +25,7 @@ pub(super) struct RowSpool {
     cells: u64,
 }
 
-/// Why a cell could not be added.
+/// Error adding a cell to the spool.
 #[derive(Debug)]
 pub(super) enum SpoolError {
     /// The cell does not follow the previous cell in row-major order.
@@ -47,7 +47,7 @@ impl RowSpool {
         })
     }
 
-    /// Adds the text of the next cell in row-major order. Ignores empty texts.
+    /// Adds the text of the next cell in row-major order. No-op for an empty text.
     pub(super) fn add_cell(
         &mut self,
         row: u32,
@@ -97,12 +97,12 @@ impl RowSpool {
         self.cells
     }
 
-    /// Reads all rows, in order.
+    /// Reads all rows in order.
     pub(super) fn into_rows(mut self) -> io::Result<impl Iterator<Item = io::Result<SparseRow>>> {
         self.write_row()?;
         let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.rewind()?;
-        // Each line is one row, because JSON escapes the line breaks in texts.
+        // Each row is a single line, because JSON escapes line breaks in texts.
         let lines = BufReader::new(file).lines();
         Ok(lines.map(|line| serde_json::from_str(&line?).map_err(io::Error::from)))
     }

@@ -1,4 +1,4 @@
-//! Exports sheets as an xlsx file.
+//! Exports sheets as an XLSX file.
 
 use std::io::{Seek, Write};
 use std::path::Path;
@@ -14,14 +14,14 @@ use super::{ExportError, Exported, ExportedSheet, read_pages, write_error, write
 use crate::sheet_deletion::find_sheet;
 use crate::{CellsQuery, Client};
 
-/// A workbook at one position, in temporary files.
+/// A workbook at one position, spooled to temporary files.
 pub struct XlsxExport {
     writer: XlsxWriter,
     exported: Exported,
 }
 
-/// Reads all sheets, or the sheet in `query`, at one position. Calls `report_progress` with the number of cells
-/// read so far.
+/// Reads all sheets, or the sheet in `query`, at one position. Calls `report_progress` with the
+/// number of cells read so far.
 ///
 /// # Errors
 /// Returns an [`ExportError`] if a request fails or a temporary file cannot be written.
@@ -48,8 +48,8 @@ pub async fn fetch_xlsx(
     Ok(export)
 }
 
-/// Returns all sheets, or only the sheet with a given name. If that sheet is missing, its name is
-/// returned anyway, so that the request for its cells fails with the server's error.
+/// Returns all sheets, or the sheet with a given name. Returns the name even if the sheet is
+/// missing, so that requesting its cells fails with the server's error.
 fn selected_sheets(reply: &SheetsReply, name: Option<&str>) -> Vec<SheetView> {
     let Some(name) = name else { return reply.sheets.clone() };
     let sheet = match find_sheet(&reply.sheets, name) {
@@ -99,7 +99,7 @@ impl XlsxExport {
         self.exported.sheets.iter().map(|sheet| sheet.cells).sum()
     }
 
-    /// Writes the xlsx file to a seekable target.
+    /// Writes the XLSX file to a seekable target.
     ///
     /// # Errors
     /// Returns an [`ExportError`] if the target cannot be written.
@@ -123,7 +123,7 @@ impl XlsxExport {
     }
 }
 
-/// Converts the error of writing a temporary file.
+/// Converts an error writing a temporary file.
 fn temporary_file_error(error: WriteError) -> ExportError {
     write_error(Path::new("a temporary file"), error)
 }

@@ -1,4 +1,4 @@
-//! Errors of imports.
+//! Import errors.
 
 use std::path::PathBuf;
 
@@ -14,10 +14,10 @@ use crate::ClientError;
 use crate::files::FileError;
 use crate::table::escape;
 
-/// Advice if a file is too large to import as edits.
+/// Hint for a file that is too large to import as edits.
 const AS_NEW_SHEET: &str = "import it as a new sheet, of any size: omit --sheet and --cell";
 
-/// Why an import failed.
+/// Reason why an import failed.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ImportError {
     /// The file cannot be read.
@@ -29,10 +29,11 @@ pub enum ImportError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Error of the operating system.
+        /// Operating system error.
         source: std::io::Error,
     },
-    /// The path is not a regular file. Other files cannot be read more than once, as an import does.
+    /// The path is not a regular file. Imports read the file more than once, which other file types
+    /// do not support.
     #[error("{} is {what}; an import needs a regular file", path.display())]
     #[diagnostic(
         code(cellar::import::no_file),
@@ -41,22 +42,22 @@ pub enum ImportError {
     NotAFile {
         /// The path.
         path: PathBuf,
-        /// What the path is instead, such as `a folder`.
+        /// File type of the path, such as `a folder`.
         what: &'static str,
     },
-    /// The contents of the file cannot be imported.
+    /// The file's contents cannot be imported.
     #[error("{}: {}", path.display(), escape(&source.to_string()))]
     #[diagnostic(code(cellar::import::file))]
     Read {
         /// The file.
         path: PathBuf,
-        /// What is wrong with the file, and where.
+        /// Description and location of the fault in the file.
         source: Box<ReadError>,
         /// Options that may help.
         #[help]
         advice: Option<String>,
     },
-    /// A selected sheet is not in the file.
+    /// A selected sheet does not exist in the file.
     #[error("the file has no sheet `{}`", escape(name))]
     #[diagnostic(code(cellar::import::not_in_file), help("{}", list_file_sheets(sheets)))]
     NotInFile {
@@ -65,7 +66,7 @@ pub enum ImportError {
         /// Names of the sheets in the file.
         sheets: Vec<String>,
     },
-    /// An option needs a file with one sheet, and the file has none or several.
+    /// An option requires a file with a single sheet, but the file has none or several.
     #[error("{option} imports one sheet, but the file has {}", grouped(*sheets))]
     #[diagnostic(code(cellar::import::one_sheet), help("select one sheet with --sheets NAME"))]
     OneSheet {
@@ -74,7 +75,7 @@ pub enum ImportError {
         /// Number of sheets.
         sheets: usize,
     },
-    /// A part of one row is larger than a chunk may be.
+    /// A part of one row exceeds the maximum chunk size.
     #[error("row {row} is too large, from column {column} on")]
     #[diagnostic(
         code(cellar::import::row_too_large),
@@ -83,19 +84,19 @@ pub enum ImportError {
     RowTooLarge {
         /// The row, from 1.
         row: u64,
-        /// The first column of the part that is too large.
+        /// First column of the part that is too large.
         column: String,
     },
-    /// A sheet has more chunks than a tile index can contain.
+    /// A sheet has more chunks than fit in a tile index.
     #[error("sheet `{}` is too large: {why}", escape(name))]
     #[diagnostic(
         code(cellar::import::sheet_too_large),
         help("split the file and import the parts")
     )]
     SheetTooLarge {
-        /// Name of the sheet.
+        /// Sheet name.
         name: String,
-        /// Which limit is exceeded.
+        /// The limit that is exceeded.
         why: SnapshotError,
     },
     /// The spreadsheet would have too many sheets.
@@ -117,7 +118,7 @@ pub enum ImportError {
         help("the sheets are: {sheets}; `cellar sheets add NAME` adds a sheet")
     )]
     UnknownSheet {
-        /// The name, with control characters escaped.
+        /// Sheet name, with control characters escaped.
         name: String,
         /// Names of the existing sheets.
         sheets: String,
@@ -137,19 +138,19 @@ pub enum ImportError {
     #[error("the file does not fit in the sheet from the cell of --cell on")]
     #[diagnostic(code(cellar::import::outside_sheet), help("pass another cell with --cell"))]
     OutsideSheet,
-    /// The JSON encoding of a cell is too long for one mutation.
+    /// A cell's JSON is too long for one mutation.
     #[error("cell {cell} of the file is too long: {} bytes as JSON", grouped(*bytes))]
     #[diagnostic(
         code(cellar::import::encoded_too_long),
         help("shorten the text, or remove control characters, which need six bytes each")
     )]
     EncodedTooLong {
-        /// The cell in the file.
+        /// Cell reference in the file.
         cell: CellName,
-        /// Length of the cell as JSON.
+        /// JSON length of the cell.
         bytes: usize,
     },
-    /// The sheet was deleted during the import, with all imported cells.
+    /// The sheet was deleted during the import, together with all imported cells.
     #[error(
         "the sheet was deleted during the import of {} into {spreadsheet}; nothing was imported",
         count(*cells, "cell", "cells")
@@ -164,7 +165,7 @@ pub enum ImportError {
         /// Number of cells in the file.
         cells: usize,
     },
-    /// The journal of an interrupted run does not match the requests of this run.
+    /// The journal of an interrupted run does not match this run's requests.
     #[error("{} is the journal of an import that was split differently", path.display())]
     #[diagnostic(
         code(cellar::import::journal_differs),
@@ -177,7 +178,7 @@ pub enum ImportError {
         /// The journal.
         path: PathBuf,
     },
-    /// The file has changed since an interrupted run, which may have been committed.
+    /// The file has changed since an interrupted run, whose import may have been committed.
     #[error(
         "the file has changed since an interrupted run of this import, which may have been committed"
     )]
@@ -189,22 +190,23 @@ pub enum ImportError {
         )
     )]
     FileChanged {
-        /// The spreadsheet of the import.
+        /// Target spreadsheet of the import.
         spreadsheet: LogId,
     },
-    /// The journal or its lock cannot be used.
+    /// The journal or its lock file cannot be used.
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] FileError),
-    /// A request failed while edits were sent. Acknowledged edits and the journal are kept.
+    /// A request failed while edits were being sent. Acknowledged edits and the journal are
+    /// retained.
     #[error("{} of {} cells were imported: {source}", grouped(*acknowledged), grouped(*cells))]
     #[diagnostic(code(cellar::import::interrupted), help("{advice}"))]
     Interrupted {
-        /// Number of cells that were imported.
+        /// Number of imported cells.
         acknowledged: usize,
         /// Number of cells in the file.
         cells: usize,
-        /// What the user can do.
+        /// Hint for the user.
         advice: String,
         /// Error of the failed request.
         source: Box<ClientError>,
@@ -213,7 +215,7 @@ pub enum ImportError {
     #[error("nothing was imported: {source}")]
     #[diagnostic(code(cellar::import::nothing_imported), help("{advice}"))]
     NothingImported {
-        /// What the user can do.
+        /// Hint for the user.
         advice: String,
         /// Error of the failed request.
         source: Box<ClientError>,
@@ -222,26 +224,26 @@ pub enum ImportError {
     #[error("the outcome of the import is unknown: {source}")]
     #[diagnostic(code(cellar::import::uncertain), help("{advice}"))]
     Uncertain {
-        /// What the user can do.
+        /// Hint for the user.
         advice: String,
         /// Error of the last request.
         source: Box<ClientError>,
     },
-    /// The server rejected a sheet.
+    /// The server rejected an imported sheet.
     #[error("sheet `{name}` was rejected: {why}")]
     #[diagnostic(
         code(cellar::import::refused),
         help("resolve the cause and import the sheet again; the sheets before it were imported")
     )]
     Rejected {
-        /// Name of the sheet, with control characters escaped.
+        /// Sheet name, with control characters escaped.
         name: String,
-        /// The server's reason, with control characters escaped.
+        /// Reason given by the server, with control characters escaped.
         why: String,
     },
 }
 
-/// Lists the sheets of a file, for the help of an error.
+/// Lists a file's sheets for an error's help text.
 fn list_file_sheets(sheets: &[String]) -> String {
     const MAX_LISTED: usize = 10;
     let mut names: Vec<String> = sheets.iter().take(MAX_LISTED).map(|name| escape(name)).collect();

@@ -1,4 +1,4 @@
-//! Opens the file of an import and reads its sheets.
+//! Opens an import file and reads its sheets.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -11,26 +11,26 @@ use cellar_exchange::{
 
 use super::ImportError;
 
-/// The first bytes of workbooks, which are zip archives or the compound files of xls.
+/// File signatures of workbooks: zip archives and xls compound files.
 const WORKBOOK_SIGNATURES: [&[u8]; 3] = [b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0"];
-/// Length of each signature, in bytes.
+/// Length of each file signature, in bytes.
 const SIGNATURE_BYTES: u64 = 4;
 /// File name extensions of workbooks, including unsupported ones.
 const WORKBOOK_EXTENSIONS: [&str; 9] =
     ["xlsx", "xlsm", "xltx", "xltm", "xlsb", "ods", "ots", "xls", "fods"];
-/// Number of bytes at the beginning of a csv file in which another delimiter is searched.
+/// Length of the CSV sample that is searched for other delimiters, in bytes.
 const DELIMITER_SAMPLE_BYTES: u64 = 64 * 1024;
 
-/// Options for reading a file.
+/// Options for reading an import file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Field separator of a csv file: an ASCII character.
+    /// Field delimiter of a CSV file; must be an ASCII character.
     pub delimiter: u8,
-    /// Whether to accept csv rows with different numbers of fields.
+    /// Whether to accept CSV rows with different numbers of fields.
     pub pad: bool,
-    /// Column types of a csv file. If the type of a column is not given, it is detected.
+    /// Column types of a CSV file. Types that are not given are detected.
     pub types: ColumnTypes,
-    /// Names of the sheets of a workbook to read. If empty, all sheets are read.
+    /// Workbook sheets to read, by name. Reads all sheets if empty.
     pub sheets: Vec<String>,
 }
 
@@ -40,26 +40,24 @@ impl Default for ReadOptions {
     }
 }
 
-/// The kind of a file.
+/// File type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// Comma-separated values, or another delimited text.
+    /// Comma-separated values or text with another delimiter.
     Csv,
     /// A workbook: xlsx, xlsb or ods.
     Workbook,
 }
 
 impl FileKind {
-    /// Detects whether a file is a workbook, by its first bytes and its extension. Either of them
-    /// is sufficient.
+    /// Detects a workbook by its file signature or its extension; either is sufficient.
     ///
     /// # Errors
     ///
     /// Returns [`ImportError::Unreadable`] if the file cannot be read, or [`ImportError::NotAFile`]
     /// if the path is not a regular file.
     pub fn detect(path: &Path) -> Result<Self, ImportError> {
-        // Check the type before opening the file, because opening a pipe blocks until another
-        // process writes to it.
+        // Check the file type first: opening a pipe would block until another process writes to it.
         let metadata = std::fs::metadata(path).map_err(|source| unreadable(path, source))?;
         if !metadata.is_file() {
             let what = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
@@ -87,7 +85,7 @@ pub(super) fn unreadable(path: &Path, source: std::io::Error) -> ImportError {
 pub(super) struct SheetReader {
     path: PathBuf,
     format: FormatReader,
-    /// Names of the sheets to read. If empty, all sheets are read.
+    /// Sheets to read, by name. Reads all sheets if empty.
     selected: Vec<String>,
     /// Names of the sheets that were read or skipped so far.
     found: Vec<String>,
@@ -101,8 +99,8 @@ enum FormatReader {
 }
 
 impl SheetReader {
-    /// Opens a file. If `sample_bytes` is set, the column types of a csv file are detected only
-    /// from its beginning ([`CsvOptions::sample_bytes`]).
+    /// Opens a file. If `sample_bytes` is set, the column types of a CSV file are detected from
+    /// that prefix only ([`CsvOptions::sample_bytes`]).
     pub(super) fn open(
         path: &Path,
         options: &ReadOptions,
@@ -158,7 +156,7 @@ impl SheetReader {
         self.selected.is_empty() || contains_name(&self.selected, name)
     }
 
-    /// Fails if a selected sheet is not in the file.
+    /// Fails if a selected sheet does not exist in the file.
     fn check_all_found(&self) -> Result<(), ImportError> {
         match self.selected.iter().find(|name| !contains_name(&self.found, name)) {
             None => Ok(()),
@@ -175,7 +173,7 @@ impl SheetReader {
         }
     }
 
-    /// Returns the column types of a csv file, if they have been detected.
+    /// Returns the column types of a CSV file once they have been detected.
     pub(super) fn survey(&self) -> Option<&Survey> {
         match &self.format {
             FormatReader::Csv(csv) => csv.survey(),
@@ -184,7 +182,7 @@ impl SheetReader {
     }
 }
 
-/// Returns whether `names` contains a sheet name. Like the server, ignores upper and lower case.
+/// Returns whether `names` contains a sheet name, ignoring case like the server.
 fn contains_name(names: &[String], name: &str) -> bool {
     let folded = name.to_lowercase();
     names.iter().any(|other| other.to_lowercase() == folded)
@@ -203,8 +201,8 @@ fn read_error(path: &Path, error: ReadError) -> ImportError {
     ImportError::Read { path, source: Box::new(error), advice }
 }
 
-/// Returns a hint that the delimiter may be wrong: the file has one column, and most of its first lines
-/// contain another delimiter.
+/// Returns a hint that the delimiter may be wrong if the file has a single column and most of its
+/// first lines contain another delimiter.
 #[must_use]
 pub fn delimiter_hint(path: &Path, survey: &Survey, delimiter: u8) -> Option<String> {
     const DELIMITERS: [(u8, &str); 3] = [(b';', "semicolon"), (b'\t', "tab"), (b',', "comma")];

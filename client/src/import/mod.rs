@@ -1,9 +1,9 @@
 //! Imports files of other programs.
 //!
 //! [`sheets`] adds each sheet of a file as a new sheet of any size: the client packs the cells into
-//! chunks, the server checks the chunks, and one log entry refers to them. [`edits`] writes the
-//! cells into an existing sheet as ordinary edits, up to a limit. An interrupted import resumes
-//! when it is run again, and takes effect exactly once.
+//! chunks, the server verifies the chunks, and one log entry refers to them. [`edits`] writes a
+//! limited number of cells into an existing sheet as ordinary edits. An interrupted import resumes
+//! when it is run again and takes effect exactly once.
 
 pub mod edits;
 mod error;
@@ -19,7 +19,7 @@ use std::path::Path;
 use crate::file_target::{parent_folder, sync_folder};
 use crate::files::FileError;
 
-/// Number of hexadecimal digits in the file name of a journal.
+/// Number of hexadecimal digits in a journal's file name.
 const JOURNAL_NAME_CHARACTERS: usize = 32;
 
 /// Deletes a journal durably. If the journal reappeared after a crash, the next import of the file
@@ -33,7 +33,7 @@ fn delete_journal(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Returns the file name of a journal: a hash of the values that identify an import.
+/// Returns a journal's file name: a hash of the values that identify the import.
 fn journal_name(context: &str, parts: &[&[u8]]) -> String {
     let mut hasher = blake3::Hasher::new_derive_key(context);
     for part in parts {

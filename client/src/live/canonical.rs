@@ -1,5 +1,5 @@
-//! The canonical state consists of the newest snapshot root that the client has loaded and the
-//! entries after that root.
+//! The canonical state: the latest snapshot root that the client has loaded, plus the log entries
+//! after it.
 
 use cellar_api::rebase::Known;
 use cellar_api::{wire::EntryView, wire::Head};
@@ -10,33 +10,33 @@ use super::disk_cache;
 use crate::outbox::{Outbox, OutboxState};
 use crate::reader::{EntryTail, LoadedSpreadsheet, ReadableState, ReaderError, SnapshotSource};
 
-/// The state that the server has committed, up to one position.
+/// The committed state of the spreadsheet up to one position.
 #[derive(Debug)]
 pub(super) struct CanonicalState {
-    /// The state from which cells are read. It also includes the pending edits of the view that was
-    /// installed last.
+    /// The state from which cells are read. Also includes the pending edits of the most recently
+    /// installed view.
     pub(super) readable: ReadableState,
-    /// The combined effect of the entries after the root. Does not include pending edits.
+    /// The cumulative effect of the log entries after the root, without pending edits.
     pub(super) tail: EntryTail,
     root_key: Option<String>,
     position: Position,
-    /// `entries` is complete after this position.
+    /// `entries` has no gaps after this position.
     known_after: Position,
     entries: Vec<EntryView>,
-    /// Number of entries that were applied since the state was loaded.
+    /// Number of entries applied since the state was loaded.
     applied_entries: usize,
-    /// Total bytes of the entries that were applied since the state was loaded.
+    /// Total size of the entries applied since the state was loaded, in bytes.
     applied_bytes: usize,
     /// Whether `entries` contains all entries after the root.
     has_all_entries: bool,
     has_unsaved_changes: bool,
-    /// Set if an object of the snapshot is missing. A newer snapshot has probably replaced it.
+    /// Set if a snapshot object is missing, probably because a newer snapshot has replaced it.
     pub(super) is_stale: bool,
 }
 
 impl CanonicalState {
-    /// Opens the state from the disk cache if the cached state matches `saved` and is not older.
-    /// Otherwise loads the newest state.
+    /// Opens the state from the disk cache if the cached state matches `saved` and is not older;
+    /// otherwise loads the newest state.
     pub(super) async fn open(
         source: &SnapshotSource,
         outbox: &Outbox,
@@ -50,7 +50,7 @@ impl CanonicalState {
     }
 
     /// Reads the state from the disk cache. Returns `None` if the cached state is missing,
-    /// unreadable, older than `saved` or of another incarnation.
+    /// unreadable, older than `saved` or from another table incarnation.
     async fn read_cached(
         source: &SnapshotSource,
         outbox: &Outbox,
@@ -72,7 +72,7 @@ impl CanonicalState {
         Some(canonical)
     }
 
-    /// Loads the newest state. Its position is at or after `min_position`.
+    /// Loads the newest state, at or after `min_position`.
     pub(super) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
@@ -89,8 +89,8 @@ impl CanonicalState {
         let root_key = loaded.root_key.clone();
         let (readable, tail, entries) = loaded.into_parts(source)?;
         let position = readable.position;
-        // The first entry is the Snapshot entry of the root, or the first entry of the log. Neither
-        // moves cells.
+        // The first entry moves no cells: it is either the root's Snapshot entry or the first log
+        // entry.
         let known_after = entries.first().map_or(position, |first| first.position);
         let mut canonical = Self {
             readable,
@@ -109,8 +109,8 @@ impl CanonicalState {
         Ok(canonical)
     }
 
-    /// Drops the oldest entries until both the number of entries and their bytes are within the
-    /// limits. The number of entries is otherwise unbounded in a spreadsheet without snapshots.
+    /// Evicts the oldest entries until the limits on entry count and bytes are met. Without this,
+    /// the number of entries would be unbounded in a spreadsheet without snapshots.
     fn drop_oldest_entries(&mut self) {
         let mut kept_bytes = 0_usize;
         let mut first_kept = self.entries.len();
@@ -139,7 +139,7 @@ impl CanonicalState {
         Head { head: self.position, incarnation: self.incarnation() }
     }
 
-    /// Returns the known entries and the workbook metadata, which a rebase requires.
+    /// Returns the known entries and the workbook metadata, as required for a rebase.
     pub(super) fn known(&self) -> Known<'_> {
         let state = Some(self.tail.fold.metadata());
         Known { after: self.known_after, entries: &self.entries, state }
@@ -149,7 +149,7 @@ impl CanonicalState {
         &self.entries
     }
 
-    /// Applies the next log entry. If this fails, the state is unchanged.
+    /// Applies the next log entry. On error, the state is unchanged.
     pub(super) async fn apply_entry(
         &mut self,
         source: &SnapshotSource,
@@ -164,8 +164,8 @@ impl CanonicalState {
         Ok(())
     }
 
-    /// Returns whether a newer root should be loaded, because an object of the current root is
-    /// missing or too many entries were applied after it.
+    /// Returns whether to load a newer root: an object of the current root is missing, or too many
+    /// entries were applied after it.
     pub(super) fn needs_newer_root(&self) -> bool {
         self.is_stale
             || self.applied_entries > MAX_LIVE_ENTRIES
@@ -208,8 +208,7 @@ impl CanonicalState {
         true
     }
 
-    /// Prepends `earlier` to the known entries. Entries that both lists contain are added only
-    /// once.
+    /// Prepends `earlier` to the known entries, without duplicating entries that are in both.
     fn prepend_entries(&mut self, mut earlier: Vec<EntryView>, after: Position) {
         let oldest_known = self.entries.first().map_or(self.known_after, |first| first.position);
         earlier.retain(|entry| entry.position < oldest_known);
@@ -219,19 +218,19 @@ impl CanonicalState {
         self.has_unsaved_changes = true;
     }
 
-    /// Returns whether the state differs from the state in the disk cache.
+    /// Returns whether the state differs from the one in the disk cache.
     pub(super) fn has_unsaved_changes(&self) -> bool {
         self.has_unsaved_changes
     }
 
-    /// Writes the state to the disk cache. The next start can then open the spreadsheet without a
-    /// request.
+    /// Writes the state to the disk cache, from which the next start can open the spreadsheet
+    /// without a request.
     pub(super) fn save(&mut self, outbox: &Outbox) {
         if !self.has_unsaved_changes {
             return;
         }
         self.has_unsaved_changes = false;
-        // Leave out the entries before the root: only pending edits require them, and they may have
+        // Omit the entries before the root: they are needed only for pending edits and may have
         // gaps.
         let root_position =
             self.readable.root.as_ref().map_or(Position::FIRST, |root| root.position);
@@ -246,8 +245,8 @@ impl CanonicalState {
     }
 }
 
-/// Removes the download URL from an entry with an external body, because the URL expires within
-/// minutes and grants access without a token.
+/// Removes the download URL from an entry with an external body. The URL expires within minutes and
+/// grants access without a token.
 fn without_url(mut entry: EntryView) -> EntryView {
     if let Some(external) = &mut entry.external_body {
         external.url = None;

@@ -1,8 +1,8 @@
-//! Disk cache of the canonical state, which allows a live sheet to open without a request.
+//! Disk cache of the canonical state, from which a live sheet can be opened without a request.
 //!
-//! The cache file contains the key of the root and the entries. The root and its chunks are stored
-//! in the reader's cache. The file may be deleted at any time; the state is then loaded from the
-//! server.
+//! The cache file contains the key of the snapshot root and the log entries after the root. The
+//! root and its chunks are in the reader's cache. The file may be deleted at any time; the state is
+//! then loaded from the server.
 
 use cellar_api::wire::EntryView;
 use cellar_base::identity::LogId;
@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::files::{MAX_STATE_BYTES, read_json, write_private};
 use crate::outbox::Outbox;
 
-/// Supported format version of the cache file.
+/// Format version of the cache file.
 const FORMAT_VERSION: u32 = 1;
-/// Extension of the cache file. The file is otherwise named like the outbox.
+/// Extension of the cache file. The rest of the file name is the same as for the outbox.
 const EXTENSION: &str = "kept.json";
 
 /// A canonical state that was read from the disk cache.
@@ -23,9 +23,9 @@ pub(super) struct CachedState {
     cloud: String,
     spreadsheet: LogId,
     pub(super) incarnation: u32,
-    /// Key of the root, or `None` if the spreadsheet had no snapshot.
+    /// Key of the snapshot root, or `None` if the spreadsheet had no snapshot.
     pub(super) root: Option<String>,
-    /// The entries at and after the position of the root.
+    /// The log entries at and after the root's position.
     pub(super) entries: Vec<EntryView>,
 }
 
@@ -40,8 +40,8 @@ struct CachedStateRef<'a> {
     entries: &'a [EntryView],
 }
 
-/// Reads the cache file that belongs to an outbox. Returns `None` if the file is missing or
-/// unreadable, or if it belongs to another stack, spreadsheet or format version.
+/// Reads an outbox's cache file. Returns `None` if the file is missing, unreadable, or from another
+/// stack, spreadsheet or format version.
 pub(super) fn read(outbox: &Outbox) -> Option<CachedState> {
     let cached = read_json::<CachedState>(&outbox.path_with_extension(EXTENSION), "").ok()??;
     let (cloud, spreadsheet) = outbox.key();
@@ -51,8 +51,8 @@ pub(super) fn read(outbox: &Outbox) -> Option<CachedState> {
     is_valid.then_some(cached)
 }
 
-/// Writes the key of a root and all entries at and after its position. Deletes the cache file
-/// instead if the data is too large or cannot be written.
+/// Writes a root's key and all entries at and after its position. Deletes the cache file if the
+/// data is too large or cannot be written.
 pub(super) fn write(outbox: &Outbox, root: Option<&str>, incarnation: u32, entries: &[EntryView]) {
     let (cloud, spreadsheet) = outbox.key();
     let state = CachedStateRef {
@@ -74,7 +74,7 @@ fn try_write(outbox: &Outbox, state: &CachedStateRef<'_>) -> bool {
     is_small_enough && write_private(&outbox.path_with_extension(EXTENSION), &json).is_ok()
 }
 
-/// Deletes the cache file. A failure is harmless, because a file that is older than the outbox's
+/// Deletes the cache file. Failure is harmless, because a cached state older than the outbox's
 /// position is ignored.
 pub(super) fn delete(outbox: &Outbox) {
     let _ = std::fs::remove_file(outbox.path_with_extension(EXTENSION));

@@ -1,4 +1,4 @@
-//! Errors of a live sheet.
+//! Live sheet errors.
 
 use cellar_api::rebase::EntriesNeeded;
 use cellar_base::limits::{MAX_LIVE_OBJECT_BYTES, MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES};
@@ -9,11 +9,11 @@ use crate::ClientError;
 use crate::files::FileError;
 use crate::reader::ReaderError;
 
-/// Error when a live sheet is opened, viewed, edited or synced. Edits that were accepted before the
+/// Error opening, viewing, editing or syncing a live sheet. Edits that were accepted before the
 /// error stay queued.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum LiveError {
-    /// A request failed. Pending edits stay queued; the next sync resends them unchanged.
+    /// A request failed. Pending edits stay queued and are resent unchanged by the next sync.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Client(Box<ClientError>),
@@ -21,18 +21,19 @@ pub enum LiveError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Reader(Box<ReaderError>),
-    /// A local file cannot be used, or another process has opened the spreadsheet in this folder.
+    /// A local file cannot be used, or another process has opened the spreadsheet in this
+    /// directory.
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] FileError),
-    /// The edit is invalid and was not saved.
+    /// The edit is invalid and was not queued.
     #[error("{fault}")]
     #[diagnostic(code(cellar::invalid_edit), help("correct the edit; it was not saved"))]
     Invalid {
-        /// Why the edit is invalid.
+        /// Reason why the edit is invalid.
         fault: InvalidOperation,
     },
-    /// The edit is too large, even for an upload, and was not saved.
+    /// The edit is too large even for an upload and was not queued.
     #[error("the edit is too large: {fault}")]
     #[diagnostic(
         code(cellar::edit_too_large),
@@ -42,7 +43,7 @@ pub enum LiveError {
         /// The limit that the edit exceeds.
         fault: BodyError,
     },
-    /// The queue of unsent edits is full. The new edit was not saved.
+    /// The queue of unsent edits is full. The new edit was not queued.
     #[error(
         "too many unsent edits: {edits} edits (limit {MAX_LIVE_PENDING}); with the new edit, {bytes} \
          bytes (limit {MAX_LIVE_PENDING_BYTES}) and {object_bytes} bytes of large edits (limit \
@@ -53,35 +54,34 @@ pub enum LiveError {
         help("synchronise, then repeat the edit; the unsent edits are kept")
     )]
     TooManyPending {
-        /// Number of unsent edits. The new edit is not counted.
+        /// Number of unsent edits, excluding the new one.
         edits: usize,
-        /// Bytes of the unsent edits and of the new edit. The bodies of large edits are not
-        /// counted.
+        /// Size of the unsent edits and the new edit in bytes, excluding the bodies of large edits.
         bytes: usize,
-        /// Total bytes of the bodies of large edits, including the new edit.
+        /// Total size of the bodies of large edits in bytes, including the new edit.
         object_bytes: usize,
     },
-    /// Unsent edits cannot be rebased, because entries after their base are not available locally.
+    /// Unsent edits cannot be rebased, because log entries after their base position are not
+    /// available locally.
     #[error("the unsent edits cannot be shown: {needed}")]
     #[diagnostic(
         code(cellar::entries_needed),
         help("synchronise: sending the edits does not need these entries")
     )]
     CannotRebase {
-        /// The missing entries.
+        /// The missing log entries.
         #[from]
         needed: EntriesNeeded,
     },
-    /// The edit imports a sheet, which requires that chunks are uploaded first. The edit was not
-    /// saved.
+    /// The edit imports a sheet, which requires uploading chunks first. The edit was not queued.
     #[error("a live sheet cannot import a sheet as an edit")]
     #[diagnostic(code(cellar::not_an_edit), help("use the module `import`; nothing was saved"))]
     Import,
 }
 
 impl LiveError {
-    /// Returns whether the server could not be reached. A retry may then succeed, and pending edits
-    /// stay queued.
+    /// Returns whether the server was unreachable. Pending edits stay queued, and a retry may
+    /// succeed.
     #[must_use]
     pub fn is_offline(&self) -> bool {
         match self {

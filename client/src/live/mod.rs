@@ -1,20 +1,21 @@
 //! A spreadsheet that can be viewed and edited online or offline.
 //!
-//! A [`LiveSheet`] consists of two parts: the canonical state and the client's pending edits. The
-//! canonical state (`canonical`) is the newest known snapshot root with the entries after it. The
-//! pending edits are rebased onto that state (`rebased`), so each edit is shown as the server would
-//! commit it now ([`cellar_api::rebase`]).
+//! A [`LiveSheet`] combines the canonical state with the client's pending edits. The canonical
+//! state (`canonical`) is the latest known snapshot root plus the log entries after it. The pending
+//! edits are rebased onto that state (`rebased`), so each edit is shown as the server would commit
+//! it now ([`cellar_api::rebase`]).
 //!
-//! An edit is saved to disk and then shown, without waiting for the server. [`LiveSheet::sync`]
-//! sends pending edits and fetches new entries (`sync`). The id and base of an edit never change.
-//! Each edit therefore takes effect exactly once and in its author's order, even after crashes and
-//! lost responses.
+//! An edit is persisted and then shown without waiting for the server. [`LiveSheet::sync`] sends
+//! pending edits and fetches new entries (`sync`). An edit's id and base position never change, so
+//! each edit takes effect exactly once and in its author's order, even after crashes and lost
+//! responses.
 //!
-//! If the tables were restored to an earlier time, a new client repeats the edits that were
-//! certainly not committed. Edits that may have been committed are moved to a file (`start_over`).
+//! After a table restore, a new client recreates the edits that were certainly not committed. Edits
+//! that may have been committed are moved to a file (`start_over`).
 //!
-//! Memory usage is bounded ([`cellar_base::limits`]): the chunks that are shown, the pending edits
-//! and the entries after the root. If too many entries follow the root, a newer root is loaded.
+//! Memory usage is bounded ([`cellar_base::limits`]) and consists of the displayed chunks, the
+//! pending edits and the entries after the root. If too many entries follow the root, a newer root
+//! is loaded.
 
 mod canonical;
 mod disk_cache;
@@ -46,10 +47,10 @@ use canonical::CanonicalState;
 use rebased::RebasedView;
 use sync::Answers;
 
-/// Folder for the files of live sheets, inside the folder for local state.
+/// Directory for the files of live sheets, below the local state directory.
 const FOLDER: &str = "live";
 
-/// One spreadsheet as viewed and edited by one subject in one folder.
+/// A spreadsheet as viewed and edited by one subject (user) in one directory.
 #[derive(Debug)]
 pub struct LiveSheet {
     outbox: Outbox,
@@ -62,22 +63,21 @@ pub struct LiveSheet {
     canonical: CanonicalState,
     view: RebasedView,
     answers: Answers,
-    /// Changes that the next successful sync will report.
+    /// Changes to be reported by the next successful sync.
     unreported: SyncReport,
-    /// Lock that excludes other processes until this value is dropped.
+    /// Excludes other processes until this value is dropped.
     _lock: FileLock,
 }
 
 impl LiveSheet {
-    /// Opens a spreadsheet whose files are in `dir/.cellar/`. If the spreadsheet was opened in this
-    /// folder before, no request is needed. Otherwise the spreadsheet is loaded. `token` is the
-    /// token of the client: edits are stored per subject and never sent as another subject.
+    /// Opens a spreadsheet whose files are in `dir/.cellar/`. Sends no request if the spreadsheet
+    /// was opened in this directory before; otherwise loads it from the server. `token` is the
+    /// client's token: edits are stored per token subject and never sent as another subject.
     ///
     /// # Errors
     ///
-    /// Returns [`LiveError::File`] if another process has opened the spreadsheet in this folder, or
-    /// if a file cannot be used. Returns another variant of [`LiveError`] if the spreadsheet cannot
-    /// be loaded.
+    /// Returns [`LiveError::File`] if another process has opened the spreadsheet in this directory
+    /// or a file cannot be used. Returns another [`LiveError`] if the spreadsheet cannot be loaded.
     pub async fn open(
         client: Client,
         token: Option<&str>,
@@ -116,7 +116,8 @@ impl LiveSheet {
         Ok(live)
     }
 
-    /// The canonical state may already contain some of the pending edits. Settle these.
+    /// Settles pending edits that are already part of the canonical state. Starts over if the table
+    /// incarnation has changed.
     async fn reconcile_with_canonical(&mut self) -> Result<(), LiveError> {
         if self.canonical.incarnation() != self.state.incarnation {
             return self.start_over(0).await;
@@ -126,7 +127,7 @@ impl LiveSheet {
     }
 
     /// Returns the number of pending edits in the files of `dir/.cellar/`. Works even while another
-    /// process has opened the spreadsheet.
+    /// process has the spreadsheet open.
     ///
     /// # Errors
     ///
@@ -141,32 +142,32 @@ impl LiveSheet {
         Ok(state.map_or(0, |state| state.pending.len()))
     }
 
-    /// Returns the canonical position. All entries up to this position are shown.
+    /// Returns the canonical position: the position of the last log entry that is shown.
     #[must_use]
     pub fn position(&self) -> Position {
         self.canonical.position()
     }
 
-    /// Returns the pending edits in order, each with its expected result. The expected result is
-    /// what the server will commit if no other entry is appended before the edit. It is `None`
-    /// while [`LiveSheet::view`] fails with [`LiveError::CannotRebase`].
+    /// Returns the pending edits in order, each with its expected result: what the server would
+    /// commit now. The expected result is `None` while [`LiveSheet::view`] fails with
+    /// [`LiveError::CannotRebase`].
     pub fn pending(&self) -> impl Iterator<Item = (&PendingMutation, Option<&Outlook>)> {
         let outlooks = self.view.outlooks().map(Some).chain(std::iter::repeat(None));
         self.pending.iter().zip(outlooks)
     }
 
-    /// Saves an edit to disk, shows it and returns its id. The coordinates of the edit refer to the
-    /// current view. The next [`LiveSheet::sync`] sends the edit.
+    /// Persists an edit, shows it and returns its id. The edit's coordinates refer to the current
+    /// view. The edit is sent by the next [`LiveSheet::sync`].
     ///
     /// # Errors
     ///
-    /// Returns a [`LiveError`] if the edit was neither saved nor shown.
+    /// Returns a [`LiveError`] if the edit was neither persisted nor shown.
     pub fn edit(&mut self, operation: Operation) -> Result<u64, LiveError> {
         if matches!(operation, Operation::ImportSheet(_)) {
             return Err(LiveError::Import);
         }
         let operation = operation.validated().map_err(|fault| LiveError::Invalid { fault })?;
-        // Until the earlier edits can be rebased, the coordinates of the new edit would be
+        // Reject the edit until the earlier edits can be rebased; its coordinates would be
         // ambiguous.
         self.view.check_rebased()?;
         let (payload, object) = EditPayload::choose(operation.clone())
@@ -180,7 +181,7 @@ impl LiveSheet {
         Ok(id)
     }
 
-    /// Fails if the queue of pending edits is too full for another edit.
+    /// Fails if the queue of pending edits has no room for another edit.
     fn check_pending_limits(
         &self,
         payload: &EditPayload,
@@ -202,7 +203,7 @@ impl LiveSheet {
     }
 
     /// Returns the cells of a rectangle, including pending edits. Reads the sheet named `sheet`, or
-    /// the first sheet if `sheet` is `None`. Downloads chunks that are not in the cache.
+    /// the first sheet if `sheet` is `None`. Downloads chunks that are not cached.
     ///
     /// # Errors
     ///
@@ -219,14 +220,14 @@ impl LiveSheet {
         if let Err(error) = &reply
             && error.object().is_some()
         {
-            // A newer snapshot may have replaced the missing object. The next sync then loads the
+            // A newer snapshot has probably replaced the missing object. The next sync loads the
             // newest root.
             self.canonical.is_stale = true;
         }
         Ok(reply?)
     }
 
-    /// Returns the sheets in tab order. Pending edits are included.
+    /// Returns the sheets in tab order, including pending edits.
     #[must_use]
     pub fn sheets(&self) -> Vec<SheetView> {
         let metadata = self.view.metadata();
@@ -238,14 +239,15 @@ impl LiveSheet {
         metadata.tabs.order().iter().filter_map(view).collect()
     }
 
-    /// Returns a number for a new sheet that is greater than every sheet number used so far in this
+    /// Returns an unused number for a new sheet, greater than every sheet number ever used in this
     /// spreadsheet.
     #[must_use]
     pub fn next_sheet(&self) -> SheetId {
         self.view.metadata().tabs.next_sheet()
     }
 
-    /// Saves the canonical state and the outbox, and rebases the pending edits onto the canonical state.
+    /// Persists the canonical state and the outbox, then rebases the pending edits onto the
+    /// canonical state.
     async fn save_and_rebase(&mut self) -> Result<(), FileError> {
         self.state.seen = self.canonical.position();
         self.canonical.save(&self.outbox);
@@ -265,7 +267,7 @@ impl LiveSheet {
     }
 }
 
-/// Creates and saves the state of a new client whose base is the canonical position.
+/// Creates and persists the state of a new client based on the canonical position.
 fn create_state(outbox: &Outbox, canonical: &CanonicalState) -> Result<OutboxState, FileError> {
     let state = OutboxState::new(
         outbox.key(),
@@ -283,24 +285,23 @@ fn exceeds_pending_limits(edits: usize, bytes: usize, object_bytes: usize) -> bo
         || object_bytes > MAX_LIVE_OBJECT_BYTES
 }
 
-/// Returns the length of `edits` as JSON, in bytes. Encoding plain data cannot fail.
+/// Returns the JSON length of `edits`, in bytes. Encoding plain data cannot fail.
 fn json_bytes(edits: &impl serde::Serialize) -> usize {
     serde_json::to_vec(edits).map_or(usize::MAX, |json| json.len())
 }
 
-/// Derives the key that identifies a client's entries. Returns `None` if there is no subject.
+/// Derives the key that identifies a client's log entries. Returns `None` without a subject.
 fn client_key(subject: Option<SubjectKey>, client_id: &str) -> Option<ClientKey> {
     ClientKey::derive(&subject?, client_id).ok()
 }
 
-/// Returns the outbox of a spreadsheet. Each stack and each token subject has a separate outbox.
+/// Returns a spreadsheet's outbox, which is separate for each stack and token subject.
 fn open_outbox(client: Client, token: Option<&str>, spreadsheet: LogId, dir: &Path) -> Outbox {
     let folder = dir.join(STATE_FOLDER).join(FOLDER);
     Outbox::new(client, spreadsheet, &subject_of_token(token), &folder)
 }
 
-/// Reads the operations of all pending edits, including those of large edits, which are stored in
-/// separate files.
+/// Reads the operations of all pending edits. The operations of large edits are in separate files.
 fn load_pending(outbox: &Outbox, state: &OutboxState) -> Result<Vec<PendingMutation>, FileError> {
     let load = |edit: &PendingEdit| {
         let sent = outbox.load_mutation(edit)?;

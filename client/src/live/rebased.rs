@@ -1,4 +1,4 @@
-//! The view of a live sheet, which is the canonical state with the pending edits rebased onto it.
+//! The view of a live sheet: the canonical state with the pending edits rebased onto it.
 
 use cellar_api::rebase::{EntriesNeeded, Outlook, OwnEntries, PendingMutation, Rebase};
 use cellar_sheet::metadata::WorkbookMetadata;
@@ -9,10 +9,10 @@ use super::canonical::CanonicalState;
 /// A canonical state with pending edits rebased onto it.
 #[derive(Debug)]
 pub(super) struct RebasedView {
-    /// The combined effect of the entries after the root and of the pending edits.
+    /// The cumulative effect of the log entries after the root and the pending edits.
     fold: Fold,
     rebased: Result<RebasedEdits, EntriesNeeded>,
-    /// Whether this view is installed in the canonical state from which cells are read.
+    /// Whether this view is installed in the canonical state, from which cells are read.
     is_installed: bool,
 }
 
@@ -43,7 +43,7 @@ impl RebasedView {
         Self { fold, rebased, is_installed: false }
     }
 
-    /// Fails if the pending edits could not be rebased, because earlier entries are missing.
+    /// Fails if the pending edits could not be rebased because earlier log entries are missing.
     pub(super) fn check_rebased(&self) -> Result<(), EntriesNeeded> {
         match &self.rebased {
             Ok(_) => Ok(()),
@@ -51,7 +51,7 @@ impl RebasedView {
         }
     }
 
-    /// Adds a new edit after the other pending edits.
+    /// Appends a new edit to the pending edits.
     pub(super) fn add_edit(&mut self, pending: &PendingMutation) {
         let Ok(rebased) = &mut self.rebased else { return };
         let outlook = rebased.rebase.add_pending(pending);
@@ -60,8 +60,7 @@ impl RebasedView {
         self.is_installed = false;
     }
 
-    /// Returns the expected result of each pending edit. Returns nothing if the edits could not be
-    /// rebased.
+    /// Returns each pending edit's expected result. Empty if the edits could not be rebased.
     pub(super) fn outlooks(&self) -> impl Iterator<Item = &Outlook> {
         self.rebased.iter().flat_map(|rebased| &rebased.outlooks)
     }
@@ -70,7 +69,7 @@ impl RebasedView {
         self.fold.metadata()
     }
 
-    /// Installs the pending edits of this view in the canonical state, so that reads include them.
+    /// Installs this view's pending edits in the canonical state, so that reads include them.
     pub(super) fn install(&mut self, canonical: &mut CanonicalState) {
         if self.is_installed {
             return;
@@ -83,8 +82,8 @@ impl RebasedView {
     }
 }
 
-/// Applies the expected result of a pending edit. Only an unreadable import can fail, and live
-/// sheets do not accept imports.
+/// Applies a pending edit's expected result. Can fail only for an import, which live sheets do not
+/// accept.
 fn apply_outlook(fold: &mut Fold, outlook: &Outlook) {
     let applied = fold.apply_operations(outlook.operations());
     debug_assert!(applied.is_ok(), "a live sheet accepts no imports");

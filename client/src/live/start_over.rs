@@ -1,5 +1,5 @@
-//! Replaces the client by a new one after the tables were restored or the server permanently
-//! refused the pending edits.
+//! Starts over as a new client after the tables were restored or the server permanently refused the
+//! pending edits.
 
 use cellar_api::rebase::OwnEntries;
 use cellar_log::transform::{SheetMap, SpaceMap, transform};
@@ -11,12 +11,12 @@ use super::{LiveError, LiveSheet, client_key, load_pending};
 use crate::outbox::{EditPayload, OutboxState, new_client_id};
 
 impl LiveSheet {
-    /// Loads the newest state and continues as a new client. Moves the pending edits that may have
-    /// been committed to a file: edits up to `last_uncertain_id`, and edits of a request whose
-    /// outcome is unknown. The new client makes all other pending edits again.
+    /// Loads the newest state and continues as a new client. Moves pending edits that may have been
+    /// committed to a file: the edits up to `last_uncertain_id` and the edits of a request whose
+    /// outcome is unknown. The new client recreates all other pending edits.
     ///
-    /// The file is written before the edits are dropped. A crash in between can lead to two such
-    /// files, but does not lose an edit.
+    /// The file is written before the edits are dropped, so a crash in between can lead to two such
+    /// files, but never loses an edit.
     pub(super) async fn start_over(&mut self, last_uncertain_id: u64) -> Result<(), LiveError> {
         self.canonical = CanonicalState::load(&self.source, None).await?;
         // Edits in the loaded entries are certainly committed.
@@ -32,7 +32,7 @@ impl LiveSheet {
         Ok(self.save_and_rebase().await?)
     }
 
-    /// Copies the pending edits up to `last_id` to a separate file, and reports the file.
+    /// Copies the pending edits up to `last_id` to a separate file, which is added to the report.
     fn set_aside_up_to(&mut self, last_id: u64) -> Result<(), LiveError> {
         let uncertain = self.state.pending_up_to(last_id);
         if !uncertain.is_empty() {
@@ -43,8 +43,8 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Returns the state of a new client that is based on the canonical position. The new client
-    /// makes the pending edits after `last_id` again.
+    /// Returns the state of a new client based on the canonical position. The new client recreates
+    /// the pending edits after `last_id`.
     fn remake_edits_after(&self, last_id: u64) -> Result<OutboxState, LiveError> {
         let mut new_state = OutboxState::new(
             self.outbox.key(),
@@ -64,8 +64,8 @@ impl LiveSheet {
     }
 }
 
-/// Assigns new numbers, starting at `next_sheet`, to the sheets that `operations` add. Later
-/// operations on these sheets are updated to use the new numbers.
+/// Renumbers the sheets that `operations` add, starting at `next_sheet`, and updates later
+/// operations on these sheets.
 fn renumber_added_sheets(
     operations: impl Iterator<Item = Operation>,
     next_sheet: SheetId,

@@ -1,5 +1,5 @@
-//! Syncs a live sheet: sends the pending edits, fetches new entries and rebases the edits that are
-//! still pending.
+//! Syncs a live sheet: sends the pending edits, fetches new log entries and rebases the edits that
+//! are still pending.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,29 +18,27 @@ use super::{LiveError, LiveSheet};
 use crate::ClientError;
 use crate::outbox::{NextRequest, Recovery, SendError, choose_queued_recovery};
 
-/// The changes since the previous report. Includes changes of earlier syncs that failed after some
-/// progress.
+/// Changes since the previous report, including those of failed syncs that made some progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SyncReport {
-    /// Own edits that were committed or rejected since the previous report.
+    /// Local edits that were committed or rejected since the previous report.
     pub settled: Vec<Settlement>,
-    /// Number of new entries from other clients.
+    /// Number of new log entries by other clients.
     pub new_entries: usize,
     /// The canonical position after the sync.
     pub position: Position,
-    /// Edits that may not have been committed, but cannot be sent again. The user has to check
-    /// them.
+    /// Edits that may have been committed, but cannot be resent. The user has to check them.
     pub set_aside: Vec<SetAsideEdits>,
-    /// Number of pending edits that a new client made again after the tables were restored.
+    /// Number of pending edits that a new client recreated after a table restore.
     pub reapplied: usize,
 }
 
-/// The final result of an own edit.
+/// Final result of a local edit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settlement {
     /// Id of the edit.
     pub id: u64,
-    /// Position of the entry that contains the edit, if known.
+    /// Position of the log entry that contains the edit, if known.
     pub position: Option<Position>,
     /// Effect of the edit.
     pub outcome: EditOutcome,
@@ -51,17 +49,16 @@ pub struct Settlement {
 pub enum EditOutcome {
     /// The edit was committed unchanged.
     Unchanged,
-    /// The edit was committed as these operations instead of the requested one. They differ if
-    /// earlier edits by other clients moved the target, or if the edit is an undo. Empty if the
-    /// edit has no effect.
+    /// The edit was committed as these operations instead of the requested one: earlier edits by
+    /// other clients moved the target, or the edit is an undo. Empty if the edit has no effect.
     Transformed(Vec<Operation>),
     /// The edit was rejected and had no effect.
     Rejected(Rejection),
-    /// The edit was committed, but its effect is unknown, because its entry was not read.
+    /// The edit was committed, but its log entry was not read, so its effect is unknown.
     Unknown,
 }
 
-/// Edits that were moved to a file, because they cannot be sent again.
+/// Edits that were moved to a file because they cannot be resent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetAsideEdits {
     /// The file that contains the edits.
@@ -70,14 +67,15 @@ pub struct SetAsideEdits {
     pub edits: usize,
 }
 
-/// Results of sent edits whose entries have not been read yet. The keys are edit ids.
+/// Results of sent edits whose log entries have not been read yet, by edit id.
 pub(super) type Answers = BTreeMap<u64, AppendedMutation>;
 
 /// Result of a successful fetch of entries.
 enum FetchOutcome {
     /// The canonical state is up to date.
     UpToDate,
-    /// The tables were restored, so the log and the local state belong to different incarnations.
+    /// The tables were restored, so the log and the local state belong to different table
+    /// incarnations.
     IncarnationChanged,
 }
 
@@ -94,7 +92,7 @@ impl SyncReport {
     }
 }
 
-/// Converts the result of a sync to the event that determines the polling interval
+/// Converts a sync result to the event that determines the polling interval
 /// ([`cellar_api::polling`]).
 #[must_use]
 pub fn poll_event(result: &Result<SyncReport, LiveError>) -> PollEvent {
@@ -106,22 +104,20 @@ pub fn poll_event(result: &Result<SyncReport, LiveError>) -> PollEvent {
 }
 
 impl LiveSheet {
-    /// Sends the pending edits, fetches new entries and rebases the edits that are still pending.
-    /// If there is nothing to send or fetch, this costs one poll.
+    /// Sends the pending edits, fetches new log entries and rebases the edits that are still
+    /// pending. Costs one poll if there is nothing to send or fetch.
     ///
     /// # Errors
     ///
     /// Returns a [`LiveError`] if the sync fails. [`LiveError::is_offline`] returns whether the
-    /// server was unreachable. Pending edits stay queued, and a failed sync may be repeated at any
-    /// time. The next successful sync also reports the changes that were detected before the
-    /// failure.
+    /// server was unreachable. Pending edits stay queued, and a failed sync can be retried at any
+    /// time. Changes detected before the failure are reported by the next successful sync.
     pub async fn sync(&mut self) -> Result<SyncReport, LiveError> {
         let send_result = match self.send_pending().await {
             Err(error) if error.is_offline() => return Err(error),
             result => result,
         };
-        // Fetch even if the server refused the edits, because a user without write access may still
-        // read.
+        // Fetch even if the server refused the edits: a user without write access may still read.
         self.fetch_new_entries().await?;
         send_result?;
         self.unreported.position = self.position();
@@ -129,13 +125,13 @@ impl LiveSheet {
         Ok(std::mem::replace(&mut self.unreported, next_report))
     }
 
-    /// Sends the pending edits, in as few requests as possible.
+    /// Sends the pending edits in as few requests as possible.
     async fn send_pending(&mut self) -> Result<(), LiveError> {
         while let Some(request) = self.state.next_request() {
             let Some((first_id, last_id)) = self.edit_ids(&request) else { break };
             let attempted_id_before = self.state.attempted_id;
             self.save_attempt(last_id)?;
-            // An upload that was abandoned may still have committed a large edit.
+            // An abandoned upload may still have committed a large edit.
             let may_have_been_sent = attempted_id_before >= first_id || self.state.is_uncertain();
             match self.outbox.send_request(&mut self.state, request).await {
                 Ok((edit_count, reply)) => self.record_reply(edit_count, reply)?,
@@ -151,7 +147,7 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Records on disk that the edits up to `last_id` are about to be sent.
+    /// Persists that the edits up to `last_id` are about to be sent.
     fn save_attempt(&mut self, last_id: u64) -> Result<(), LiveError> {
         if last_id > self.state.attempted_id {
             self.state.attempted_id = last_id;
@@ -160,7 +156,7 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Records the results of a request that contained `edit_count` edits.
+    /// Records the results of a request with `edit_count` edits.
     fn record_reply(&mut self, edit_count: usize, reply: AppendReply) -> Result<(), LiveError> {
         if self.state.record_reply(edit_count, &reply).is_none() {
             return Err(self.outbox.incomplete_reply_error().into());
@@ -175,7 +171,7 @@ impl LiveSheet {
     }
 
     /// Handles a failed request with edits up to `last_id`. Depending on the error, the pending
-    /// edits are kept, made again by a new client, or moved to a file.
+    /// edits are kept, recreated by a new client or moved to a file.
     async fn handle_send_failure(
         &mut self,
         error: ClientError,
@@ -184,13 +180,13 @@ impl LiveSheet {
     ) -> Result<(), LiveError> {
         match choose_queued_recovery(&error, may_have_been_sent) {
             Recovery::StartOver => self.start_over(0).await,
-            // The server will refuse this request every time, so none of its edits may be resent.
+            // The refusal is permanent, so none of the request's edits may be resent.
             Recovery::SetAside => self.start_over(last_id).await,
             Recovery::Keep | Recovery::Withdraw => Err(error.into()),
         }
     }
 
-    /// Returns the ids of the first and last edit in a request.
+    /// Returns the first and last edit id in a request.
     fn edit_ids(&self, request: &NextRequest) -> Option<(u64, u64)> {
         match request {
             NextRequest::Append(append) => {
@@ -203,7 +199,7 @@ impl LiveSheet {
         }
     }
 
-    /// Fetches and applies the entries after the canonical position, if any.
+    /// Fetches and applies any log entries after the canonical position.
     async fn fetch_new_entries(&mut self) -> Result<(), LiveError> {
         let position = Some(self.position());
         let own_entries_missing = self.answers.values().any(|answer| answer.position > position);
@@ -227,8 +223,8 @@ impl LiveSheet {
         }
     }
 
-    /// Applies the entries after the canonical position. Loads a newer root instead if there are
-    /// too many entries.
+    /// Applies the log entries after the canonical position. If there are too many, loads a newer
+    /// root instead.
     async fn apply_new_entries(&mut self) -> Result<FetchOutcome, LiveError> {
         while !self.canonical.needs_newer_root() {
             let page = self.outbox.client.entries(self.outbox.spreadsheet, self.position()).await;
@@ -256,7 +252,7 @@ impl LiveSheet {
         let newest = match CanonicalState::load(&self.source, Some(self.position())).await {
             Ok(newest) => newest,
             Err(error) => {
-                // Loading also fails if the log of a restored table is shorter than the local
+                // Loading also fails if the restored table's log is shorter than the local
                 // position.
                 if self.has_incarnation_changed().await {
                     return Ok(FetchOutcome::IncarnationChanged);
@@ -272,14 +268,14 @@ impl LiveSheet {
         Ok(FetchOutcome::UpToDate)
     }
 
-    /// Asks the server whether the incarnation has changed. Returns `false` if the server does not
-    /// respond.
+    /// Asks the server whether the table incarnation has changed. Returns `false` if the server
+    /// does not respond.
     async fn has_incarnation_changed(&self) -> bool {
         let head = self.outbox.client.head(self.outbox.spreadsheet, None).await;
         head.is_ok_and(|head| head.incarnation != self.canonical.incarnation())
     }
 
-    /// Settles the pending edits that the known entries contain.
+    /// Settles the pending edits that are contained in the known entries.
     pub(super) fn acknowledge_known_entries(&mut self) {
         let own = self.canonical.entries().iter().filter(|entry| self.own.contains(entry));
         let own: Vec<EntryView> = own.cloned().collect();
@@ -288,7 +284,7 @@ impl LiveSheet {
         }
     }
 
-    /// Settles the pending edits that an own entry contains. An entry of another client is only
+    /// Settles the pending edits in an entry by this client. Entries by other clients are only
     /// counted.
     fn acknowledge_entry(&mut self, entry: &EntryView) {
         if !self.own.contains(entry) {
@@ -297,7 +293,7 @@ impl LiveSheet {
         }
         let committed_edits: Vec<_> = acknowledged(entry, self.state.acked_id).collect();
         for edit in committed_edits {
-            // The entry of a large edit does not record a rejection. Only the response does.
+            // A large edit's entry does not record a rejection; only the response does.
             let reply = self.answers.get(&edit.id);
             let rejection =
                 edit.rejection.or_else(|| reply.and_then(|answer| answer.rejection.clone()));
@@ -307,7 +303,7 @@ impl LiveSheet {
     }
 
     /// Settles the answered edits up to the canonical position. Their entries may be part of the
-    /// root, so they are not always among the known entries. Saves and rebases if anything changed.
+    /// root and thus missing from the known entries. Persists and rebases if anything changed.
     async fn settle_answered_edits(&mut self) -> Result<(), LiveError> {
         let position = Some(self.position());
         let reached = self.answers.values().take_while(|answer| answer.position <= position);
@@ -348,9 +344,9 @@ impl EditOutcome {
         }
     }
 
-    /// Returns the outcome of an edit from the response. If the request was a duplicate, the
-    /// response omits the committed operations. Their absence then does not mean that the edit was
-    /// committed unchanged.
+    /// Returns an edit's outcome from the response. The response to a duplicate request omits the
+    /// committed operations, so missing operations do not mean that the edit was committed
+    /// unchanged.
     fn of_answer(answer: &AppendedMutation) -> Self {
         let outcome = Self::new(answer.rejection.clone(), answer.committed.clone());
         if outcome == Self::Unchanged && answer.status == MutationStatus::Duplicate {

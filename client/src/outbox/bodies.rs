@@ -1,4 +1,4 @@
-//! Stores the objects of large edits as files next to the state file that refers to them.
+//! Stores the objects of large edits as separate files next to the outbox's state file.
 
 use std::path::{Path, PathBuf};
 
@@ -8,23 +8,23 @@ use super::pending_edit::UploadBody;
 use crate::client::sha256;
 use crate::files::{FileError, write_private};
 
-/// Extension of object files.
+/// File extension of an object file.
 const EXTENSION: &str = "body";
-/// Number of characters of the object's SHA-256 that the file name contains.
+/// Number of characters of the object's SHA-256 in the file name.
 const NAME_CHARACTERS: usize = 16;
 
-/// Returns the path of an object file that the state file at `state_path` refers to.
+/// Returns the path of an object file next to the state file at `state_path`.
 fn body_path(state_path: &Path, sha256: &str) -> PathBuf {
     let name: String = sha256.chars().take(NAME_CHARACTERS).collect();
     state_path.with_extension(format!("{name}.{EXTENSION}"))
 }
 
-/// Writes an object durably. Must be called before the state that refers to the object is written.
+/// Writes an object durably. Must be called before writing a state that refers to the object.
 pub(crate) fn write(state_path: &Path, body: &UploadBody, object: &[u8]) -> Result<(), FileError> {
     write_private(&body_path(state_path, &body.sha256), object)
 }
 
-/// Reads an object and verifies its SHA-256.
+/// Reads an object and verifies its SHA-256 hash.
 pub(crate) fn read(state_path: &Path, body: &UploadBody) -> Result<Vec<u8>, FileError> {
     let path = body_path(state_path, &body.sha256);
     let unreadable = |source| FileError::Unreadable { path: path.clone(), source };
@@ -45,8 +45,8 @@ pub(crate) fn read(state_path: &Path, body: &UploadBody) -> Result<Vec<u8>, File
     })
 }
 
-/// Deletes the object files that no body in `referenced` refers to. If a file cannot be deleted,
-/// the next call tries again.
+/// Deletes the object files of bodies that are not in `referenced`. The next call retries failed
+/// deletions.
 pub(crate) fn delete_unreferenced<'a>(
     state_path: &Path,
     referenced: impl Iterator<Item = &'a UploadBody>,

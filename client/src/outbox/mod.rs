@@ -1,9 +1,9 @@
-//! Pending edits are numbered and saved to disk before they are sent. They are resent unchanged
-//! until the server has answered them.
+//! The outbox numbers and persists edits before they are sent. Pending edits are resent unchanged
+//! until the server responds to them.
 //!
-//! `state` is the state on disk, and `bodies` stores the objects of large edits. `send` sends
-//! requests, and `recovery` decides what to do after a failed request. [`crate::editor`] sends one
-//! edit at a time, whereas [`crate::live`] queues many edits.
+//! `state` is the persisted state, and `bodies` stores the objects of large edits. `send` sends
+//! requests, and `recovery` chooses how to recover from a failed request. [`crate::editor`] sends
+//! one edit at a time, whereas [`crate::live`] queues many edits.
 
 mod bodies;
 mod pending_edit;
@@ -26,11 +26,11 @@ use cellar_log::entry::decode_external_body;
 use crate::files::{FileError, FileLock, read_json, write_json};
 use crate::{Client, ClientError};
 
-/// Number of characters in the name of an outbox's files.
+/// Number of characters in an outbox's file name.
 const NAME_CHARACTERS: usize = 32;
 
-/// The pending edits of one subject in one spreadsheet, with their files and the client that sends
-/// them.
+/// The pending edits of one subject (user) in one spreadsheet, with their files and the client that
+/// sends them.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     pub(crate) client: Client,
@@ -39,9 +39,9 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Creates an outbox whose files are in `folder`. The file name depends on
-    /// [`Client::identity`], the spreadsheet and the `subject` of the client's token, so that edits
-    /// are never sent as another subject.
+    /// Creates an outbox with files in the directory `folder`. The file name is derived from
+    /// [`Client::identity`], the spreadsheet and the token `subject`, so that edits are never sent
+    /// as another subject.
     pub(crate) fn new(client: Client, spreadsheet: LogId, subject: &str, folder: &Path) -> Self {
         let key = format!("{}\n{spreadsheet}\n{subject}", client.identity());
         let hash = blake3::hash(key.as_bytes()).to_hex();
@@ -49,12 +49,12 @@ impl Outbox {
         Self { client, spreadsheet, path: folder.join(format!("{name}.json")) }
     }
 
-    /// Returns the stack and the spreadsheet of the edits.
+    /// Returns the stack identity and the spreadsheet of the edits.
     pub(crate) fn key(&self) -> (String, LogId) {
         (self.client.identity().to_owned(), self.spreadsheet)
     }
 
-    /// Returns the path of the state file with its extension replaced.
+    /// Returns the state file's path with another extension.
     pub(crate) fn path_with_extension(&self, extension: &str) -> PathBuf {
         self.path.with_extension(extension)
     }
@@ -81,7 +81,7 @@ impl Outbox {
         write_json(&self.path, state)
     }
 
-    /// Locks the outbox. Waits while another process has locked it.
+    /// Locks the outbox. Blocks while another process holds the lock.
     pub(crate) async fn lock(&self) -> Result<FileLock, FileError> {
         let path = self.lock_path();
         let waiting = tokio::task::spawn_blocking(move || FileLock::acquire(&path));
@@ -91,7 +91,7 @@ impl Outbox {
         })
     }
 
-    /// Locks the outbox, or fails if another process has it locked.
+    /// Locks the outbox. Fails immediately if another process holds the lock.
     pub(crate) fn try_lock(&self) -> Result<FileLock, FileError> {
         FileLock::try_acquire(&self.lock_path())
     }
@@ -100,8 +100,8 @@ impl Outbox {
         self.path_with_extension("lock")
     }
 
-    /// Adds an edit and saves it durably. If the edit has an object, the object is saved first.
-    /// Returns the id and the base of the edit. If this fails, the edit is not added.
+    /// Adds an edit and persists it; the object of a large edit is written first. Returns the
+    /// edit's id and base position. On error, the edit is not added.
     pub(crate) fn add_edit(
         &self,
         state: &mut OutboxState,
@@ -113,7 +113,7 @@ impl Outbox {
         Ok(added)
     }
 
-    /// Like [`Outbox::add_edit`], but saves only the object of the edit. The caller must write the
+    /// Like [`Outbox::add_edit`], but persists only the edit's object. The caller must write the
     /// state later.
     pub(crate) fn add_edit_unsaved(
         &self,
@@ -127,8 +127,8 @@ impl Outbox {
         Ok(state.add_edit(payload))
     }
 
-    /// Removes the newest edit, which must certainly not be committed. If the state cannot be
-    /// written, the edit is kept.
+    /// Removes the newest edit, which must certainly not be committed. On a write error, the edit
+    /// is kept.
     pub(crate) fn withdraw_newest(&self, state: &mut OutboxState) -> Result<(), FileError> {
         let mut shortened = state.clone();
         shortened.withdraw_newest();
@@ -138,8 +138,8 @@ impl Outbox {
         Ok(())
     }
 
-    /// Writes edits to a new file and returns its path. Used for edits that cannot be resent but
-    /// may have been committed. The edits are not removed from the state.
+    /// Copies edits to a new file and returns its path. Used for edits that may have been committed
+    /// but cannot be resent. Does not remove the edits from the state.
     pub(crate) fn write_set_aside_file(&self, edits: &[PendingEdit]) -> Result<PathBuf, FileError> {
         let path = self.path_with_extension(&format!("{}.aside.json", new_client_id()));
         let mutations = edits.iter().map(|edit| self.load_mutation(edit));
@@ -147,7 +147,7 @@ impl Outbox {
         Ok(path)
     }
 
-    /// Deletes the state and all objects. The next edit then belongs to a new client.
+    /// Deletes the state and all objects. The next edit starts a new client.
     pub(crate) fn delete(&self) -> Result<(), FileError> {
         std::fs::remove_file(&self.path)
             .map_err(|source| FileError::Unwritable { path: self.path.clone(), source })?;
@@ -160,7 +160,7 @@ impl Outbox {
         bodies::delete_unreferenced(&self.path, state.bodies());
     }
 
-    /// Returns the mutation of an edit. The operation of a large edit is read from its object file.
+    /// Returns an edit's mutation. Reads the operation of a large edit from its object file.
     pub(crate) fn load_mutation(&self, edit: &PendingEdit) -> Result<SentMutation, FileError> {
         let PendingEdit { id, base, payload } = edit;
         let body = match payload {
@@ -180,7 +180,7 @@ impl Outbox {
         }
     }
 
-    /// Builds the error for a response that does not contain a result for each edit that was sent.
+    /// Builds the error for a response that does not contain one result per sent edit.
     pub(crate) fn incomplete_reply_error(&self) -> ClientError {
         let why = "the reply does not contain a result for each edit".to_owned();
         ClientError::NotUnderstood { url: self.client.url().to_owned(), why }

@@ -1,4 +1,4 @@
-//! A pending edit as stored on disk.
+//! A pending edit in its on-disk form.
 
 use cellar_api::{wire::SentMutation, wire::UploadReply};
 use cellar_base::limits::{EXTERNAL_BODY_BYTES, MAX_MUTATION_BYTES};
@@ -14,7 +14,7 @@ use crate::sheet_deletion::needed_sheet;
 /// Upper bound on the JSON length of a mutation without its operation, in bytes.
 const MUTATION_FRAME_BYTES: usize = 1_024;
 
-/// An edit that was saved and may have been sent. Its id and base never change.
+/// An edit that was persisted and may have been sent. Its id and base position never change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PendingEdit {
     pub(crate) id: u64,
@@ -27,39 +27,39 @@ pub(crate) struct PendingEdit {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum EditPayload {
-    /// An operation that is sent inside an append request.
+    /// A small operation, sent inside an append request.
     Op(Operation),
-    /// An operation that is uploaded as a separate object, because it is too large for a request.
+    /// A large operation, uploaded as a separate object because it does not fit in a request.
     Body(UploadBody),
 }
 
-/// The object of a large edit. The object is uploaded and then committed as an entry. Its bytes are
-/// stored in a separate file.
+/// The object of a large edit, which is uploaded and then committed as a log entry. The object's
+/// bytes are stored in a separate file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UploadBody {
-    /// SHA-256 of the object as hexadecimal digits.
+    /// SHA-256 hash of the object, in hexadecimal.
     pub(crate) sha256: String,
     pub(crate) bytes: u64,
-    /// Description of the edit for messages.
+    /// Edit description for messages.
     pub(crate) description: String,
-    /// The sheet that the edit changes. Files written by older versions do not contain this field.
+    /// The sheet that the edit changes. Missing in files written by older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sheet: Option<SheetId>,
-    /// The upload URL that the server has returned, if any.
+    /// The upload URL returned by the server, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) grant: Option<UploadReply>,
-    /// Whether the object store has confirmed the upload of the object.
+    /// Whether the object store has confirmed the upload.
     #[serde(default)]
     pub(crate) uploaded: bool,
-    /// Whether the object may have been committed by an upload that was abandoned.
+    /// Whether an abandoned upload may have committed the object.
     #[serde(default)]
     pub(crate) uncertain: bool,
 }
 
 impl EditPayload {
-    /// Chooses whether an operation is sent in a request or uploaded as an object. Also returns the
-    /// object, if any.
+    /// Encodes an operation for an append request or, if it is too large, for an upload. Also
+    /// returns the object to upload, if any.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl EditPayload {
         if !matches!(operation, Operation::SetCells(_)) {
             return Ok((Self::Op(operation), None));
         }
-        // Encoding plain data cannot fail. The compressed object is never longer than the JSON.
+        // Encoding plain data cannot fail, and the compressed object is never longer than the JSON.
         let json_bytes = serde_json::to_vec(&operation).map_or(usize::MAX, |json| json.len());
         if json_bytes <= EXTERNAL_BODY_BYTES {
             return Ok((Self::Op(operation), None));
@@ -90,7 +90,7 @@ impl EditPayload {
         Ok((Self::Body(body), Some(object)))
     }
 
-    /// Returns the sheet that must exist for the edit to have an effect.
+    /// Returns the sheet that must exist for the edit to take effect.
     pub(crate) fn needed_sheet(&self) -> Option<SheetId> {
         match self {
             Self::Op(operation) => needed_sheet(operation),
@@ -98,7 +98,8 @@ impl EditPayload {
         }
     }
 
-    /// Returns the length of the object to upload. Returns `None` if the edit is sent in a request.
+    /// Returns the length of the object to upload, or `None` if the edit is sent in an append
+    /// request.
     pub(crate) fn object_bytes(&self) -> Option<u64> {
         match self {
             Self::Body(body) => Some(body.bytes),
@@ -108,7 +109,7 @@ impl EditPayload {
 
     pub(crate) fn describe(&self) -> String {
         match self {
-            // The description states only the target, because an undo or revert may have no effect.
+            // Describe only the target, because an undo or revert may have no effect.
             Self::Op(Operation::Undo(undo)) => format!("undo of {}", undo.position),
             Self::Op(Operation::Revert(revert)) => format!("revert to {}", revert.position),
             Self::Op(operation) => describe_operation(operation),
@@ -116,8 +117,8 @@ impl EditPayload {
         }
     }
 
-    /// Returns whether the edit must be sent in a separate request. This is the case for undo and
-    /// revert, because their effect depends on the entries before them.
+    /// Returns whether the edit must be the only one in its request. Required for undo and revert,
+    /// because their effect depends on the preceding entries.
     pub(crate) fn needs_own_request(&self) -> bool {
         match self {
             Self::Body(_) => true,
@@ -127,8 +128,7 @@ impl EditPayload {
 }
 
 impl PendingEdit {
-    /// Returns the mutation for an append request. Returns `None` if the edit is uploaded as an
-    /// object.
+    /// Returns the mutation for an append request, or `None` if the edit is uploaded as an object.
     pub(crate) fn mutation(&self) -> Option<SentMutation> {
         let Self { id, base, payload } = self;
         match payload {
@@ -163,7 +163,7 @@ mod tests {
         Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
     }
 
-    /// Text that cannot be compressed.
+    /// Incompressible text.
     fn noise(bytes: usize) -> String {
         let mut text = String::new();
         while text.len() < bytes {
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn size_limits_of_a_request_are_inclusive() {
-        // Use binary search to find the longest text that is still sent in a request.
+        // Binary search for the longest text that still fits in an append request.
         let compressed = |bytes| encode_external_body(&[set(vec![noise(bytes)])]).unwrap().len();
         let (mut fits, mut exceeds) = (10_000, 60_000);
         while exceeds - fits > 1 {
@@ -202,8 +202,7 @@ mod tests {
         }
         assert!(object(&set(vec![noise(fits)])).is_none());
         assert!(object(&set(vec![noise(exceeds)])).is_some());
-        // Compressible texts whose JSON is slightly below and slightly above the limit of a
-        // request.
+        // Compressible texts with JSON lengths slightly below and slightly above the request limit.
         let json = |bytes: usize| {
             let mut texts = vec!["x".repeat(50_000); 5];
             texts.push("x".repeat(bytes));

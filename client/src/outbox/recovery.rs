@@ -1,26 +1,25 @@
-//! Decides what to do with edits after their request failed.
+//! Chooses how to recover pending edits after a failed request.
 
 use cellar_api::wire::ProblemKind;
 
 use crate::ClientError;
 
-/// What to do with the edits of a failed request.
+/// How to recover the edits of a failed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recovery {
-    /// The edits may have been committed. Keep them and resend them unchanged later.
+    /// The edits may have been committed. Keep them and later resend them unchanged.
     Keep,
     /// The edits were certainly not committed. Remove them from the outbox.
     Withdraw,
-    /// The edits were certainly not committed, and their base no longer exists. Make them again as
-    /// a new client with a new base.
+    /// The edits were certainly not committed, and their base position no longer exists. Recreate
+    /// them as a new client with a new base.
     StartOver,
-    /// The edits may have been committed, but they cannot be resent. Move them to a separate file.
+    /// The edits may have been committed, but cannot be resent. Move them to a separate file.
     SetAside,
 }
 
-/// Chooses the recovery for an edit while its author waits for the result. `sent_before` is set if
-/// an earlier request may have delivered the edits to the server, so that they may have been
-/// committed.
+/// Chooses the recovery for an edit whose author is waiting for the result. `sent_before` is set if
+/// an earlier request may have delivered the edits; they may then have been committed.
 pub(crate) fn choose_recovery(error: &ClientError, sent_before: bool) -> Recovery {
     let certainly_not_committed = error.certainly_not_done() && !sent_before;
     match error.problem_kind() {
@@ -34,15 +33,15 @@ pub(crate) fn choose_recovery(error: &ClientError, sent_before: bool) -> Recover
         }
         Some(kind) if !certainly_not_committed && is_permanent(kind) => Recovery::SetAside,
         _ if certainly_not_committed => Recovery::Withdraw,
-        // Resending the edits can succeed later, for example with another token.
+        // A later retry can succeed, for example with another token.
         _ => Recovery::Keep,
     }
 }
 
-/// Like [`choose_recovery`], but for queued edits, whose author does not wait for the result.
-/// Queued edits are kept until they can be sent. If the server permanently refuses them, they are
-/// moved to a file. If their base no longer exists, the caller starts over as a new client, and
-/// only the edits that may have been committed are moved to a file.
+/// Like [`choose_recovery`], but for queued edits whose author does not wait for the result. Queued
+/// edits are kept until they can be sent. If the server permanently refuses them, they are moved to
+/// a file. If their base position no longer exists, the caller starts over as a new client and
+/// moves only the edits that may have been committed to a file.
 pub(crate) fn choose_queued_recovery(error: &ClientError, sent_before: bool) -> Recovery {
     let is_permanent = error.problem_kind().is_some_and(is_permanent);
     match choose_recovery(error, sent_before) {
@@ -53,7 +52,7 @@ pub(crate) fn choose_queued_recovery(error: &ClientError, sent_before: bool) -> 
     }
 }
 
-/// Returns whether the server will refuse the same request with this problem every time.
+/// Returns whether the problem is permanent: the server would refuse the same request again.
 fn is_permanent(kind: ProblemKind) -> bool {
     matches!(
         kind,
@@ -73,7 +72,7 @@ mod tests {
 
     use super::*;
 
-    /// These problems can be resolved by using another token, or by an owner.
+    /// These problems can be resolved with another token or by an owner of the spreadsheet.
     const RESOLVABLE: [ProblemKind; 6] = [
         ProblemKind::Unauthorized,
         ProblemKind::InvalidLink,

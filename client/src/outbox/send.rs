@@ -1,5 +1,4 @@
-//! Sends pending edits. Small edits are sent in append requests, and large edits are uploaded as
-//! objects.
+//! Sends pending edits: small edits in append requests, large edits as uploaded objects.
 
 use cellar_api::{
     wire::AppendReply, wire::CompleteRequest, wire::ProblemKind, wire::UploadReply,
@@ -12,11 +11,11 @@ use super::{Outbox, bodies};
 use crate::ClientError;
 use crate::files::FileError;
 
-/// Maximum number of upload attempts for one edit. An attempt fails if its URL has expired or its
-/// object was lost. The next attempt uses a new URL and normally succeeds.
+/// Maximum number of upload attempts per edit. An attempt fails if its URL has expired or its
+/// object was lost; the next attempt uses a new URL and normally succeeds.
 const MAX_UPLOAD_ATTEMPTS: u32 = 3;
 
-/// Reason why pending edits could not be sent. The edits stay in the outbox.
+/// Error sending pending edits. The edits stay in the outbox.
 #[derive(Debug)]
 pub(crate) enum SendError {
     /// A request failed.
@@ -38,8 +37,8 @@ impl From<FileError> for SendError {
 }
 
 impl Outbox {
-    /// Sends all pending edits. Moves each answered edit from `state` to `settled`, even if a later
-    /// request fails.
+    /// Sends all pending edits. Moves each answered edit from `state` to `settled` (committed or
+    /// rejected edits), even if a later request fails.
     pub(crate) async fn send_all(
         &self,
         state: &mut OutboxState,
@@ -50,8 +49,7 @@ impl Outbox {
             let had_bodies = state.bodies().next().is_some();
             let answered = state.settle_edits(edit_count, &reply);
             settled.extend(answered.ok_or_else(|| self.incomplete_reply_error())?);
-            // If this write fails, the edits are resent later and the server recognizes them as
-            // duplicates.
+            // If this write fails, the edits are resent later and the server deduplicates them.
             if self.write(state).is_ok() && had_bodies {
                 self.delete_unreferenced_bodies(state);
             }
@@ -74,8 +72,8 @@ impl Outbox {
         }
     }
 
-    /// Uploads and commits the first unanswered edit, which must be a large edit. Saves the state
-    /// after each step, so that the edit is committed exactly once even after a crash.
+    /// Uploads and commits the first unanswered edit, which must be a large edit. Persists the
+    /// state after each step, so that the edit is committed exactly once even after a crash.
     async fn upload_first_edit(&self, state: &mut OutboxState) -> Result<AppendReply, SendError> {
         let mut last_error = None;
         for _ in 0..MAX_UPLOAD_ATTEMPTS {
@@ -93,8 +91,8 @@ impl Outbox {
         Err(last_error.unwrap_or_else(no_edit).into())
     }
 
-    /// Tries once to upload an object and to commit it. The inner error means that the server does
-    /// not have the object, so another attempt may succeed.
+    /// Attempts to upload and commit an object once. The inner error means that the server does not
+    /// have the object, so another attempt may succeed.
     async fn try_upload(
         &self,
         state: &mut OutboxState,
@@ -114,9 +112,9 @@ impl Outbox {
                 Err(error @ ClientError::Unreachable { uncertain: false, .. }) => {
                     return Err(error.into());
                 }
-                // Complete the upload even if the object store refused it. If an earlier response
-                // was lost, the store refuses the repeated upload although the object exists. Only
-                // the completion shows whether the object exists.
+                // Complete the upload even if the object store refused it: after a lost response,
+                // the store refuses the retried upload although the object exists. Only the
+                // completion request shows whether it exists.
                 Err(error) => upload_error = Some(error),
             }
         }
@@ -134,7 +132,8 @@ impl Outbox {
         }
     }
 
-    /// Returns the saved upload URL of an object. Requests and saves a new URL if there is none.
+    /// Returns the persisted upload URL of an object. Requests and persists a new URL if there is
+    /// none.
     async fn upload_grant(
         &self,
         state: &mut OutboxState,

@@ -1,4 +1,4 @@
-//! State of an outbox as stored on disk, with its transitions.
+//! The persisted outbox state and its transitions.
 
 #[cfg(test)]
 mod tests;
@@ -17,45 +17,45 @@ use serde::{Deserialize, Serialize};
 use super::pending_edit::{EditPayload, PendingEdit, UploadBody};
 use crate::sheet_deletion::{deleted_sheet, find_possible_deletion};
 
-/// Supported format version of the state file.
+/// Format version of the state file.
 const STATE_VERSION: u32 = 1;
 /// Upper bound on the length of a request without its mutations, in bytes.
 const REQUEST_FRAME_BYTES: usize = 4 * 1024;
 
-/// The edit numbers and the pending edits of one client in one spreadsheet.
+/// The edit counter and the pending edits of one client in one spreadsheet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutboxState {
     version: u32,
-    /// Identity of the stack ([`crate::Client::identity`]). Older versions call this field `url`.
+    /// Stack identity ([`crate::Client::identity`]). Older versions named this field `url`.
     #[serde(alias = "url")]
     cloud: String,
     spreadsheet: LogId,
     /// Random client id, so that each installation numbers its edits separately.
     #[serde(rename = "client")]
     pub(crate) client_id: String,
-    /// Incarnation of the tables to which `seen` and the bases belong.
+    /// Table incarnation of `seen` and the base positions. Changes when the tables are restored.
     pub(crate) incarnation: u32,
     /// Id of the next edit.
     next_id: u64,
-    /// Highest id of a settled edit that was dropped, or 0 if there is none.
+    /// Highest id of a settled edit (committed or rejected) that was dropped, or 0 if none.
     #[serde(rename = "ack")]
     pub(crate) acked_id: u64,
     /// Highest id that a response has confirmed, or 0 if it does not exceed `acked_id`. Answered
-    /// edits are kept until their entries are read. This field is not stored, because the server
-    /// repeats its response if a request is repeated.
+    /// edits are retained until their log entries are read. Not persisted, because a retried
+    /// request gets the same response.
     #[serde(skip)]
     answered_id: u64,
-    /// Highest id in a request that may have been committed, or 0 if there is none. Only used by
-    /// live sheets.
+    /// Highest id in a request that may have been committed, or 0 if none. Used only by live
+    /// sheets.
     #[serde(default, rename = "attempted", skip_serializing_if = "is_zero")]
     pub(crate) attempted_id: u64,
-    /// Highest known position, which is the base of the next edit.
+    /// Highest known position, used as the base of the next edit.
     pub(crate) seen: Position,
     /// The first sheet at position `seen`, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) first_sheet: Option<SheetId>,
-    /// Edits that are not yet settled. Their ids are consecutive, starting at `acked_id + 1`.
+    /// Edits that are not yet settled, with consecutive ids starting at `acked_id + 1`.
     pub(crate) pending: Vec<PendingEdit>,
 }
 
@@ -73,10 +73,10 @@ pub(crate) enum NextRequest {
 pub(crate) struct SettledEdit {
     pub(crate) description: String,
     pub(crate) base: Position,
-    /// The sheet that must exist for the edit to have an effect, if known.
+    /// The sheet that must exist for the edit to take effect, if known.
     pub(crate) sheet: Option<SheetId>,
-    /// Position at which the existence of `sheet` must be checked. Only set if another client may
-    /// have deleted the sheet.
+    /// Position at which to check that `sheet` exists. Set only if another client may have deleted
+    /// the sheet.
     pub(crate) possible_deletion: Option<Position>,
     pub(crate) answer: AppendedMutation,
 }
@@ -100,13 +100,13 @@ impl OutboxState {
             answered_id: 0,
             attempted_id: 0,
             seen,
-            // No entry before the first position can have deleted the first sheet.
+            // No earlier entry can have deleted the first sheet.
             first_sheet: (seen == Position::FIRST).then_some(SheetId::FIRST),
             pending: Vec::new(),
         }
     }
 
-    /// Returns the reason why a state from disk is invalid, or `None` if it is valid.
+    /// Validates a state read from disk. Returns the reason if it is invalid, or `None`.
     pub(crate) fn find_fault(&self, key: &(String, LogId)) -> Option<&'static str> {
         if self.version != STATE_VERSION {
             return Some("another version of cellar wrote the file");
@@ -126,7 +126,7 @@ impl OutboxState {
         None
     }
 
-    /// Adds an edit. Returns its id and its base, neither of which ever changes.
+    /// Adds an edit. Returns its id and base position, which never change.
     pub(crate) fn add_edit(&mut self, payload: EditPayload) -> (u64, Position) {
         let (id, base) = (self.next_id, self.seen);
         self.pending.push(PendingEdit { id, base, payload });
@@ -134,8 +134,8 @@ impl OutboxState {
         (id, base)
     }
 
-    /// Returns the next request to send, or `None` if all pending edits are answered. Returns an
-    /// equal request until an answer is recorded.
+    /// Returns the next request to send, or `None` if all pending edits are answered. Repeated
+    /// calls return equal requests until an answer is recorded.
     pub(crate) fn next_request(&self) -> Option<NextRequest> {
         let first = self.unanswered().first()?;
         if let Some(body) = first.body() {
@@ -149,8 +149,8 @@ impl OutboxState {
         }))
     }
 
-    /// Returns the first unanswered edits that fit in one append request. Returns at least one
-    /// edit.
+    /// Returns the longest prefix of unanswered edits that fits in one append request, but at least
+    /// one edit.
     fn next_mutations(&self) -> Vec<SentMutation> {
         let mut mutations = Vec::<SentMutation>::new();
         let mut request_bytes = REQUEST_FRAME_BYTES;
@@ -172,8 +172,7 @@ impl OutboxState {
         mutations
     }
 
-    /// Returns the request that commits the first unanswered edit. The object of the edit must be
-    /// uploaded.
+    /// Returns the request that commits the first unanswered edit, whose object must be uploaded.
     pub(crate) fn completion_request(&self) -> Option<CompleteRequest> {
         let first = self.unanswered().first()?;
         let body = first.body()?;
@@ -188,17 +187,17 @@ impl OutboxState {
         })
     }
 
-    /// Stores the upload URL of the first unanswered edit.
+    /// Stores the first unanswered edit's upload URL.
     pub(crate) fn set_upload_grant(&mut self, grant: UploadReply) {
         self.change_first_body(|body| body.grant = Some(grant));
     }
 
-    /// Marks the object of the first unanswered edit as uploaded.
+    /// Marks the first unanswered edit's object as uploaded.
     pub(crate) fn mark_uploaded(&mut self) {
         self.change_first_body(|body| body.uploaded = true);
     }
 
-    /// Abandons the upload of the first unanswered edit. The next attempt uses a new URL.
+    /// Abandons the first unanswered edit's upload. The next attempt uses a new URL.
     pub(crate) fn abandon_upload(&mut self, may_be_committed: bool) {
         self.change_first_body(|body| {
             body.grant = None;
@@ -215,7 +214,7 @@ impl OutboxState {
         }
     }
 
-    /// Returns whether an upload that was abandoned may have committed a pending edit.
+    /// Returns whether an abandoned upload may have committed a pending edit.
     pub(crate) fn is_uncertain(&self) -> bool {
         self.bodies().any(|body| body.uncertain)
     }
@@ -225,7 +224,7 @@ impl OutboxState {
         self.pending.iter().filter_map(PendingEdit::body)
     }
 
-    /// Returns the pending edits that the server has not answered.
+    /// Returns the pending edits without a response from the server.
     pub(crate) fn unanswered(&self) -> &[PendingEdit] {
         let answered_id = self.last_answered_id();
         let start = self.pending.partition_point(|edit| edit.id <= answered_id);
@@ -236,7 +235,7 @@ impl OutboxState {
         self.acked_id.max(self.answered_id)
     }
 
-    /// Marks the first `edit_count` unanswered edits as answered, but keeps them. Returns the
+    /// Marks the first `edit_count` unanswered edits as answered and retains them. Returns the
     /// highest answered id, or `None` if the response does not match these edits exactly.
     pub(crate) fn record_reply(&mut self, edit_count: usize, reply: &AppendReply) -> Option<u64> {
         let sent_ids = self.unanswered().iter().take(edit_count).map(|edit| edit.id);
@@ -248,7 +247,8 @@ impl OutboxState {
         Some(self.answered_id)
     }
 
-    /// Drops and returns the pending edits up to `id`. They must be settled.
+    /// Drops and returns the pending edits up to `id`, all of which must be settled (committed or
+    /// rejected).
     pub(crate) fn drop_up_to(&mut self, id: u64) -> Vec<PendingEdit> {
         let dropped: Vec<PendingEdit> = self.pending.drain(..self.count_up_to(id)).collect();
         if let Some(last) = dropped.last() {
@@ -297,8 +297,8 @@ impl OutboxState {
         }
     }
 
-    /// Replaces the client by a new one that makes the pending edits again, based on `seen`. The
-    /// edits must certainly not be committed.
+    /// Starts a new client that recreates the pending edits, based on `seen`. The edits must
+    /// certainly not be committed.
     pub(crate) fn start_over(&mut self, client_id: String, incarnation: u32, seen: Position) {
         let edits = std::mem::take(&mut self.pending);
         let key = (std::mem::take(&mut self.cloud), self.spreadsheet);
@@ -324,8 +324,8 @@ impl OutboxState {
         self.pending.iter().any(adds_sheet)
     }
 
-    /// Assigns numbers, starting at `next`, to the sheets that the pending edits add. The edits
-    /// must not have been sent yet.
+    /// Renumbers the sheets that the pending edits add, starting at `next`. The edits must not have
+    /// been sent yet.
     pub(crate) fn renumber_added_sheets(&mut self, next: SheetId) {
         let added = self.pending.iter_mut().filter_map(|edit| match &mut edit.payload {
             EditPayload::Op(Operation::AddSheet(add)) => Some(add),
@@ -336,9 +336,9 @@ impl OutboxState {
         }
     }
 
-    /// Records that the spreadsheet was read at a position, and its first sheet if known. If the
-    /// incarnation is new and no edits are pending, starts a new client. Returns whether the state
-    /// changed.
+    /// Records that the spreadsheet was read at a position, with its first sheet if known. Starts a
+    /// new client if the table incarnation has changed and no edits are pending. Returns whether
+    /// the state changed.
     pub(crate) fn record_seen(
         &mut self,
         position: Position,
@@ -363,15 +363,15 @@ impl OutboxState {
         before != (self.seen, self.first_sheet)
     }
 
-    /// Describes the pending edits for a message, for example as `B2 = "new", 3 cells A1:C1`.
+    /// Describes the pending edits for a message, such as `B2 = "new", 3 cells A1:C1`.
     pub(crate) fn describe_pending(&self) -> String {
         let edits: Vec<String> = self.pending.iter().map(|edit| edit.payload.describe()).collect();
         edits.join(", ")
     }
 }
 
-/// Returns the position at which to check whether the sheet of an edit was deleted. Returns `None`
-/// if the response shows that no other client can have deleted the sheet before the edit.
+/// Returns the position at which to check whether another client has deleted an edit's sheet before
+/// the edit, or `None` if the response rules this out.
 fn possible_deletion(
     payload: &EditPayload,
     answer: &AppendedMutation,
@@ -379,7 +379,7 @@ fn possible_deletion(
 ) -> Option<Position> {
     let edit_position = answer.position.unwrap_or(reply.head);
     let deletion = find_possible_deletion(reply, payload.needed_sheet()?, edit_position)?;
-    // If the edit itself deletes the sheet, this does not indicate another client.
+    // The edit itself may delete the sheet, so a deleted sheet proves nothing.
     let deletes_sheet = matches!(payload, EditPayload::Op(operation) if is_delete_sheet(operation));
     if deletes_sheet && deletion == edit_position { None } else { Some(deletion) }
 }
@@ -396,15 +396,14 @@ fn is_delete_sheet(operation: &Operation) -> bool {
     deleted_sheet(operation).is_some()
 }
 
-/// Returns whether an own edit may have deleted a sheet, according to the answer to the edit.
+/// Returns whether a local edit may have deleted a sheet, according to the edit's answer.
 fn may_delete_a_sheet(payload: &EditPayload, answer: &AppendedMutation) -> bool {
     if let Some(committed) = &answer.committed {
         return committed.iter().any(is_delete_sheet);
     }
     match payload {
         EditPayload::Op(operation) => {
-            // If an undo or revert was a duplicate, its answer does not contain the committed
-            // operations.
+            // The answer to a duplicate undo or revert omits the committed operations.
             let is_unknown =
                 operation.is_resolved_on_append() && answer.status == MutationStatus::Duplicate;
             is_unknown || is_delete_sheet(operation)

@@ -1,9 +1,9 @@
-//! A disk cache of snapshot objects, which never change after they were written.
+//! Disk cache of snapshot objects, which are immutable once written.
 //!
-//! Cache errors are never reported: an object that cannot be read or written is treated as not
-//! cached. The caller verifies the hash of each object and removes damaged objects. Several
-//! processes may share one folder, because files are created by atomic renames and any process may
-//! evict them.
+//! Cache errors are never reported: an object that cannot be read or written is treated as a cache
+//! miss. The caller verifies the hash of each object and removes corrupt objects. Multiple
+//! processes may share a cache directory, because files are created by atomic renames and any
+//! process may evict them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -17,19 +17,18 @@ use cellar_snapshot::level::ChunkHash;
 
 use crate::files::{STATE_FOLDER, create_folder};
 
-/// Folder of the objects, inside the folder for local state.
+/// Directory for cached objects, below the local state directory.
 const FOLDER: &str = "chunks";
-/// Fraction of the cache that an eviction frees (one part in this many). The next writes then do
-/// not need another eviction.
+/// Fraction of the cache that one eviction frees (1/n), so that not every write needs an eviction.
 const EVICTION_DIVISOR: u64 = 16;
-/// Number of writes between two scans of the folder. A scan also counts the files that other
-/// processes wrote.
+/// Number of writes between two directory scans. A scan also counts the files written by other
+/// processes.
 const WRITES_BETWEEN_SCANS: u32 = 256;
 
-/// A disk cache of snapshot objects with a size limit. Evicts the least recently used objects.
+/// A disk cache of snapshot objects with a size limit and least-recently-used eviction.
 ///
-/// Files that other processes write are only counted at the next scan of the folder. Until then,
-/// the cache may exceed its limit.
+/// Files written by other processes are counted only at the next directory scan. Until then, the
+/// cache may exceed its limit.
 #[derive(Debug)]
 pub struct ChunkCache {
     folder: PathBuf,
@@ -40,25 +39,24 @@ pub struct ChunkCache {
 /// Estimated size of the cache.
 #[derive(Debug, Default)]
 struct CacheUsage {
-    /// Bytes of all files at the last scan plus the bytes written since then.
+    /// Size of all files at the last scan plus the bytes written since.
     bytes: u64,
-    /// Number of writes until the next scan.
+    /// Number of writes until the next directory scan.
     writes_until_scan: u32,
 }
 
-/// File name of a cached object. The name is derived from the stack, the spreadsheet and the hash
-/// of the object.
+/// File name of a cached object, derived from the stack, the spreadsheet and the object's hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CacheName(String);
 
-/// Creates the file names for the objects of one spreadsheet.
+/// Creates the file names for one spreadsheet's objects.
 #[derive(Debug, Clone)]
 pub(super) struct CacheNames {
     owner: String,
 }
 
 impl CacheNames {
-    /// Creates the file names for a spreadsheet in the stack with this identity.
+    /// Creates the file names for a spreadsheet in the stack with the given identity.
     pub(super) fn new(identity: &str, log: LogId) -> Self {
         Self { owner: format!("{identity}\n{log}") }
     }
@@ -71,7 +69,7 @@ impl CacheNames {
         self.name("root", &hash.to_string())
     }
 
-    /// Returns the file name for the body of a large entry.
+    /// Returns the file name for a large log entry's body.
     pub(super) fn body(&self, sha256: &str) -> CacheName {
         self.name("body", sha256)
     }
@@ -82,7 +80,7 @@ impl CacheNames {
     }
 }
 
-/// A file in the cache folder.
+/// A file in the cache directory.
 struct CachedFile {
     last_used: SystemTime,
     bytes: u64,
@@ -90,8 +88,8 @@ struct CachedFile {
 }
 
 impl ChunkCache {
-    /// Returns the cache in `dir/.cellar/chunks/` with the default size limit. The folder is created by the
-    /// first write.
+    /// Returns the cache in `dir/.cellar/chunks/` with the default size limit. The directory is
+    /// created on the first write.
     #[must_use]
     pub fn new(dir: &Path) -> Self {
         Self::with_max_bytes(dir, MAX_CHUNK_CACHE_BYTES)
@@ -104,16 +102,16 @@ impl ChunkCache {
         Self { folder, max_bytes, usage: Mutex::default() }
     }
 
-    /// Reads an object and updates its time of use. Does not verify the object. Removes an object
-    /// that is longer than `max_bytes`.
+    /// Reads an object without verifying it, and updates its access time. Removes an object that is
+    /// longer than `max_bytes`.
     pub(super) fn get(&self, name: &CacheName, max_bytes: usize) -> Option<Vec<u8>> {
         let path = self.path(name);
-        // Ignore anything but regular files, because opening a pipe would block.
+        // Only open regular files: opening a pipe would block.
         let is_regular = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
         if !is_regular {
             return None;
         }
-        // Without write permission, the object can still be read, but its time of use cannot be
+        // Without write permission, the object is still readable, but its access time cannot be
         // updated.
         let writable = OpenOptions::new().read(true).write(true).open(&path);
         let mut file = writable.or_else(|_| File::open(&path)).ok()?;
@@ -128,7 +126,7 @@ impl ChunkCache {
         Some(stored)
     }
 
-    /// Stores a verified object. Does nothing if the object exceeds the limit of the whole cache.
+    /// Stores a verified object. No-op if the object alone exceeds the cache limit.
     pub(super) fn insert(&self, name: &CacheName, stored: &[u8]) {
         let bytes = u64::try_from(stored.len()).unwrap_or(u64::MAX);
         if bytes > self.max_bytes || self.write(name, stored).is_none() {
@@ -143,7 +141,7 @@ impl ChunkCache {
         usage.writes_until_scan = usage.writes_until_scan.saturating_sub(1);
     }
 
-    /// Removes a damaged object.
+    /// Removes a corrupt object.
     pub(super) fn remove(&self, name: &CacheName) {
         let _ = std::fs::remove_file(self.path(name));
     }
@@ -152,20 +150,20 @@ impl ChunkCache {
         self.folder.join(&name.0)
     }
 
-    /// Writes a file atomically but not durably. A crash does no harm, because readers verify the
+    /// Writes a file atomically but not durably. A crash is harmless, because readers verify the
     /// file.
     fn write(&self, name: &CacheName, stored: &[u8]) -> Option<()> {
         create_folder(&self.folder).ok()?;
         // The temporary file has mode 0600, which the rename preserves.
         let mut file = tempfile::NamedTempFile::new_in(&self.folder).ok()?;
         file.write_all(stored).ok()?;
-        // Set the time with the same precision as a cache hit.
+        // Set the access time with the same precision as a cache hit.
         let _ = file.as_file().set_modified(SystemTime::now());
         file.persist(self.path(name)).ok().map(|_| ())
     }
 
-    /// Scans the folder, and evicts the least recently used files if the cache exceeds its limit.
-    /// Returns the number of bytes that remain.
+    /// Scans the directory and, if the cache exceeds its limit, evicts the least recently used
+    /// files. Returns the remaining size in bytes.
     fn scan_and_evict(&self) -> u64 {
         let mut files = self.files();
         let mut bytes: u64 = files.iter().map(|file| file.bytes).fold(0, u64::saturating_add);
@@ -178,8 +176,8 @@ impl ChunkCache {
             if bytes <= target_bytes {
                 break;
             }
-            // Another process may already have removed the file. A file that cannot be removed is
-            // still counted.
+            // Another process may already have removed the file. A file that cannot be removed
+            // still counts.
             let is_removed = std::fs::remove_file(&file.path).is_ok() || !file.path.exists();
             if is_removed {
                 bytes = bytes.saturating_sub(file.bytes);
@@ -188,7 +186,7 @@ impl ChunkCache {
         bytes
     }
 
-    /// Lists all files in the folder, including the temporary files of killed processes.
+    /// Lists all files in the directory, including temporary files left by killed processes.
     fn files(&self) -> Vec<CachedFile> {
         let Ok(files) = std::fs::read_dir(&self.folder) else { return Vec::new() };
         let regular_files = files.flatten().filter_map(|file| {
@@ -223,7 +221,7 @@ mod tests {
         ChunkCache::with_max_bytes(dir.path(), BOUND)
     }
 
-    /// Returns which of the first `count` objects exist. Does not update their time of use.
+    /// Returns which of the first `count` objects exist. Does not update their access times.
     fn existing(cache: &ChunkCache, count: u8) -> Vec<u8> {
         (0..count).filter(|number| cache.path(&name(*number)).exists()).collect()
     }
@@ -232,7 +230,7 @@ mod tests {
         cache.files().iter().map(|kept| kept.bytes).sum()
     }
 
-    /// Sets the last use of an object to `seconds` ago.
+    /// Sets an object's access time to `seconds` ago.
     fn age(cache: &ChunkCache, number: u8, seconds: u64) {
         let file = OpenOptions::new().write(true).open(cache.path(&name(number))).unwrap();
         file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
@@ -280,7 +278,7 @@ mod tests {
             age(&cache, number, 100 - u64::from(number));
         }
         assert_eq!((existing(&cache, 5), bytes(&cache)), (vec![0, 1, 2, 3], BOUND));
-        // A cache hit makes the object the most recently used.
+        // A cache hit makes the object the most recently used one.
         assert!(cache.get(&name(0), 16).is_some());
         cache.insert(&name(4), &[4]);
         assert_eq!(existing(&cache, 5), [0, 2, 3, 4]);
@@ -317,7 +315,7 @@ mod tests {
                 });
             }
         });
-        // A new cache scans the folder at its first write and then counts all files.
+        // A new cache scans the directory on its first write and counts all files.
         ChunkCache::with_max_bytes(dir.path(), BOUND).insert(&name(8), &[8]);
         assert!(bytes(&one) <= BOUND, "{}", bytes(&one));
         assert!(existing(&one, 9).contains(&8));
@@ -331,7 +329,7 @@ mod tests {
         let (one, two) = (cache(&dir), cache(&dir));
         one.insert(&name(0), &[0]);
         (1..5).for_each(|number| two.insert(&name(number), &[number; 12]));
-        // `one` has counted only one byte so far. Repeated writes cause the next scan.
+        // `one` has counted only one byte so far; repeated writes trigger the next scan.
         (0..WRITES_BETWEEN_SCANS).for_each(|_| one.insert(&name(9), b""));
         two.insert(&name(5), &[5; 15]);
         assert!(bytes(&one) <= BOUND);

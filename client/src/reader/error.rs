@@ -1,4 +1,4 @@
-//! Errors that occur when a spreadsheet is read from its snapshots.
+//! Errors reading a spreadsheet from its snapshots.
 
 use cellar_api::{wire::Problem, wire::ProblemKind};
 use cellar_base::identity::LogId;
@@ -8,35 +8,35 @@ use cellar_snapshot::SnapshotError;
 use crate::ClientError;
 use crate::error::advice;
 
-/// Reason why a spreadsheet cannot be read from its snapshots.
+/// Error reading a spreadsheet from its snapshots.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ReaderError {
     /// A request failed, or the requested range or sheet is invalid.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Client(#[from] ClientError),
-    /// An object of the snapshot does not exist.
+    /// A snapshot object does not exist.
     #[error("snapshot object {key} is missing")]
     #[diagnostic(code(cellar::object_missing), help("{}", rebuild_advice(log)))]
     Missing {
         /// The spreadsheet.
         log: LogId,
-        /// Key of the object.
+        /// Object key.
         key: String,
     },
-    /// An object of the snapshot is corrupt.
+    /// A snapshot object is corrupt.
     #[error("snapshot object {key} is damaged: {why}")]
     #[diagnostic(code(cellar::object_damaged), help("{}", rebuild_advice(log)))]
     Damaged {
         /// The spreadsheet.
         log: LogId,
-        /// Key of the damaged object. If several objects are inconsistent with each other, their
-        /// common prefix.
+        /// Key of the corrupt object, or the common key prefix of several objects that are
+        /// inconsistent with each other.
         key: String,
-        /// Description of the damage.
+        /// Description of the corruption.
         why: String,
     },
-    /// The external body of a large entry cannot be downloaded.
+    /// The external body of a large log entry cannot be downloaded.
     #[error("the body of the large entry at {position} is missing: {source}")]
     #[diagnostic(
         code(cellar::large_entry_missing),
@@ -45,13 +45,13 @@ pub enum ReaderError {
         )
     )]
     LargeEntry {
-        /// Position of the entry.
+        /// Position of the log entry.
         position: Position,
-        /// Error of the download.
+        /// Download error.
         source: Box<ClientError>,
     },
-    /// Every attempt to load the spreadsheet failed, because the spreadsheet was restored or too
-    /// many entries were appended during the load.
+    /// Every attempt to load the spreadsheet failed, because its tables were restored or too many
+    /// entries were appended during the load.
     #[error("the spreadsheet changed during each of {attempts} attempts to read it")]
     #[diagnostic(code(cellar::changing), help("run the command again"))]
     Changing {
@@ -61,7 +61,7 @@ pub enum ReaderError {
 }
 
 impl ReaderError {
-    /// Returns the problem that the server reports for the same error.
+    /// Returns the problem kind with which the server reports the same error.
     pub(crate) fn from_problem(kind: ProblemKind, why: impl Into<String>) -> Self {
         let problem = Box::new(Problem::new(kind, why));
         Self::Client(ClientError::Problem { problem, uncertain: false, advice: advice(kind) })
@@ -72,8 +72,8 @@ impl ReaderError {
         Self::Damaged { log, key: format!("sheets/{log}"), why: error.to_string() }
     }
 
-    /// Returns the missing or damaged object. Returns `None` if neither a newer snapshot nor a new
-    /// URL can resolve the error.
+    /// Returns the missing or corrupt object, or `None` if neither a newer snapshot nor a new URL
+    /// can resolve the error.
     pub(crate) fn object(&self) -> Option<String> {
         match self {
             Self::Missing { key, .. } | Self::Damaged { key, .. } => Some(key.clone()),
@@ -83,7 +83,7 @@ impl ReaderError {
     }
 }
 
-/// Returns advice on how to rebuild the snapshots of a spreadsheet.
+/// Returns a hint on how to rebuild a spreadsheet's snapshots.
 fn rebuild_advice(log: &LogId) -> String {
     format!(
         "rebuild the snapshots from the log, which is complete, with `synth reprocess --rebuild \
@@ -91,8 +91,8 @@ fn rebuild_advice(log: &LogId) -> String {
     )
 }
 
-/// Returns whether the object store refused a download, because the object does not exist or the
-/// URL has expired.
+/// Returns whether the object store refused a download because the object does not exist or the URL
+/// has expired.
 pub(super) fn is_refusal(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: 403 | 404, .. })
 }

@@ -1,8 +1,8 @@
-//! Reads cells directly from snapshots. To open a spreadsheet of any size, only its root and the
-//! entries after the root are loaded. Chunks are loaded when their cells are requested.
+//! Reads cells directly from snapshots. Opening a spreadsheet of any size loads only its snapshot
+//! root and the log entries after the root. Chunks are loaded when their cells are requested.
 //!
-//! Loaded objects are cached on disk under their hashes ([`ChunkCache`]). The server controls
-//! access, because each [`Reader::open`] sends it a request.
+//! Loaded objects are cached on disk by hash ([`ChunkCache`]). Access is controlled by the server,
+//! because each [`Reader::open`] sends a request.
 //!
 //! The client and the server share the code that interprets snapshots: `snapshot::fold` applies
 //! entries, `snapshot::view` reads windows and `snapshot::cells` computes displayed values. This
@@ -32,10 +32,10 @@ use crate::Client;
 pub(crate) use objects::SnapshotSource;
 pub(crate) use opened::{EntryTail, LoadedSpreadsheet, ReadableState};
 
-/// A spreadsheet that was opened at its newest position.
+/// A spreadsheet opened at its newest position.
 ///
-/// The position stays fixed as long as all objects of the snapshot exist. If an object is missing
-/// because a newer snapshot has replaced it, the reader moves to the newest position.
+/// The position stays fixed as long as all snapshot objects exist. If an object is missing because
+/// a newer snapshot has replaced it, the reader advances to the newest position.
 #[derive(Debug)]
 pub struct Reader {
     source: SnapshotSource,
@@ -44,7 +44,7 @@ pub struct Reader {
 
 impl Reader {
     /// Opens a spreadsheet at its newest position, which is at or after `min_position`. If `cache`
-    /// is `None`, each reader downloads the objects again.
+    /// is `None`, each reader downloads all objects.
     ///
     /// # Errors
     ///
@@ -66,19 +66,19 @@ impl Reader {
         self.state.position
     }
 
-    /// Returns the incarnation of the tables to which [`Reader::position`] belongs.
+    /// Returns the table incarnation of [`Reader::position`].
     #[must_use]
     pub fn incarnation(&self) -> u32 {
         self.state.incarnation
     }
 
-    /// Returns the cells of a rectangle like `GET …/cells`, but in one page. Reads the sheet named
-    /// `sheet`, ignoring upper and lower case, or the first sheet if `sheet` is `None`.
+    /// Returns the cells of a rectangle like `GET …/cells`, but as a single page. Reads the sheet
+    /// named `sheet` (case-insensitive), or the first sheet if `sheet` is `None`.
     ///
     /// # Errors
     ///
-    /// Returns a [`ReaderError`] if the cells cannot be read. A problem of kind `SheetNotFound`
-    /// means that the sheet does not exist.
+    /// Returns a [`ReaderError`] if the cells cannot be read, in particular a problem of kind
+    /// `SheetNotFound` if the sheet does not exist.
     pub async fn cells(
         &mut self,
         sheet: Option<&str>,
@@ -97,8 +97,8 @@ impl Reader {
         self.state.read_cells(&self.source, sheet, rectangle).await
     }
 
-    /// Loads the newest state. If its root has changed, switches to the new state and returns
-    /// `true`.
+    /// Loads the newest state. If the snapshot root has changed, switches to the new state and
+    /// returns `true`.
     async fn switch_to_newest_root(&mut self) -> Result<bool, ReaderError> {
         let newest = ReadableState::load(&self.source, Some(self.state.position)).await?;
         let has_new_root = newest.root != self.state.root;
@@ -137,7 +137,7 @@ impl ReadableState {
         })
     }
 
-    /// Returns the id, name and extent of a sheet, and the formats within a rectangle.
+    /// Returns a sheet's id, name and extent, and the formats within a rectangle.
     fn sheet_metadata(
         &self,
         sheet: Option<&str>,

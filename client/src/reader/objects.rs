@@ -1,5 +1,5 @@
-//! Loads the snapshot objects of a spreadsheet. Objects that are missing in the disk cache are
-//! downloaded concurrently from the object store.
+//! Loads a spreadsheet's snapshot objects. Cache misses are downloaded concurrently from the object
+//! store (S3).
 
 use std::future::Future;
 use std::sync::{Arc, OnceLock};
@@ -23,13 +23,13 @@ use super::cache::{CacheName, CacheNames, ChunkCache};
 use super::error::{is_not_found, is_refusal};
 use crate::{Client, ClientError};
 
-/// The snapshot objects and external bodies of one spreadsheet.
+/// The snapshot objects and external entry bodies of one spreadsheet.
 #[derive(Debug)]
 pub(crate) struct SnapshotSource {
     pub(crate) client: Client,
     pub(crate) log: LogId,
-    /// The spreadsheet whose id is the key prefix of the objects. All forks of a family share the
-    /// prefix of their origin. Set when the first root is loaded.
+    /// The spreadsheet whose id is the key prefix of the objects: all forks share the prefix of
+    /// their origin. Set when the first snapshot root is loaded.
     family: OnceLock<LogId>,
     cache: Option<Arc<ChunkCache>>,
 }
@@ -43,12 +43,12 @@ impl SnapshotSource {
         self.family.get().copied().unwrap_or(self.log)
     }
 
-    /// Returns the file names of cached objects. All forks of a family share them.
+    /// Returns the file names of cached objects, which all forks of an origin share.
     fn cache_names(&self) -> CacheNames {
         CacheNames::new(self.client.identity(), self.family())
     }
 
-    /// Reads a root from the disk cache.
+    /// Reads a snapshot root from the disk cache.
     pub(crate) fn cached_root(&self, key: ObjectKey) -> Option<Root> {
         self.family.get_or_init(|| key.log);
         let name = self.cache_names().root(key.hash);
@@ -56,7 +56,7 @@ impl SnapshotSource {
         self.read_cached(&name, MAX_STORED_ROOT_BYTES, unpack)
     }
 
-    /// Loads a root from the disk cache. If it is not cached, downloads it from `url`.
+    /// Loads a snapshot root from the disk cache or, on a cache miss, from `url`.
     pub(super) async fn load_root(&self, key: ObjectKey, url: &str) -> Result<Root, ReaderError> {
         let (hash, path) = (key.hash, root_key(key.log, key.hash));
         if let Some(root) = self.cached_root(key) {
@@ -78,7 +78,7 @@ impl SnapshotSource {
         Ok(root)
     }
 
-    /// Loads objects into memory. Fails if an object is missing or damaged.
+    /// Loads objects into memory. Fails if an object is missing or corrupt.
     pub(super) async fn load(
         &self,
         wanted: &[Wanted],
@@ -93,8 +93,8 @@ impl SnapshotSource {
         .await
     }
 
-    /// Calls `read` repeatedly until it returns a value. Before each further call, loads the
-    /// objects that `read` has requested.
+    /// Calls `read` until it returns a value. Between calls, loads the objects that `read` has
+    /// requested.
     pub(super) async fn load_until_ready<T>(
         &self,
         objects: &mut Objects,
@@ -108,9 +108,9 @@ impl SnapshotSource {
         }
     }
 
-    /// Loads chunks. `accept` verifies and stores one chunk, or returns a description of the
-    /// damage. `on_unavailable` is called for each missing or damaged chunk. If it returns an
-    /// error, the load ends; if it returns `Ok`, the chunk is skipped.
+    /// Loads chunks. `accept` verifies and stores a chunk, or returns a description of the
+    /// corruption. `on_unavailable` is called for each missing or corrupt chunk: `Err` aborts the
+    /// load, `Ok` skips the chunk.
     pub(super) async fn load_chunks<W: Copy>(
         &self,
         wanted: &[W],
@@ -131,14 +131,14 @@ impl SnapshotSource {
             if refused.is_empty() {
                 continue;
             }
-            // The first URLs may have expired, so retry once with new URLs.
+            // The first URLs may have expired: retry once with new URLs.
             let retried: Vec<W> = refused.into_iter().map(|refused| refused.wanted).collect();
             let refused =
                 self.download_chunks(&retried, &hash, &mut accept, &mut on_unavailable).await?;
             for RefusedChunk { wanted, is_not_found } in refused {
                 let key = chunk_key(self.family(), hash(&wanted));
                 let error = ReaderError::Missing { log: self.log, key };
-                // If the download is refused, the client cannot know whether the chunk exists.
+                // After a refused download, the client cannot know whether the chunk exists.
                 if !is_not_found {
                     return Err(error);
                 }
@@ -148,8 +148,8 @@ impl SnapshotSource {
         Ok(())
     }
 
-    /// Downloads at most `MAX_CHUNK_URLS` chunks concurrently. Returns the chunks that the object
-    /// store refused.
+    /// Downloads at most `MAX_CHUNK_URLS` chunks concurrently. Returns the chunks refused by the
+    /// object store.
     async fn download_chunks<W: Copy>(
         &self,
         wanted: &[W],
@@ -165,7 +165,7 @@ impl SnapshotSource {
         };
         let mut refused = Vec::new();
         let handle_download = |joined: Result<(usize, Downloaded), JoinError>| {
-            // Joining a task fails only if the task panicked, which is a bug in this program.
+            // Joining fails only if the task panicked, which is a bug.
             let (index, downloaded) =
                 joined.map_err(|error| ClientError::Setup { why: error.to_string() })?;
             let Some(wanted) = wanted.get(index) else { return Ok(()) };
@@ -195,8 +195,8 @@ impl SnapshotSource {
         Ok(refused)
     }
 
-    /// Loads the mutations of a large entry from the disk cache or, if they are not cached, from
-    /// the object store.
+    /// Loads a large entry's mutations from the disk cache or, on a cache miss, from the object
+    /// store.
     pub(super) async fn load_external_body(
         &self,
         position: Position,
@@ -219,8 +219,8 @@ impl SnapshotSource {
         Ok(mutations)
     }
 
-    /// Reads an object from the disk cache and decodes it. If decoding fails, removes the object
-    /// from the cache.
+    /// Reads and decodes an object from the disk cache. Removes the object from the cache if
+    /// decoding fails.
     fn read_cached<T, E>(
         &self,
         name: &CacheName,
@@ -249,7 +249,8 @@ type Downloaded = Result<Vec<u8>, ClientError>;
 /// A chunk that the object store did not return.
 struct RefusedChunk<W> {
     wanted: W,
-    /// Whether the object store reported that the chunk does not exist, instead of refusing access.
+    /// Whether the object store reported that the chunk does not exist, rather than refusing
+    /// access.
     is_not_found: bool,
 }
 
@@ -257,8 +258,8 @@ fn too_large(max_bytes: usize) -> String {
     format!("it is larger than the limit of {max_bytes} bytes")
 }
 
-/// Runs at most `limit` tasks concurrently, and passes each result to `handle` as soon as the
-/// result is available. If `handle` returns an error, the remaining tasks are cancelled.
+/// Runs at most `limit` tasks concurrently and passes each result to `handle` as soon as it is
+/// available. If `handle` returns an error, cancels the remaining tasks.
 async fn run_concurrently<I, T: Send + 'static, F, E>(
     limit: usize,
     items: impl IntoIterator<Item = I>,

@@ -1,5 +1,5 @@
-//! Loads a spreadsheet at its newest position. The state consists of the newest snapshot's root and
-//! the entries after it.
+//! Loads a spreadsheet's newest state, consisting of the newest snapshot root and the log entries
+//! after it.
 
 use cellar_api::{wire::EntriesReply, wire::EntryView, wire::LoadReply, wire::ProblemKind};
 use cellar_base::limits::{MAX_READ_BEGINNINGS, MAX_REPLAY_BYTES};
@@ -18,30 +18,30 @@ use super::ReaderError;
 use super::objects::SnapshotSource;
 use crate::ClientError;
 
-/// State of a spreadsheet at one position. Cells can be read from this state.
+/// A spreadsheet's state at one position, from which cells can be read.
 #[derive(Debug)]
 pub(crate) struct ReadableState {
     pub(crate) position: Position,
     pub(crate) incarnation: u32,
-    /// Metadata of the workbook. Includes everything except cells.
+    /// Workbook metadata: everything except cells.
     pub(crate) metadata: WorkbookMetadata,
     pub(crate) root: Option<Root>,
-    /// The combined effect of the entries after the root.
+    /// The cumulative effect of the log entries after the root.
     pub(crate) tail: FoldedLevel,
-    /// The snapshot objects that are in memory.
+    /// The snapshot objects in memory.
     pub(crate) objects: Objects,
 }
 
-/// The combined effect of the entries after the root. More entries can be applied to it.
+/// The cumulative effect of the log entries after the root, to which more entries can be applied.
 #[derive(Debug)]
 pub(crate) struct EntryTail {
     pub(crate) fold: Fold,
     last_position: Option<Position>,
-    /// Position that the next entry must have.
+    /// Required position of the next entry.
     next_position: Option<Position>,
 }
 
-/// The root of a spreadsheet and the entries after it.
+/// A spreadsheet's snapshot root and the log entries after it.
 #[derive(Debug)]
 pub(crate) struct LoadedSpreadsheet {
     incarnation: u32,
@@ -49,12 +49,12 @@ pub(crate) struct LoadedSpreadsheet {
     root: Option<Root>,
     objects: Objects,
     tail: EntryTail,
-    /// The entries at and after the position of the root. Empty unless the caller requested them.
+    /// The log entries at and after the root's position. Empty unless requested by the caller.
     entries: Vec<EntryView>,
 }
 
 impl ReadableState {
-    /// Loads the newest state. Its position is at or after `min_position`.
+    /// Loads the newest state, at or after `min_position`.
     pub(super) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
@@ -67,8 +67,7 @@ impl ReadableState {
 
 impl LoadedSpreadsheet {
     /// Loads the newest state, at or after `min_position`. Starts again if the snapshot is replaced
-    /// or the tables are restored during the load. Makes at most `MAX_READ_BEGINNINGS` attempts in
-    /// total.
+    /// or the tables are restored during the load, up to `MAX_READ_BEGINNINGS` attempts in total.
     pub(crate) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
@@ -82,7 +81,7 @@ impl LoadedSpreadsheet {
             };
             let object = error.object();
             let can_retry = object.is_some() || matches!(error, ReaderError::Changing { .. });
-            // If the same object is missing twice, it was not replaced by a newer snapshot.
+            // If the same object is missing twice, the cause is not a newer snapshot.
             let is_same_object = object.is_some() && object == previous_object;
             if !can_retry || is_same_object {
                 return Err(error);
@@ -104,7 +103,7 @@ impl LoadedSpreadsheet {
         let mut page = EntriesReply { head, incarnation, entries, next };
         loop {
             loaded.apply_entries(source, page.entries, keep_entries).await?;
-            // Stop at the head that the first response contains. A fast writer could otherwise
+            // Stop at the head position of the first response; otherwise a fast writer could
             // prolong the load forever.
             let has_reached_head = loaded.tail.last_position >= Some(head);
             let Some(after) = page.next else { break };
@@ -119,8 +118,8 @@ impl LoadedSpreadsheet {
         Ok(loaded)
     }
 
-    /// Rebuilds a spreadsheet from the disk caches. Returns `None` if the root is no longer cached.
-    /// The bodies of large entries may still be downloaded.
+    /// Rebuilds a spreadsheet's state from the disk caches. Returns `None` if the snapshot root is
+    /// no longer cached. May still download the bodies of large entries.
     pub(crate) async fn from_cache(
         source: &SnapshotSource,
         root_key: Option<String>,
@@ -186,7 +185,7 @@ impl LoadedSpreadsheet {
     }
 
     /// Returns the state from which cells are read, the tail to which more entries can be applied,
-    /// and the kept entries.
+    /// and the retained entries.
     pub(crate) fn into_parts(
         self,
         source: &SnapshotSource,
@@ -206,8 +205,8 @@ impl EntryTail {
         self.last_position.ok_or_else(|| invalid_reply(source, "the reply has no entries"))
     }
 
-    /// Applies the next entry. If the entry is out of order or its body cannot be loaded, the state
-    /// is unchanged.
+    /// Applies the next log entry. If it is out of order or its body cannot be loaded, the state is
+    /// unchanged.
     pub(crate) async fn apply_entry(
         &mut self,
         source: &SnapshotSource,
@@ -244,7 +243,7 @@ impl EntryTail {
     }
 }
 
-/// Loads one page of entries after position `after`. Returns [`ReaderError::Changing`] if the
+/// Loads one page of log entries after position `after`. Returns [`ReaderError::Changing`] if the
 /// tables were restored or the entries were trimmed since the load began.
 async fn load_next_page(
     source: &SnapshotSource,
@@ -260,7 +259,7 @@ async fn load_next_page(
     }
 }
 
-/// Loads the root that a response refers to. Returns `None` if the spreadsheet has no snapshot.
+/// Loads the snapshot root of a response. Returns `None` if the spreadsheet has no snapshot.
 async fn load_root(
     source: &SnapshotSource,
     reply: &LoadReply,
@@ -273,8 +272,8 @@ async fn load_root(
     Ok(Some(source.load_root(object, url).await?))
 }
 
-/// Parses the key of a root. In a fork, the key may contain the id of another spreadsheet, which is
-/// the origin of the family of forks.
+/// Parses a snapshot root's key. In a fork, the key may contain the id of the spreadsheet from
+/// which all forks of the family originate.
 fn parse_key(source: &SnapshotSource, key: &str) -> Result<ObjectKey, ReaderError> {
     parse_root_key(key)
         .map_err(|_| invalid_reply(source, format!("`{key}` is not the key of a snapshot root")))

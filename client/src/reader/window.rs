@@ -1,4 +1,4 @@
-//! Reads the cells of a rectangle in horizontal bands, so that only the tiles of one band are in memory.
+//! Reads a rectangle's cells in horizontal bands, so that only one band's tiles are in memory.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,14 +21,14 @@ use super::ReaderError;
 use super::objects::SnapshotSource;
 use super::opened::ReadableState;
 
-/// Number of cells in the first band. Blank cells are counted.
+/// Number of cells in the first band, including blank cells.
 const FIRST_BAND_CELLS: u32 = 32 * 1024;
-/// If a band has fewer non-blank cells than this, the next band has twice as many rows.
+/// Number of non-blank cells below which the next band has twice as many rows.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
-/// If a band has at least this many non-blank cells, the next band has half as many rows.
+/// Number of non-blank cells from which the next band has half as many rows.
 const DENSE_BAND_CELLS: usize = 64 * 1024;
 
-/// Returns the part of a rectangle that is within the used range of a sheet.
+/// Clips a rectangle to the used range of a sheet.
 fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> (Range<u32>, Range<u32>) {
     let Rectangle { first, last } = rectangle;
     let rows = first.row..last.row.saturating_add(1).min(extent.rows);
@@ -36,12 +36,12 @@ fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> (Range<u32>, Range<u3
     (rows, columns)
 }
 
-/// What to do if a band requires tiles that are not in memory.
+/// How to proceed if a band requires tiles that are not in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MissingTilesAction {
     /// Load the missing tiles.
     Load,
-    /// Drop all tiles in memory, then check again, because the band may require some of the dropped
+    /// Drop all tiles in memory and check again, because the band may require some of the dropped
     /// tiles.
     DropLoaded,
     /// Split the band into fewer rows.
@@ -64,7 +64,7 @@ impl MissingTilesAction {
 }
 
 impl ReadableState {
-    /// Returns the non-blank cells of a rectangle in row-major order. Their texts are complete.
+    /// Returns a rectangle's non-blank cells in row-major order, with complete texts.
     pub(super) async fn nonblank_cells(
         &mut self,
         source: &SnapshotSource,
@@ -99,8 +99,8 @@ impl ReadableState {
         Ok(found)
     }
 
-    /// Merges the levels of the snapshot within a window. Loads the tiles that this requires.
-    /// Returns `None` if the window has several rows and requires more tiles than may be in memory.
+    /// Merges the snapshot levels within a window and loads the required tiles. Returns `None` if
+    /// the window has several rows and requires more tiles than may be in memory.
     async fn merge_window(
         &mut self,
         source: &SnapshotSource,
@@ -125,7 +125,7 @@ impl ReadableState {
         }
     }
 
-    /// Returns the displayed cells of a merged window, with their formats and complete texts.
+    /// Returns the displayed cells of a merged window, with formats and complete texts.
     async fn displayed_cells(
         &self,
         source: &SnapshotSource,
@@ -148,8 +148,8 @@ impl ReadableState {
         Ok(displayed.collect())
     }
 
-    /// Loads the long texts of cells from chunks or from the entries after the snapshot. Omits
-    /// texts that are missing or damaged.
+    /// Loads the cells' long texts from chunks or from the log entries after the snapshot. Omits
+    /// missing or corrupt texts.
     async fn load_long_texts(
         &self,
         source: &SnapshotSource,

@@ -1,4 +1,4 @@
-//! Appends the operations of an existing fork to a new fork, and reads their outcomes.
+//! Appends an existing fork's operations to a new fork and reads their outcomes.
 
 use cellar_api::{wire::AppendRequest, wire::ForkReply, wire::MutationView, wire::SentMutation};
 use cellar_base::limits::{
@@ -16,24 +16,23 @@ const REQUEST_FRAME_BYTES: usize = 4 * 1024;
 /// Upper bound on the length of a mutation without its operation, in bytes.
 const MUTATION_FRAME_BYTES: usize = 128;
 
-/// A piece to append. It is one operation of a mutation in the fork, or a part of such an
-/// operation.
+/// A piece to append: one operation of a mutation in the fork, or a part of such an operation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct OperationPiece {
-    /// Index of the mutation among the mutations of the fork.
+    /// Index of the mutation among the fork's mutations.
     pub(super) mutation_index: usize,
     pub(super) operation: Operation,
-    /// Length of the mutation as JSON.
+    /// JSON length of the mutation.
     bytes: usize,
 }
 
-/// The outcome of an operation.
+/// Outcome of an operation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SettledPiece {
-    /// Index of the mutation among the mutations of the fork.
+    /// Index of the mutation among the fork's mutations.
     pub(super) mutation_index: usize,
     pub(super) sent: Operation,
-    /// The committed operations, if they differ from the operation that was sent.
+    /// The committed operations, if they differ from the requested one.
     pub(super) committed: Option<Vec<Operation>>,
 }
 
@@ -48,8 +47,7 @@ impl SettledPiece {
 pub(super) fn split_into_pieces(own: &[OwnMutation]) -> Result<Vec<OperationPiece>, ReplayError> {
     let mut pieces = Vec::new();
     for (mutation_index, mutation) in own.iter().enumerate() {
-        // The pieces to process, as a stack. If an operation is split, its second half is pushed
-        // first.
+        // Stack of pieces to process. When an operation is split, its second half is pushed first.
         let mut remaining: Vec<Operation> = mutation.operations.iter().rev().cloned().collect();
         while let Some(mut operation) = remaining.pop() {
             let json_bytes = serde_json::to_vec(&operation).map_or(usize::MAX, |json| json.len());
@@ -69,8 +67,8 @@ pub(super) fn split_into_pieces(own: &[OwnMutation]) -> Result<Vec<OperationPiec
     Ok(pieces)
 }
 
-/// Splits off half of the cells of a `SetCells` that has several cells. The two halves together
-/// have the same effect as the original.
+/// Splits off half the cells of a `SetCells` with several cells. Together, the two halves have the
+/// same effect as the original.
 fn split_off_half(operation: &mut Operation) -> Option<Operation> {
     let Operation::SetCells(SetCells { sheet, cells }) = operation else { return None };
     let half = cells.len() / 2;
@@ -81,7 +79,7 @@ fn split_off_half(operation: &mut Operation) -> Option<Operation> {
     Some(Operation::SetCells(SetCells { sheet: *sheet, cells }))
 }
 
-/// Appends all pieces in order. The server recognizes pieces of an earlier run as duplicates.
+/// Appends all pieces in order. The server deduplicates pieces from an earlier run.
 pub(super) async fn append_all(
     client: &Client,
     new_fork: &ForkReply,
@@ -112,7 +110,7 @@ pub(super) async fn append_all(
     Ok(())
 }
 
-/// Returns how many of the leading pieces fit in one request. Returns at least one.
+/// Returns the number of leading pieces that fit in one request, at least one.
 fn batch_length(pieces: &[OperationPiece]) -> usize {
     let mut bytes = REQUEST_FRAME_BYTES;
     let fits = |piece: &&OperationPiece| {
@@ -122,8 +120,8 @@ fn batch_length(pieces: &[OperationPiece]) -> usize {
     pieces.iter().take(MAX_MUTATIONS_PER_REQUEST).take_while(fits).count().max(1)
 }
 
-/// Reads the outcomes of all pieces from the entries of the new fork. Includes pieces that earlier
-/// runs appended.
+/// Reads the outcomes of all pieces, including those appended by earlier runs, from the new fork's
+/// log entries.
 pub(super) async fn read_outcomes(
     client: &Client,
     new_fork: &ForkReply,
@@ -136,8 +134,8 @@ pub(super) async fn read_outcomes(
             return Ok(false);
         }
         for mutation in load_mutations(client, entry).await? {
-            // Mutation ids start at 1. Later entries of other clients may use the same ids. The
-            // entries are visited newest first, so the outcome of the earliest entry is kept.
+            // Mutation ids start at 1. Later entries by other clients may use the same ids. Entries
+            // are visited newest first, so the earliest entry's outcome is retained.
             let index = mutation.id.checked_sub(1).and_then(|index| usize::try_from(index).ok());
             if let Some(outcome) = index.and_then(|index| outcomes.get_mut(index)) {
                 *outcome = Some(mutation);
@@ -210,7 +208,7 @@ mod tests {
             split_into_pieces(&[own(vec![Operation::SetCells(two)])]).unwrap().len()
         };
         assert_eq!((two(MAX_REPLAYED_BYTES), two(MAX_REPLAYED_BYTES + 1)), (1, 2));
-        // A single cell cannot be split. It is sent if it fits in a request.
+        // A single cell cannot be split, but is sent if it fits in a request.
         let one = split_into_pieces(&[own(vec![set(0..1, &"x".repeat(MAX_REPLAYED_BYTES))])]);
         assert_eq!(one.unwrap().len(), 1);
     }

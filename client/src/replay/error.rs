@@ -1,11 +1,11 @@
-//! Errors of a replay.
+//! Replay errors.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
 use crate::ClientError;
 
-/// Error of a replay. The fork and its source are unchanged.
+/// Replay error. The fork and its source are unchanged.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ReplayError {
     /// A request failed.
@@ -35,9 +35,9 @@ pub enum ReplayError {
     Onto {
         /// Requested position.
         onto: Position,
-        /// Position of the fork.
+        /// Position at which the fork was created.
         from: Position,
-        /// Newest position of the source.
+        /// The source's newest position.
         newest: Position,
     },
     /// The edits exceed the memory limit.
@@ -59,7 +59,7 @@ pub enum ReplayError {
         )
     )]
     OperationTooLarge {
-        /// Position of the entry in the fork.
+        /// Position of the log entry in the fork.
         position: Position,
         /// Size in bytes.
         bytes: usize,
@@ -74,7 +74,7 @@ pub enum ReplayError {
         )
     )]
     NotUnderstood {
-        /// What is unexpected.
+        /// Description of the unexpected response.
         why: &'static str,
     },
 }

@@ -1,11 +1,11 @@
-//! Replays the edits of a fork onto a later position of its source.
+//! Replays a fork's edits onto a later position of its source.
 //!
-//! A replay creates a new fork at the later position and appends the operations of the existing
-//! fork to it. The base of these operations is the position of the existing fork. The server
-//! transforms them past the later entries of the source, as if one client had made them.
+//! A replay creates a new fork at the later position and appends the existing fork's operations to
+//! it. Their base is the position at which the existing fork was created; the server transforms
+//! them past the later entries of the source, as if a single client had made them.
 //!
-//! The new fork's nonce, the client id and the mutation ids are derived from the existing fork and
-//! the target position. A repeated or interrupted replay therefore appends each operation exactly
+//! The new fork's nonce (idempotency key), client id and mutation ids are derived from the existing
+//! fork and the target position, so a repeated or interrupted replay appends each operation exactly
 //! once.
 
 mod append;
@@ -30,29 +30,29 @@ pub struct ForkReplay {
     client: Client,
     /// The fork.
     pub fork: LogId,
-    /// Source of the fork.
+    /// The fork's source.
     pub source: LogId,
     /// Position of the source at which the fork was created.
     pub from: Position,
-    /// Position of the source onto which the edits are replayed. It is at or after `from`.
+    /// Position of the source onto which the edits are replayed; at or after `from`.
     pub onto: Position,
     /// Newest position of the fork when the replay was planned.
     pub head: Position,
     own: Vec<OwnMutation>,
 }
 
-/// The result of a replay.
+/// Result of a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplayedFork {
     /// The new fork.
     pub id: LogId,
     /// Newest position of the new fork.
     pub head: Position,
-    /// Outcome of each mutation of the existing fork, in order.
+    /// Outcome of each of the existing fork's mutations, in order.
     pub mutations: Vec<ReplayedEdit>,
 }
 
-/// A mutation of the fork that had an effect.
+/// A mutation of the fork that took effect.
 #[derive(Debug, Clone)]
 struct OwnMutation {
     position: Position,
@@ -62,8 +62,8 @@ struct OwnMutation {
 }
 
 impl ForkReplay {
-    /// Reads the fork and plans a replay onto position `onto`, or onto the newest position of the
-    /// source if `onto` is `None`. Changes nothing.
+    /// Reads the fork and plans a replay onto position `onto`, which defaults to the newest
+    /// position of the source. Changes nothing.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ impl ForkReplay {
         self.own.len()
     }
 
-    /// Computes the outcome of each mutation with the same transform as the server. Changes
+    /// Predicts the outcome of each mutation with the same transform as the server. Changes
     /// nothing.
     ///
     /// # Errors
@@ -104,8 +104,7 @@ impl ForkReplay {
         Ok(report::combine_outcomes(&self.own, &settled, &deleted_sheets))
     }
 
-    /// Creates the new fork and replays the edits onto it. If an earlier call was interrupted,
-    /// resumes it.
+    /// Creates the new fork and replays the edits onto it, or resumes an interrupted replay.
     ///
     /// # Errors
     ///
@@ -124,8 +123,8 @@ impl ForkReplay {
         Ok(ReplayedFork { id: new_fork.id, head, mutations })
     }
 
-    /// Returns the nonce of the new fork, which is also the client id of the appended mutations.
-    /// The same replay always has the same nonce.
+    /// Returns the nonce (idempotency key) of the new fork, which is also the client id of the
+    /// appended mutations. Deterministic for each fork and target position.
     fn nonce(&self) -> String {
         let key = format!("{}\n{}\n{}", self.fork, self.head, self.onto);
         let hash: String = blake3::hash(key.as_bytes()).to_hex().chars().take(32).collect();
@@ -133,7 +132,7 @@ impl ForkReplay {
     }
 
     /// Returns the sheets that exist at the old position but not at the new one. The server accepts
-    /// edits of these sheets, but the edits have no effect.
+    /// edits of these sheets, but they have no effect.
     async fn deleted_sheets(&self, spreadsheet: LogId) -> Result<Vec<SheetId>, ReplayError> {
         let before = self.client.sheets(self.source, Some(self.from), None).await?.sheets;
         let after = self.client.sheets(spreadsheet, Some(self.onto), None).await?.sheets;

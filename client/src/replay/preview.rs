@@ -1,4 +1,4 @@
-//! Predicts the outcomes of a replay with the same transform as the server.
+//! Predicts a replay's outcomes with the same transform as the server.
 
 use cellar_api::{wire::EntryView, wire::MutationView};
 use cellar_base::identity::ClientKey;
@@ -13,13 +13,12 @@ use super::append::{OperationPiece, SettledPiece};
 use super::read::visit_backwards;
 use super::{ForkReplay, ReplayError};
 
-/// Client key of all entries of the source.
+/// Client key of all log entries of the source.
 const OTHERS: ClientKey = ClientKey([0; 8]);
 /// Client key of the replayed mutations.
 const OWN: ClientKey = ClientKey([1; 8]);
 
-/// Predicts the outcome of each piece when it is transformed past the source's entries after the
-/// fork.
+/// Predicts each piece's outcome when it is transformed past the source's entries after the fork.
 pub(super) async fn predict_outcomes(
     replay: &ForkReplay,
     pieces: &[OperationPiece],
@@ -28,7 +27,7 @@ pub(super) async fn predict_outcomes(
     for entry in read_moving_entries(replay).await? {
         viewpoint.add_entry(&entry);
     }
-    // `None` if the map is too long. The server then rejects all further operations.
+    // `None` if the map is too long; the server then rejects all further operations.
     let mut map = viewpoint.map_from(replay.from).ok().filter(|map| !map.is_too_long());
     let mut settled = Vec::with_capacity(pieces.len());
     for OperationPiece { mutation_index, operation, .. } in pieces {
@@ -53,9 +52,8 @@ fn too_far_behind() -> Rejection {
     Rejection::new(RejectionReason::TooFarBehind, detail)
 }
 
-/// Reads the entries of the source between the fork and the target position, oldest first. Returns
-/// only the mutations that move cells. The bodies of large entries are not read, because large
-/// entries only set cells.
+/// Reads the source's log entries between the fork and the target position, oldest first. Returns
+/// only mutations that move cells. Skips the bodies of large entries, which only set cells.
 async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
     let mut entries = Vec::new();
     let mut bytes = 0_usize;

@@ -1,4 +1,4 @@
-//! Reads the mutations of entries, newest first.
+//! Reads the mutations of log entries, newest first.
 
 use cellar_api::{wire::EntryView, wire::MutationView};
 use cellar_base::identity::LogId;
@@ -26,13 +26,13 @@ pub(super) async fn visit_backwards(
         }
         match page.next {
             Some(next) if next < until => until = next,
-            // A faulty `next` would cause an endless loop, so stop.
+            // Stop: a bad `next` from the server would cause an endless loop.
             _ => return Ok(()),
         }
     }
 }
 
-/// Returns the mutations of an entry. Downloads the body of a large entry.
+/// Returns an entry's mutations. Downloads a large entry's body.
 pub(super) async fn load_mutations(
     client: &Client,
     entry: EntryView,
@@ -43,8 +43,8 @@ pub(super) async fn load_mutations(
     }
 }
 
-/// Reads the mutations of a fork that had an effect, oldest first. `from` is the position in the
-/// source at which the fork was created.
+/// Reads a fork's mutations that took effect, oldest first. `from` is the source position at which
+/// the fork was created.
 pub(super) async fn read_own_mutations(
     client: &Client,
     fork: LogId,

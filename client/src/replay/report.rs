@@ -1,4 +1,4 @@
-//! The outcome of each mutation of a replayed fork.
+//! Outcome of each mutation of a replayed fork.
 
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection, SheetId};
@@ -14,9 +14,9 @@ use crate::sheet_deletion::needed_sheet;
 pub enum ReplayOutcome {
     /// The mutation has the same effect as in the existing fork.
     Unchanged,
-    /// The mutation was adapted, because its target has moved or was partly deleted.
+    /// The mutation was adapted because its target was moved or partly deleted.
     Transformed,
-    /// The mutation has no effect, because its target was deleted.
+    /// The mutation has no effect because its target was deleted.
     Dropped,
     /// The mutation was rejected at the new position.
     Rejected,
@@ -25,12 +25,12 @@ pub enum ReplayOutcome {
 /// A mutation of the fork and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReplayedEdit {
-    /// Position of the entry in the existing fork.
+    /// Position of the log entry in the existing fork.
     pub position: Position,
-    /// Author in the existing fork. The author in the new fork is the user who runs the replay.
+    /// Author in the existing fork. In the new fork, the author is the user who runs the replay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Creation time, Unix seconds.
+    /// Creation time, in seconds since the Unix epoch.
     pub created: u64,
     /// Outcome in the new fork.
     pub outcome: ReplayOutcome,
@@ -44,8 +44,8 @@ pub struct ReplayedEdit {
     pub rejection: Option<Rejection>,
 }
 
-/// Combines the outcomes of the pieces of each mutation. Edits of `deleted_sheets` count as
-/// dropped, because the server accepts them but they have no effect.
+/// Combines the outcomes of each mutation's pieces. Edits of `deleted_sheets` count as dropped,
+/// because the server accepts them but they have no effect.
 pub(super) fn combine_outcomes(
     own: &[OwnMutation],
     settled: &[SettledPiece],

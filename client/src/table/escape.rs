@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-/// Escapes characters that could control a terminal or mislead a reader. These are control
-/// characters (including ANSI escape sequences), line breaks, invisible characters and characters
-/// that change the text direction.
+/// Escapes characters that could control a terminal or mislead a reader: control characters
+/// (including ANSI escape sequences), line breaks, invisible characters and characters that change
+/// the text direction.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

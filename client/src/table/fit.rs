@@ -1,13 +1,13 @@
-//! Computes column widths that fit the width of a terminal.
+//! Computes column widths that fit the terminal width.
 
 use super::COLUMN_SEPARATOR_WIDTH;
 
-/// Minimum width in characters of a column that is shrunk to fit the terminal.
+/// Minimum width of a shrunk column, in characters.
 const MIN_COLUMN_WIDTH: usize = 6;
 
 /// Returns the widths of as many leading columns as fit in `available` characters. Shrinks the
-/// widest columns first. Omits columns that do not fit even at minimum width, but never omits the
-/// first column.
+/// widest columns first. Omits columns that do not fit even at minimum width, except the first
+/// column.
 pub(super) fn fit_columns(natural_widths: &[usize], available: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::new();
     let mut minimum_total = 0_usize;
@@ -23,8 +23,8 @@ pub(super) fn fit_columns(natural_widths: &[usize], available: usize) -> Vec<usi
     widths.into_iter().map(|width| width.min(max_width)).collect()
 }
 
-/// Returns the largest maximum width with which all columns fit in `cell_space` characters, but at
-/// least 1. Uses binary search.
+/// Returns the largest maximum width, at least 1, at which all columns fit in `cell_space`
+/// characters. Uses binary search.
 fn largest_fitting_width(widths: &[usize], cell_space: usize) -> usize {
     let total_width = |max: usize| widths.iter().map(|&width| width.min(max)).sum::<usize>();
     let mut fits = 1;

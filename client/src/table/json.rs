@@ -7,13 +7,13 @@ use serde_json::ser::{CompactFormatter, Formatter};
 
 use super::escape::is_unsafe_character;
 
-/// Formats a value as JSON on one line. Characters that control a terminal, change the text direction or are
-/// invisible are written as `\u…` escapes.
+/// Formats a value as single-line JSON. Characters that control a terminal, change the text
+/// direction or are invisible are written as `\u…` escapes.
 #[must_use]
 pub fn to_json(value: &impl Serialize) -> String {
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, UnsafeTextEscaper);
-    // Encoding plain data does not fail, and JSON is always UTF-8.
+    // Encoding plain data cannot fail, and JSON is always UTF-8.
     match value.serialize(&mut serializer) {
         Ok(()) => String::from_utf8(bytes).unwrap_or_default(),
         Err(_) => String::new(),

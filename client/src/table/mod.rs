@@ -17,11 +17,11 @@ use cellar_sheet::a1::{CellName, column_name};
 use cellar_sheet::cell::Value;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-/// Width of a column's border with the spaces on both sides.
+/// Width of a column border, including the spaces on both sides.
 const COLUMN_SEPARATOR_WIDTH: usize = 3;
 
-/// Maximum width of a column in a table that has no width limit. Without it, one long text would
-/// widen all lines.
+/// Maximum width of a column in a table without a width limit; otherwise, one long text would widen
+/// every line.
 pub const MAX_CELL_CHARACTERS: usize = 200;
 
 /// The rectangle of cells that a table shows.
@@ -40,13 +40,13 @@ pub struct Window {
 pub struct RenderedTable {
     /// The lines of the table, without a trailing newline.
     pub text: String,
-    /// Number of columns shown. The other columns of the window do not fit.
+    /// Number of columns shown. The window's other columns do not fit.
     pub columns: u32,
 }
 
-/// Renders the cells of a window as a table with at most `max_width` characters per line. If
-/// `max_width` is `None`, only cells longer than [`MAX_CELL_CHARACTERS`] are truncated. Ignores
-/// cells outside the window.
+/// Renders a window of cells as a table with at most `max_width` characters per line. If
+/// `max_width` is `None`, truncates only cells longer than [`MAX_CELL_CHARACTERS`]. Ignores cells
+/// outside the window.
 #[must_use]
 pub fn render(cells: &[CellAt], window: Window, max_width: Option<usize>) -> RenderedTable {
     let grid = Grid::new(cells, window);
@@ -70,13 +70,13 @@ pub fn render(cells: &[CellAt], window: Window, max_width: Option<usize>) -> Ren
     RenderedTable { text, columns: u32::try_from(widths.len()).unwrap_or(u32::MAX) }
 }
 
-/// The escaped text and alignment of a cell.
+/// A cell's escaped text and alignment.
 struct CellText {
     text: String,
     alignment: CellAlignment,
 }
 
-/// The cells of a window, by row and column offset within the window.
+/// Cells by row and column offset within the window.
 struct Grid {
     window: Window,
     cells: BTreeMap<(u32, u32), CellText>,
@@ -97,7 +97,7 @@ impl Grid {
         column_name(self.window.first.column.saturating_add(column_offset))
     }
 
-    /// Returns the width of each column at which no cell is truncated.
+    /// Returns the width of each column without truncation.
     fn natural_widths(&self) -> Vec<usize> {
         let mut widths: Vec<usize> =
             (0..self.window.columns).map(|column| self.column_letters(column).len()).collect();
@@ -110,7 +110,7 @@ impl Grid {
         widths
     }
 
-    /// Returns the row with the letters of the first `column_count` columns.
+    /// Returns the header row with the letters of the first `column_count` columns.
     fn header_row(&self, column_count: usize) -> Vec<comfy_table::Cell> {
         let letters = (0..self.window.columns).take(column_count).map(|column_offset| {
             comfy_table::Cell::new(self.column_letters(column_offset))
@@ -119,7 +119,7 @@ impl Grid {
         std::iter::once(comfy_table::Cell::new("")).chain(letters).collect()
     }
 
-    /// Returns a row with its number and its cells, truncated to `widths`.
+    /// Returns a row with its number and cells, truncated to `widths`.
     fn cell_row(&self, row_offset: u32, widths: &[usize]) -> Vec<comfy_table::Cell> {
         let number = u64::from(self.window.first.row) + u64::from(row_offset) + 1;
         let number = comfy_table::Cell::new(number).set_alignment(CellAlignment::Right);

@@ -1,16 +1,16 @@
 //! Names of the functions' environment variables.
 //!
-//! `stacks` writes the variables into the template, and `runtime` reads them. `local` copies them
+//! `stacks` writes the variables to the template, and `runtime` reads them. `local` passes them
 //! unchanged from the template to the runtime.
 
-/// Selects the handler that the `bootstrap` binary runs: [`FUNCTION_API`], [`FUNCTION_RELAY`],
+/// Handler that the `bootstrap` binary runs: [`FUNCTION_API`], [`FUNCTION_RELAY`],
 /// [`FUNCTION_INDEXER`], [`FUNCTION_WEBHOOK`] or [`FUNCTION_SNAPSHOT`].
 pub const FUNCTION: &str = "CELLAR_FUNCTION";
 /// Value of [`FUNCTION`] for the HTTP API.
 pub const FUNCTION_API: &str = "api";
-/// Value of [`FUNCTION`] for the relay, which starts the jobs that new entries require.
+/// Value of [`FUNCTION`] for the relay, which starts the jobs required by new entries.
 pub const FUNCTION_RELAY: &str = "relay";
-/// Value of [`FUNCTION`] for the indexer, which writes the feed from the event streams.
+/// Value of [`FUNCTION`] for the indexer, which adds stream events to the feed.
 pub const FUNCTION_INDEXER: &str = "indexer";
 /// Value of [`FUNCTION`] for the webhook, which delivers the feed to a URL.
 pub const FUNCTION_WEBHOOK: &str = "webhook";
@@ -27,33 +27,34 @@ pub const EVENT_STREAM_TABLE: &str = "CELLAR_EVENT_STREAM_TABLE";
 /// Name of the Feed table.
 pub const FEED_TABLE: &str = "CELLAR_FEED_TABLE";
 /// Policy for creating Snapshot entries and log segments, as JSON
-/// ([`LogPolicy`](cellar_log::upkeep::LogPolicy)). If absent, neither is created.
+/// ([`LogPolicy`](cellar_log::upkeep::LogPolicy)). If unset, neither is created.
 pub const UPKEEP: &str = "CELLAR_LOG_POLICY";
-/// Name of the bucket that contains external bodies, snapshots and offloaded segments.
+/// Name of the bucket for external bodies, snapshots and offloaded segments.
 pub const BUCKET: &str = "CELLAR_BUCKET";
-/// Incarnation of the tables, or 0 if absent. It is a lower bound on the incarnation of every log.
-/// See [`Entry::at_least`](cellar_log::entry::Entry::at_least).
+/// Incarnation of the tables, a lower bound on the incarnation of every log. Defaults to 0. See
+/// [`Entry::at_least`](cellar_log::entry::Entry::at_least).
 pub const INCARNATION: &str = "CELLAR_INCARNATION";
-/// URL of the queue that contains snapshot jobs.
+/// URL of the snapshot job queue.
 pub const SNAPSHOT_QUEUE: &str = "CELLAR_SNAPSHOT_QUEUE";
-/// Name of the stack, which `GET /v1/health` returns.
+/// Stack name, returned by `GET /v1/health`.
 pub const STACK: &str = "CELLAR_STACK";
-/// Time in milliseconds after which the API responds to a request with status 503. It is less than
+/// Request timeout in milliseconds, after which the API responds with status 503. Must be less than
 /// the timeout of the Lambda function.
 pub const REQUEST_TIMEOUT_MS: &str = "CELLAR_REQUEST_TIMEOUT_MS";
-/// Required issuer (claim `iss`) of tokens that are signed with one of the stack's own keys.
+/// Required issuer (claim `iss`) of tokens signed with one of the stack's own keys.
 pub const TOKEN_ISSUER: &str = "CELLAR_TOKEN_ISSUER";
 /// Required audience (claim `aud`) of tokens.
 pub const TOKEN_AUDIENCE: &str = "CELLAR_TOKEN_AUDIENCE";
-/// Public keys that verify tokens, as JSON: `[{"id":"…","public_key":"base64url of 32 bytes"}]`.
+/// Public keys for token verification, as JSON: `[{"id":"…","public_key":"base64url of 32
+/// bytes"}]`.
 pub const TOKEN_KEYS: &str = "CELLAR_TOKEN_KEYS";
-/// OIDC issuers that are accepted in addition to the stack's own keys, as a JSON list of
-/// [`OidcIssuer`](cellar_catalog::oidc::OidcIssuer). If absent, no OIDC issuer is accepted.
+/// OIDC issuers accepted in addition to the stack's own keys, as a JSON list of
+/// [`OidcIssuer`](cellar_catalog::oidc::OidcIssuer). If unset, no OIDC issuer is accepted.
 pub const TOKEN_OIDC: &str = "CELLAR_TOKEN_OIDC";
-/// Earliest accepted issue time of tokens, in Unix seconds. If absent, the issue time is not
-/// checked.
+/// Earliest accepted issue time of tokens, in seconds since the Unix epoch. If unset, the issue
+/// time is not checked.
 pub const TOKEN_NOT_BEFORE_S: &str = "CELLAR_TOKEN_NOT_BEFORE_S";
 /// URL to which the webhook delivers the feed.
 pub const WEBHOOK_URL: &str = "CELLAR_WEBHOOK_URL";
-/// `true` if deliveries include event payloads. If absent, payloads are not included.
+/// `true` if deliveries include event payloads. Defaults to false.
 pub const WEBHOOK_EVENTS: &str = "CELLAR_WEBHOOK_PAYLOADS";

@@ -1,4 +1,4 @@
-//! Wire types of the HTTP API, and logic that servers and clients share.
+//! HTTP API wire types, and logic shared by servers and clients.
 
 #![deny(missing_docs)]
 

@@ -1,5 +1,5 @@
-//! Intervals at which a client polls for changes. The interval is short after activity, grows while
-//! nothing changes, and follows a backoff while the server does not respond.
+//! Poll intervals of a client that waits for changes. The interval is short after activity, grows
+//! while nothing changes, and follows a backoff while the server is unavailable.
 //!
 //! A poll costs half a read unit. At the maximum interval, a client makes 60 polls per hour, which
 //! cost 30 read units.
@@ -7,7 +7,7 @@
 use cellar_base::backoff::Backoff;
 use cellar_base::limits::{POLL_MAX_MS, POLL_MIN_MS};
 
-/// The result of the last poll, or an edit that was made since then.
+/// Result of the last poll, or an edit made since then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PollEvent {
     /// The poll found changes, or the client made an edit.
@@ -18,23 +18,22 @@ pub enum PollEvent {
     Failed,
 }
 
-/// Computes the intervals between polls.
+/// State machine that computes the intervals between polls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Polling {
-    /// Last interval in milliseconds: `POLL_MIN_MS` after activity, and 0 initially.
+    /// Last interval in milliseconds: `POLL_MIN_MS` after activity, 0 initially.
     quiet_ms: u64,
     /// Number of consecutive failures.
     failures: u32,
 }
 
-/// Backoff while the server does not respond. Jitter is used because other clients retry at the
-/// same time.
+/// Backoff while the server is unavailable. Jitter prevents all clients from retrying at the same
+/// time.
 const FAILURE_BACKOFF: Backoff = Backoff { base_ms: 2 * POLL_MIN_MS, max_ms: POLL_MAX_MS };
 
 impl Polling {
-    /// Handles an event. Returns the new state and the number of milliseconds to wait before the
-    /// next poll. `random` must be a new random number, which is used for the jitter after a
-    /// failure.
+    /// Handles an event. Returns the new state and the delay before the next poll, in milliseconds.
+    /// `random` must be a fresh random number; it provides the jitter after a failure.
     #[must_use]
     pub fn step(self, event: PollEvent, random: u64) -> (Self, u64) {
         match event {
@@ -62,7 +61,7 @@ impl Polling {
 mod tests {
     use super::*;
 
-    /// Returns the delays after each of the events.
+    /// Returns the delay after each event.
     fn delays(events: impl IntoIterator<Item = PollEvent>, random: u64) -> Vec<u64> {
         let mut polling = Polling::default();
         let step = |event| {

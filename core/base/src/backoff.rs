@@ -1,16 +1,16 @@
-//! Exponential backoff with full jitter. The caller passes in the random number.
+//! Exponential backoff with full jitter. The caller supplies the random number.
 
 use crate::limits::{BACKOFF_BASE_MS, BACKOFF_MAX_MS};
 
-/// Maximum number of doublings, which limits the shift.
+/// Maximum number of doublings, which prevents a shift overflow.
 const DOUBLINGS_MAX: u32 = 16;
 
 /// The bounds of a backoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
-    /// Maximum delay before the first retry, in milliseconds.
+    /// Maximum backoff before the first retry, in milliseconds.
     pub base_ms: u64,
-    /// Maximum delay before any retry, in milliseconds.
+    /// Maximum backoff before any retry, in milliseconds.
     pub max_ms: u64,
 }
 
@@ -18,15 +18,16 @@ pub struct Backoff {
 const DEFAULT: Backoff = Backoff { base_ms: BACKOFF_BASE_MS, max_ms: BACKOFF_MAX_MS };
 
 impl Backoff {
-    /// Returns a random delay in milliseconds before attempt `attempt`; the first retry is attempt
-    /// 1. The delay is uniform between 0 and `base_ms · 2^(attempt−1)`, but at most `max_ms`.
+    /// Returns a random backoff in milliseconds before retry number `attempt`, starting at 1. The
+    /// backoff is uniformly distributed between 0 and `base_ms · 2^(attempt−1)`, limited to
+    /// `max_ms`.
     #[must_use]
     pub fn full_jitter_ms(self, attempt: u32, random: u64) -> u64 {
         random % self.longest_ms(attempt).saturating_add(1)
     }
 
-    /// Returns the maximum delay in milliseconds before attempt `attempt`; the first retry is
-    /// attempt 1. For callers without competitors, which need no jitter.
+    /// Returns the maximum backoff in milliseconds before retry number `attempt`, starting at 1.
+    /// Intended for callers that do not compete with others and therefore need no jitter.
     #[must_use]
     pub fn longest_ms(self, attempt: u32) -> u64 {
         let doublings = attempt.saturating_sub(1).min(DOUBLINGS_MAX);
@@ -34,13 +35,13 @@ impl Backoff {
     }
 }
 
-/// Like [`Backoff::full_jitter_ms`], with delays between `BACKOFF_BASE_MS` and `BACKOFF_MAX_MS`.
+/// Like [`Backoff::full_jitter_ms`], but with the bounds `BACKOFF_BASE_MS` and `BACKOFF_MAX_MS`.
 #[must_use]
 pub fn full_jitter_ms(attempt: u32, random: u64) -> u64 {
     DEFAULT.full_jitter_ms(attempt, random)
 }
 
-/// Like [`Backoff::longest_ms`], with delays between `BACKOFF_BASE_MS` and `BACKOFF_MAX_MS`.
+/// Like [`Backoff::longest_ms`], but with the bounds `BACKOFF_BASE_MS` and `BACKOFF_MAX_MS`.
 #[must_use]
 pub fn longest_ms(attempt: u32) -> u64 {
     DEFAULT.longest_ms(attempt)

@@ -8,7 +8,7 @@ pub fn encode(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Decodes Base64 with padding. Returns `None` if the text is not valid Base64.
+/// Decodes padded Base64. Returns `None` if the text is malformed.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }

@@ -1,15 +1,15 @@
-//! Lists whose length is checked while they are decoded.
+//! Lists whose length is limited during decoding.
 //!
-//! One stored byte may become a hundred bytes in memory, so the length is checked before memory is
-//! allocated. The declared length is not trusted: no memory is reserved for it.
+//! One stored byte may decode to a hundred bytes in memory, so the length is checked before memory
+//! is allocated. The declared length is untrusted: no memory is reserved based on it.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
-/// Decodes a list of at most `MAX` elements. Use with `#[serde(deserialize_with)]`. The encoding is
-/// that of `Vec`.
+/// Decodes a list of at most `MAX` elements, encoded like a `Vec`. For use with
+/// `#[serde(deserialize_with)]`.
 pub fn at_most<'de, D, T, const MAX: usize>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -28,7 +28,7 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX>
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
-        // A declared length may cause an error, but must never reserve memory.
+        // The declared length may cause an error, but must never cause an allocation.
         if let Some(declared) = items.size_hint()
             && declared > MAX
         {
@@ -47,7 +47,7 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX>
     }
 }
 
-/// Decodes an optional list of at most `MAX` elements. Use with `#[serde(deserialize_with)]`.
+/// Decodes an optional list of at most `MAX` elements. For use with `#[serde(deserialize_with)]`.
 pub fn at_most_optional<'de, D, T, const MAX: usize>(
     deserializer: D,
 ) -> Result<Option<Vec<T>>, D::Error>
@@ -116,12 +116,12 @@ mod tests {
         };
         assert_eq!(decoded(&[3, 0, 0, 0]), (Some(3), 3));
         assert_eq!(decoded(&[4, 0, 0, 0, 0]), (None, 0));
-        // The declared length exceeds the input. Decoding stops at the end of the input or one
-        // element after the limit.
+        // The declared length exceeds the input. Decoding stops at the end of the input, or one
+        // element past the limit.
         let declared = [0xff, 0xff, 0xff, 0xff, 0x0f];
         assert_eq!(decoded(&[declared.as_slice(), &[0; 2]].concat()), (None, 3));
         assert_eq!(decoded(&[declared.as_slice(), &[0; 100]].concat()), (None, 4));
-        // JSON declares no length, so elements are counted while they are decoded.
+        // JSON declares no length, so elements are counted during decoding.
         for (text, count, all) in [("[0,0,0]", 3, true), ("[0,0,0,0,0]", 4, false)] {
             DECODED.set(0);
             assert_eq!(serde_json::from_str::<List>(text).is_ok(), all);

@@ -6,11 +6,11 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Parses hexadecimal digits in upper or lower case, exactly two per byte. Returns `None` if the
-/// text is anything else.
+/// Parses hexadecimal digits in upper or lower case, two per byte. Returns `None` if the text is
+/// malformed.
 pub fn parse_hexadecimal<const BYTES: usize>(text: &str) -> Option<[u8; BYTES]> {
     let digits = text.as_bytes();
-    // `from_str_radix` accepts a sign, which is not a hexadecimal digit.
+    // `from_str_radix` would accept a sign.
     if digits.len() != 2 * BYTES || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Spreadsheet ids, and the hashes that identify subjects and clients.
+//! Spreadsheet ids, and hashes that identify subjects and clients.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,16 +14,16 @@ use crate::limits::{MAX_CLIENT_ID_BYTES, MAX_NONCE_BYTES};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SpreadsheetId))]
 pub struct LogId(Uuid);
 
-/// Pattern that marks the id of a fork: the version digit of a custom UUID (8), followed by `f0c`.
+/// Pattern in the id of every fork: the version digit of a custom UUID (8), followed by `f0c`.
 const FORK_MARK: [u8; 2] = [0x8f, 0x0c];
 
-/// A nonce or client id that is empty or too long.
+/// Error for a nonce or client id that is empty or too long.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the {what} has {length} bytes; it must have 1 to {max}")]
 pub struct BadLength {
     /// Name of the value.
     pub what: &'static str,
-    /// Largest allowed length in bytes.
+    /// Maximum length in bytes.
     pub max: usize,
     /// Actual length in bytes.
     pub length: usize,
@@ -31,8 +31,8 @@ pub struct BadLength {
 
 impl LogId {
     /// Derives the id of the spreadsheet that `subject` creates with `nonce`. The id is a hash of
-    /// both, so that a repeated create yields the same id and no subject can choose the id of
-    /// another subject's spreadsheet.
+    /// both, so creation is idempotent, and no subject can choose the id of another subject's
+    /// spreadsheet.
     ///
     /// # Errors
     /// Returns [`BadLength`] unless the nonce has 1 to `MAX_NONCE_BYTES` bytes.
@@ -46,8 +46,8 @@ impl LogId {
         Ok(Self(uuid::Builder::from_custom_bytes(bytes).into_uuid()))
     }
 
-    /// Derives the id of the fork of `source` that `subject` creates with `nonce`, like
-    /// [`LogId::derive`]. [`LogId::may_be_fork`] recognizes the id.
+    /// Like [`LogId::derive`], but derives the id of the fork of `source` that `subject` creates
+    /// with `nonce`. [`LogId::may_be_fork`] recognizes such ids.
     ///
     /// # Errors
     /// Returns [`BadLength`] unless the nonce has 1 to `MAX_NONCE_BYTES` bytes.
@@ -66,9 +66,8 @@ impl LogId {
         Ok(Self(uuid::Builder::from_custom_bytes(marked).into_uuid()))
     }
 
-    /// Returns whether the third group of the id's digits is `8f0c`, as in the id of every fork.
-    /// The ids of other logs may have these digits by chance, so the caller must read the log to be
-    /// certain.
+    /// Returns whether the third group of the UUID is `8f0c`, as in every fork's id. Ids of other
+    /// logs may match by chance, so the caller must read the log to be certain.
     #[must_use]
     pub fn may_be_fork(&self) -> bool {
         let [_, _, _, _, _, _, high, low, ..] = *self.as_bytes();
@@ -100,7 +99,7 @@ impl FromStr for LogId {
     }
 }
 
-/// Identifies a person by a hash of the issuer and subject of the person's tokens.
+/// User id: a hash of the issuer and subject of the user's tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SubjectKey([u8; 32]);
 
@@ -108,7 +107,7 @@ impl SubjectKey {
     #[must_use]
     pub fn new(issuer: &str, subject: &str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 subject");
-        // Including the length makes the hash of ("ab", "c") differ from that of ("a", "bc").
+        // The length prefix ensures that the hashes of ("ab", "c") and ("a", "bc") differ.
         hasher.update(&u64::try_from(issuer.len()).unwrap_or(u64::MAX).to_le_bytes());
         hasher.update(issuer.as_bytes());
         hasher.update(subject.as_bytes());
@@ -121,9 +120,9 @@ impl SubjectKey {
     }
 }
 
-/// Identifies the client that wrote an entry, so that repeated mutations are recognized. Consists
-/// of 8 bytes of a hash of the subject and client id. The subject is part of the hash so that no
-/// subject can use another subject's client id.
+/// Key of the client that wrote an entry, used to deduplicate its mutations: 8 bytes of a hash of
+/// the subject and client id. The hash includes the subject so that no subject can impersonate
+/// another subject's client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ClientKey(pub [u8; 8]);
 
@@ -147,8 +146,8 @@ impl ClientKey {
     }
 }
 
-/// The ids of a Replicache client and of its client group. They are stored with the client's
-/// mutations, because the response to a pull contains both.
+/// Ids of a Replicache client and its client group. Stored with the client's mutations, because a
+/// pull response contains both ids.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientName {
     group: String,
@@ -156,10 +155,10 @@ pub struct ClientName {
 }
 
 impl ClientName {
-    /// Creates the name of the client `client` in the client group `group`.
+    /// Creates the name of `client` in the client group `group`.
     ///
     /// # Errors
-    /// Returns [`BadLength`] unless each of the two ids has 1 to `MAX_CLIENT_ID_BYTES` bytes.
+    /// Returns [`BadLength`] unless each id has 1 to `MAX_CLIENT_ID_BYTES` bytes.
     pub fn new(group: &str, client: &str) -> Result<Self, BadLength> {
         check_length("client group id", group, MAX_CLIENT_ID_BYTES)?;
         check_length("client id", client, MAX_CLIENT_ID_BYTES)?;
@@ -176,13 +175,13 @@ impl ClientName {
         &self.client
     }
 
-    /// Derives the client key from the subject, client group and client id. The key always differs
-    /// from that of a client without a group.
+    /// Derives the client key from the subject, client group and client id. The key never equals
+    /// that of a client without a group.
     #[must_use]
     pub fn key(&self, subject: &SubjectKey) -> ClientKey {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client of a group");
         hasher.update(&subject.0);
-        // Including the length makes the hash of ("ab", "c") differ from that of ("a", "bc").
+        // The length prefix ensures that the hashes of ("ab", "c") and ("a", "bc") differ.
         hasher.update(&u64::try_from(self.group.len()).unwrap_or(u64::MAX).to_le_bytes());
         hasher.update(self.group.as_bytes());
         hasher.update(self.client.as_bytes());
@@ -196,7 +195,7 @@ impl ClientName {
     }
 }
 
-/// Name of the invalid value, shown in the message.
+/// Name of the invalid value, for the error message.
 fn check_length(what: &'static str, text: &str, max: usize) -> Result<(), BadLength> {
     if text.is_empty() || text.len() > max {
         return Err(BadLength { what, max, length: text.len() });

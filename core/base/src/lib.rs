@@ -1,8 +1,8 @@
-//! Base types that all crates of Cellar share: ids, positions, limits and table records.
+//! Base types shared by all Cellar crates: ids, positions, limits and table records.
 //!
 //! The crates under `core/` implement Cellar's rules without async code, clocks, randomness or I/O;
-//! the caller passes in times and random numbers. Each protocol decision is a function `(state,
-//! event) -> (state, action)` that the engine, the model checker and the simulator all call.
+//! callers supply times and random numbers. Each protocol is a state machine `(state, event) ->
+//! (state, action)` shared by the engine, the model checker and the simulator.
 
 pub mod backoff;
 pub mod base64_text;

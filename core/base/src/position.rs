@@ -1,4 +1,4 @@
-//! Positions of entries in a log, which are also the versions of a spreadsheet.
+//! Log positions, which are also the versions of a spreadsheet.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,9 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits::MAX_SEGMENTS;
 
-/// Position of an entry in a log: the number of its segment, and its number within the segment.
+/// Position of an entry in a log: its segment number and its number within the segment.
 ///
-/// Positions are ordered by segment, then by number. The text form is `segment.num`. In JSON, a
+/// Positions are ordered by segment, then by number. The text form is `segment.num`; in JSON, a
 /// position is a single number, see [`Position::pack`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
@@ -18,7 +18,7 @@ pub struct Position {
     num: u32,
 }
 
-/// A segment number that is too large to pack into an exact JSON number.
+/// Error for a segment number too large to be packed into an exact JSON number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("log segment {segment} is out of range; it must be below {MAX_SEGMENTS}")]
 pub struct SegmentOutOfRange {
@@ -26,7 +26,7 @@ pub struct SegmentOutOfRange {
     pub segment: u64,
 }
 
-/// Text that is not a position.
+/// Error for a malformed position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a position; expected SEGMENT.NUMBER, such as 0.42")]
 pub struct NotAPosition {
@@ -35,15 +35,15 @@ pub struct NotAPosition {
 }
 
 impl Position {
-    /// The first entry of every log.
+    /// Position of the first entry of every log.
     pub const FIRST: Self = Self { segment: 0, num: 0 };
-    /// The largest possible position in any log.
+    /// Maximum position in any log.
     pub const LAST: Self = Self { segment: MAX_SEGMENTS - 1, num: u32::MAX };
 
-    /// Creates a position in a segment below `MAX_SEGMENTS`.
+    /// Creates a position.
     ///
     /// # Errors
-    /// Returns [`SegmentOutOfRange`] for a larger segment.
+    /// Returns [`SegmentOutOfRange`] unless `segment` is below `MAX_SEGMENTS`.
     pub fn new(segment: u32, num: u32) -> Result<Self, SegmentOutOfRange> {
         if segment < MAX_SEGMENTS {
             Ok(Self { segment, num })
@@ -52,7 +52,7 @@ impl Position {
         }
     }
 
-    /// Returns the number of the segment.
+    /// Returns the segment number.
     #[must_use]
     pub fn segment(self) -> u32 {
         self.segment
@@ -70,7 +70,7 @@ impl Position {
         (u64::from(self.segment) << 32) | u64::from(self.num)
     }
 
-    /// Unpacks a position that was packed with [`Position::pack`].
+    /// Unpacks a position packed with [`Position::pack`].
     ///
     /// # Errors
     /// Returns [`SegmentOutOfRange`] if the segment number is too large.
@@ -81,15 +81,15 @@ impl Position {
         Self::new(u32::try_from(segment).map_err(out_of_range)?, num)
     }
 
-    /// Returns the first position in the segment of this position.
+    /// Returns the first position in this position's segment.
     #[must_use]
     pub fn segment_start(self) -> Self {
         Self { num: 0, ..self }
     }
 
-    /// Returns a position that is twice as far before `later` as this one, limited to the start of
-    /// this position's segment. A reader that repeatedly steps back this way reads each entry only
-    /// a few times.
+    /// Returns a position twice as far before `later` as this one, limited to the start of this
+    /// position's segment. Doubling the distance ensures that a backward reader reads each entry
+    /// only a few times.
     #[must_use]
     pub fn step_back_from(self, later: Self) -> Self {
         if self.segment != later.segment {

@@ -1,5 +1,5 @@
-//! Table items as typed attributes, independent of the database API. Each kind of record has a file
-//! in the `records/` folder of its crate, with functions `key`, `encode` and `decode`.
+//! Table items as typed attributes, independent of the database API. Each record type has a file in
+//! its crate's `records/` directory, with functions `key`, `encode` and `decode`.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub enum Attribute {
     Map(Item),
 }
 
-/// A table item: its attributes by name.
+/// A table item: attributes by name.
 pub type Item = BTreeMap<String, Attribute>;
 
 /// Reason why a table item cannot be decoded.
@@ -31,7 +31,7 @@ pub enum RecordError {
         /// Expected type.
         expected: &'static str,
     },
-    /// A later version of Cellar wrote the entry, with an unknown entry type.
+    /// The entry has an unknown type, written by a later version of Cellar.
     #[error("entry type `{letter}` is not supported by this version of Cellar; upgrade it")]
     UnknownType {
         /// Letter that encodes the entry type.
@@ -45,13 +45,13 @@ pub enum RecordError {
     },
 }
 
-/// Returns the size of an item in bytes as DynamoDB bills it: attribute names and values.
+/// Returns the billed size of an item in bytes: attribute names and values.
 #[must_use]
 pub fn item_bytes(item: &Item) -> usize {
     item.iter().map(|(name, value)| name.len() + value_bytes(value)).sum()
 }
 
-/// Returns the size of an attribute value in bytes as DynamoDB bills it.
+/// Returns the billed size of an attribute value in bytes.
 fn value_bytes(value: &Attribute) -> usize {
     match value {
         Attribute::Text(text) => text.len(),
@@ -68,9 +68,9 @@ fn value_bytes(value: &Attribute) -> usize {
     }
 }
 
-/// Reads the typed attributes of an item.
+/// Reads typed attributes of an item.
 pub struct Reader<'a> {
-    /// Kind of the record, shown in error messages.
+    /// Record type, shown in error messages.
     pub record: &'static str,
     pub item: &'a Item,
 }

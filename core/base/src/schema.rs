@@ -1,44 +1,44 @@
-//! Attribute names of the tables, and key prefixes of the bucket's objects. Attribute names are
-//! single letters because every byte of them is billed.
+//! Attribute names of the tables and key prefixes of the bucket. Attribute names are single letters
+//! because DynamoDB bills their bytes.
 
-/// Partition key of the tables Entry, Segment and PendingSnapshots: the log's UUID. In the Entry
+/// Partition key of the Entry, Segment and PendingSnapshots tables: the log's UUID. In the Entry
 /// table, the segment number follows the UUID.
 pub const PARTITION_KEY: &str = "S";
-/// Sort key of the tables Entry, Segment and PendingSnapshots: the number of the entry or segment,
-/// or a packed position.
+/// Sort key of the Entry, Segment and PendingSnapshots tables: an entry number, a segment number or
+/// a packed position.
 pub const SORT_KEY: &str = "N";
-/// Creation time in Unix seconds.
+/// Creation time in seconds since the Unix epoch.
 pub const CREATED: &str = "C";
 
-/// Entry table: the type as one letter, `S` for a snapshot, `X` for an End Segment, `E` for edits
-/// or `I` for an import.
+/// Entry table: entry type as one letter: `S` for a snapshot, `X` for an End Segment (last entry of
+/// a segment), `E` for edits, `I` for an import.
 pub const TYPE: &str = "T";
-/// Entry table: version of the body's encoding; omitted for version 1.
+/// Entry table: encoding version of the body; omitted for version 1.
 pub const VERSION: &str = "V";
 /// Entry: body, postcard.
 pub const BODY: &str = "B";
-/// Entry table: key of an object in S3, which is the external body or the root of a snapshot.
+/// Entry table: S3 object key of the external body or the snapshot root.
 pub const EXTERNAL: &str = "E";
 /// Entry table: client key (8 bytes).
 pub const CLIENT: &str = "K";
 /// Entry table: name of the client and its client group, encoded with postcard; omitted for a
 /// client without a group.
 pub const CLIENT_NAME: &str = "G";
-/// Entry table: id of the first mutation in the body. The ids are consecutive.
+/// Entry table: id of the body's first mutation. Mutation ids in a body are consecutive.
 pub const MUTATION: &str = "M";
 /// Entry: author.
 pub const AUTHOR: &str = "U";
 /// Entry table: header, encoded with postcard (`cellar_log::entry::Header`).
 pub const HEADER: &str = "h";
-/// Entry table: header of an older entry, which has no summary of the state.
+/// Entry table: legacy header without a state summary.
 pub const OLD_HEADER: &str = "H";
-/// Entry table: time at which the segment was trimmed, in Unix seconds. Set on the first entry of a
-/// trimmed segment.
+/// Entry table: trim time of the segment, in seconds since the Unix epoch. Set on the first entry
+/// of a trimmed segment.
 pub const TRIMMED: &str = "P";
 
-/// Segment table: number of the last entry that has a finished snapshot.
+/// Segment table: number of the last entry with a finished snapshot.
 pub const LAST_SNAPSHOT: &str = "L";
-/// Segment table: key of the object that contains the offloaded entries.
+/// Segment table: object key of the offloaded entries.
 pub const OFFLOADED: &str = "A";
 
 /// Segment table: source of a fork, in the record of segment 0. In a fork list: id of the fork.
@@ -46,15 +46,15 @@ pub const LINEAGE: &str = "F";
 /// Fork list: packed position of the fork.
 pub const FORKED_AT: &str = "P";
 
-/// PendingSnapshots table: time of the last write, in Unix seconds.
+/// PendingSnapshots table: time of the last write, in seconds since the Unix epoch.
 pub const MODIFIED: &str = "M";
-/// PendingSnapshots table: 1 while a worker has claimed the snapshot job, otherwise 0.
+/// PendingSnapshots table: 1 if a worker has claimed the snapshot job, otherwise 0.
 pub const ACTIVE: &str = "A";
-/// PendingSnapshots table: version number, which each write increments. A write is conditional on
-/// the version that was read.
+/// PendingSnapshots table: version number, incremented by each write. Writes are conditional on the
+/// version that was read.
 pub const INCREMENT: &str = "I";
-/// PendingSnapshots table: id of the rebuild, if the snapshot job replaces an existing snapshot.
-/// [`EXTERNAL`] is then the key of the existing root.
+/// PendingSnapshots table: id of the rebuild, if the snapshot job replaces an existing snapshot. In
+/// this case, [`EXTERNAL`] contains the key of the existing root.
 pub const REBUILD: &str = "R";
 /// PendingSnapshots table: progress of the snapshot job, as bytes.
 pub const PROGRESS: &str = "P";
@@ -63,13 +63,13 @@ pub const PROGRESS: &str = "P";
 pub const UPLOADS_PREFIX: &str = "uploads/";
 /// Key prefix of snapshot objects.
 pub const SHEETS_PREFIX: &str = "sheets/";
-/// Pattern that matches the keys of all chunks and no other keys. A `*` matches any text.
+/// Pattern that matches exactly the keys of all chunks. A `*` matches any text.
 pub const CHUNKS_PATTERN: &str = "sheets/*/chunks/*";
 /// Key prefix of offloaded log segments.
 pub const OFFLOADED_PREFIX: &str = "offloaded/";
-/// Key prefix of the webhook's objects, which a restore of the tables keeps.
+/// Key prefix of the webhook's objects, which are preserved when the tables are restored.
 pub const WEBHOOK_PREFIX: &str = "webhook/";
-/// Key of the object that contains the webhook's secrets.
+/// Key of the webhook secrets object.
 pub const WEBHOOK_SECRETS_KEY: &str = "webhook/secrets.json";
 /// Name of the tag that marks an upload as pending until an entry references it.
 pub const STATE_TAG: &str = "state";
@@ -77,28 +77,28 @@ pub const STATE_TAG: &str = "state";
 /// value.
 pub const STATE_PENDING: &str = "pending";
 
-/// EventStream table: partition key, which is the name of the event stream.
+/// EventStream table: partition key, the name of the event stream.
 pub const STREAM: &str = "p";
-/// EventStream table: sort key, which is [`TIP_INDEX`](crate::limits::TIP_INDEX) for the tip, and
-/// the index of the first event for an event batch. In an unfold: index of the first event that the
-/// unfold does not include.
+/// EventStream table: sort key. [`TIP_INDEX`](crate::limits::TIP_INDEX) for the tip (newest item);
+/// for an event batch, the index of its first event. In an unfold (cached state): index of the
+/// first event that the unfold does not include.
 pub const STREAM_INDEX: &str = "i";
-/// EventStream table, tip: total bytes of the stream's event batches.
+/// EventStream table, tip: total size of the stream's event batches, in bytes.
 pub const BATCH_BYTES: &str = "b";
 /// EventStream table, tip: id of the last write (16 bytes).
 pub const ETAG: &str = "etag";
-/// EventStream table: index after the last event of this item.
+/// EventStream table: index after the item's last event.
 pub const NEXT_INDEX: &str = "n";
-/// EventStream table, tip: number of events that the last write appended.
+/// EventStream table, tip: number of events appended by the last write.
 pub const APPENDED: &str = "a";
-/// EventStream table: kinds of the events, in the order of [`EVENTS`]. In an unfold: kind of the
-/// unfold.
+/// EventStream table: kinds of the events, in the order of [`EVENTS`]. In an unfold (cached state):
+/// kind of the unfold.
 pub const KINDS: &str = "c";
 /// EventStream table: events, as a list of maps.
 pub const EVENTS: &str = "e";
-/// EventStream table, tip: unfolds, as a list of maps.
+/// EventStream table, tip: unfolds (cached states), as a list of maps.
 pub const UNFOLDS: &str = "u";
-/// Event or unfold: creation time in Unix milliseconds.
+/// Event or unfold: creation time in milliseconds since the Unix epoch.
 pub const TIME: &str = "t";
 /// Event or unfold: data; omitted if empty.
 pub const DATA: &str = "d";
@@ -115,25 +115,26 @@ pub const CAUSATION: &str = "y";
 /// Event: id of the append that wrote the event (16 bytes).
 pub const WRITER: &str = "w";
 
-/// Feed table: partition key, as text. It identifies a feed partition, the list of partitions, an
-/// event stream, or a person's spreadsheet list.
+/// Feed table: partition key, as text. Identifies a feed partition, the partition list, an event
+/// stream, or a user's spreadsheet list.
 pub const FEED_PARTITION_KEY: &str = "p";
-/// Feed table: sort key, as text. It identifies a place in a partition, a partition, or a
-/// spreadsheet.
+/// Feed table: sort key, as text. Identifies an item in a partition, a partition, or a spreadsheet.
 pub const FEED_SORT_KEY: &str = "i";
-/// Feed item: total bytes of the partition's items up to and including this item.
+/// Feed item: total size of the partition's items up to and including this item, in bytes.
 pub const PARTITION_BYTES: &str = "b";
-/// Feed partition and its end: generation of the feed (8 bytes).
-pub const FEED: &str = "f";
-/// Feed table: first partition of the generation to which the record belongs.
+/// Start and end of a feed partition: generation of the feed (8 bytes).
+/// Record of a feed partition, and its end marker: generation of the feed (8 bytes).
+/// Feed table: first partition of the record's generation.
 pub const FIRST_PARTITION: &str = "o";
 /// Spreadsheet list in the Feed table: name of the spreadsheet.
 pub const LISTED_NAME: &str = "l";
-/// Spreadsheet list in the Feed table: role of the person; omitted if access was revoked.
+/// Spreadsheet list in the Feed table: role of the user; omitted if access was revoked.
 pub const LISTED_ROLE: &str = "r";
 /// Spreadsheet list in the Feed table: status of the spreadsheet.
 pub const LISTED_STATUS: &str = "s";
-/// Spreadsheet list in the Feed table: time of archiving or deletion, in Unix seconds.
+/// Spreadsheet list in the Feed table: time of archiving or deletion, in seconds since the Unix
+/// epoch.
 pub const LISTED_AT: &str = "a";
-/// Spreadsheet list in the Feed table: creation time of the spreadsheet, in Unix seconds.
+/// Spreadsheet list in the Feed table: creation time of the spreadsheet, in seconds since the Unix
+/// epoch.
 pub const LISTED_CREATED: &str = "C";

@@ -1,5 +1,5 @@
-//! Compression and decompression of zstd frames. Contexts are reused, because creating a context
-//! takes longer than compressing a small object.
+//! Compression and decompression of zstd frames. Contexts are reused, because creating one takes
+//! longer than compressing a small object.
 
 use std::cell::RefCell;
 
@@ -15,12 +15,12 @@ use zstd::zstd_safe::{
 pub const COMPRESSION_LEVEL: i32 = 1;
 
 thread_local! {
-    // Working memory that calls reuse. The output does not depend on earlier calls.
+    // Reusable compression contexts. The output does not depend on earlier calls.
     static COMPRESSOR: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
     static DECOMPRESSOR: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
 }
 
-/// Failure of the compressor, for example because memory is insufficient.
+/// Compressor failure, for example due to insufficient memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompressorFault;
 
@@ -30,10 +30,10 @@ impl From<usize> for CompressorFault {
     }
 }
 
-/// Compresses at least one part into a single frame that declares its content size. A block ends
+/// Compresses at least one part into a single frame that declares its content size. Ends a block
 /// after each part.
 pub fn compress(parts: &[&[u8]]) -> Result<Vec<u8>, CompressorFault> {
-    /// Maximum overhead of a block in bytes.
+    /// Maximum overhead per block, in bytes.
     const BLOCK_BYTES: usize = 16;
     let content_bytes: usize = parts.iter().map(|part| part.len()).sum();
     let capacity =
@@ -49,7 +49,7 @@ pub fn compress(parts: &[&[u8]]) -> Result<Vec<u8>, CompressorFault> {
         }
         compress_part(context, &mut compressed, last, ZSTD_EndDirective::ZSTD_e_end)
     })?;
-    // The capacity was reserved for incompressible content; most of it is unused.
+    // The reserved capacity allows for incompressible content and is mostly unused.
     compressed.shrink_to_fit();
     Ok(compressed)
 }
@@ -73,16 +73,16 @@ fn compress_part(
     }
 }
 
-/// Returns the content size that a frame declares, or `None` if it declares none.
+/// Returns the content size declared by a frame, or `None` if it declares none.
 pub fn declared_bytes(frame: &[u8]) -> Option<usize> {
     let declared = get_frame_content_size(frame).ok().flatten()?;
     Some(usize::try_from(declared).unwrap_or(usize::MAX))
 }
 
 /// Decompresses a single frame that declares its content size. Returns `None` for any other input,
-/// or if the content has more than `max_bytes` bytes.
+/// or if the content exceeds `max_bytes`.
 pub fn decompress(frame: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
-    /// Magic number of a frame with content. Skippable frames have other magic numbers.
+    /// Magic number of a data frame. Skippable frames have other magic numbers.
     const FRAME_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let is_single_frame =
         frame.starts_with(&FRAME_MAGIC) && find_frame_compressed_size(frame) == Ok(frame.len());

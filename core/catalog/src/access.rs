@@ -1,4 +1,4 @@
-//! Access control: roles, the spreadsheets that a token covers, and access decisions.
+//! Access control: roles, token scopes and access decisions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::{
 };
 use cellar_base::identity::{LogId, SubjectKey};
 
-/// Role of a member or token. A higher role includes the permissions of the lower ones.
+/// Role of a member or token. Each role includes the permissions of the lower ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -34,7 +34,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// The text is not the name of a role.
+/// The text is not a role name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the roles are viewer, editor and owner")]
 pub struct UnknownRole;
@@ -48,41 +48,41 @@ impl FromStr for Role {
     }
 }
 
-/// The spreadsheets that a token covers.
+/// Scope of a token: the spreadsheets that it covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// All spreadsheets of the stack, for an operator token.
+    /// All spreadsheets of the stack (operator token).
     All,
-    /// These spreadsheets, whether or not they are shared with the caller.
+    /// The given spreadsheets, whether or not they are shared with the caller.
     Only(Vec<LogId>),
-    /// Spreadsheets shared with the token's subject.
+    /// All spreadsheets shared with the token's subject.
     Shared,
-    /// The spreadsheet that the share link belongs to.
+    /// The share link's spreadsheet.
     Link {
         /// Spreadsheet of the link.
         log: LogId,
-        /// Hash of the link's secret.
+        /// Hash of the link secret.
         hash: LinkHash,
     },
 }
 
-/// The caller: the subject of a verified token, or the holder of a share link.
+/// An authenticated caller: either the subject of a verified token or the holder of a share link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
-    /// Hash of the issuer and subject of the token.
+    /// Hash of the token's issuer and subject.
     pub subject: SubjectKey,
-    /// Subject of the token, truncated to `MAX_AUTHOR_BYTES`. It is recorded as the author in the
+    /// Subject of the token, truncated to `MAX_AUTHOR_BYTES`. Recorded as the author in the
     /// history.
     pub author: String,
     /// Issuer of the token.
     pub issuer: String,
-    /// Spreadsheets that the token covers.
+    /// Spreadsheets covered by the token.
     pub scope: Scope,
-    /// Maximum role that the token grants.
+    /// Maximum role granted by the token.
     pub role: Role,
 }
 
-/// Permission that a request needs.
+/// Permission required by a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Read a spreadsheet.
@@ -96,24 +96,25 @@ pub enum Need {
 pub enum Access {
     /// The request is allowed.
     Allowed,
-    /// Access is denied. The response must be the same as for a spreadsheet that does not exist.
+    /// Access is denied. The response must be indistinguishable from that for a nonexistent
+    /// spreadsheet.
     Hidden,
     /// The caller may read but not edit the spreadsheet.
     Forbidden(Role),
-    /// The spreadsheet is archived and cannot be edited.
+    /// The spreadsheet is archived and therefore read-only.
     Archived,
-    /// The spreadsheet is deleted, and the caller may undelete it.
+    /// The spreadsheet is deleted, but the caller may undelete it.
     Deleted {
-        /// Time until which the spreadsheet can be undeleted, in Unix seconds.
+        /// Undelete deadline in seconds since the Unix epoch.
         until_s: u64,
     },
 }
 
-/// Issuer that identifies callers with a share link.
+/// Issuer of callers with a share link.
 const LINK_ISSUER: &str = "cellar:link";
 
 impl Principal {
-    /// Creates the principal for the holder of a share link.
+    /// Creates the principal of a share link holder.
     #[must_use]
     pub fn of_link(link: &LinkToken) -> Self {
         let hash = link.secret.hash();
@@ -127,7 +128,7 @@ impl Principal {
         }
     }
 
-    /// Returns the person that the catalog records for this caller.
+    /// Returns the person to record in the catalog for this caller.
     #[must_use]
     pub fn person(&self) -> Person {
         Person { issuer: self.issuer.clone(), subject: self.author.clone() }
@@ -145,7 +146,7 @@ impl Principal {
         }
     }
 
-    /// Returns the person and the source of the person's role on a spreadsheet, or `None` if the
+    /// Returns the caller's person and the source of its role on a spreadsheet, or `None` if the
     /// token does not cover the spreadsheet.
     #[must_use]
     pub fn by(&self, log: LogId) -> Option<By> {
@@ -153,7 +154,7 @@ impl Principal {
     }
 
     /// Decides whether the caller has the permission `need` on the spreadsheet `log`. `listing` is
-    /// the catalog's record of the spreadsheet. Without it, only operator tokens have access.
+    /// the spreadsheet's catalog record; without one, only operator tokens have access.
     #[must_use]
     pub fn access(&self, log: LogId, listing: Option<&Listing>, need: Need, now_s: u64) -> Access {
         let Some(role) = self.by(log).and_then(|by| by.role(listing, now_s)) else {
@@ -170,8 +171,8 @@ impl Principal {
         }
     }
 
-    /// Returns whether the caller may create spreadsheets. A token for individual spreadsheets may
-    /// not, because it would not cover the new spreadsheet.
+    /// Whether the caller may create spreadsheets. `false` for a token limited to individual
+    /// spreadsheets, because it would not cover the new one.
     #[must_use]
     pub fn may_create(&self) -> bool {
         matches!(self.scope, Scope::All | Scope::Shared) && self.role >= Role::Editor

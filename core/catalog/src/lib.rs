@@ -1,4 +1,4 @@
-//! The rules of the catalog: event streams, sharing, the feed of all changes, and its webhook.
+//! Catalog rules: event streams, sharing, the feed of all changes and its webhook.
 
 pub mod access;
 pub mod feed;

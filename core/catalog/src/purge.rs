@@ -1,8 +1,8 @@
-//! Plans which deleted spreadsheets are purged, because they can no longer be undeleted.
+//! Selects the deleted spreadsheets to purge because they can no longer be undeleted.
 //!
-//! A fork does not copy the entries that it inherits, so a log is kept as long as it has forks.
-//! Identical snapshot objects of a family of forks are stored once, and are kept as long as a log
-//! of the family needs them.
+//! A fork does not copy inherited entries, so a log is retained as long as it has forks. Identical
+//! snapshot objects of a fork family are stored once and retained as long as any log of the family
+//! needs them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,32 +14,32 @@ use cellar_base::identity::LogId;
 pub struct Resident {
     /// Id of the log.
     pub log: LogId,
-    /// Source of the log, if the log is a fork.
+    /// Source log, if the log is a fork.
     pub source: Option<LogId>,
-    /// Number of forks between the family's original log and this log; 0 for the original log.
+    /// Depth in the fork tree: 0 for the family's original log.
     pub depth: u32,
-    /// Status in the catalog, or `None` if the log was never added to the catalog.
+    /// Catalog status, or `None` if the log was never added to the catalog.
     pub status: Option<Status>,
 }
 
 /// Plan for a deleted log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletedPlan {
-    /// Keep the log, because it can still be undeleted.
+    /// Retain the log, because it can still be undeleted.
     Restorable {
-        /// Time until which the log can be undeleted, in Unix seconds.
+        /// Undelete deadline in seconds since the Unix epoch.
         until_s: u64,
     },
-    /// Keep the log, because its forks inherit its entries.
+    /// Retain the log, because its forks inherit its entries.
     Forked {
-        /// Number of direct forks that are kept.
+        /// Number of retained direct forks.
         forks: usize,
     },
     /// Purge the log.
     Purge,
 }
 
-/// Decides for each deleted log whether it is kept or purged. The result lists forks before their
+/// Decides for each deleted log whether it is retained or purged. Returns forks before their
 /// sources and omits logs that are not deleted.
 #[must_use]
 pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPlan)> {
@@ -55,7 +55,7 @@ pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPl
                 _ if forks > 0 => Some(DeletedPlan::Forked { forks }),
                 _ => Some(DeletedPlan::Purge),
             },
-            // Either a purge was interrupted, or the log was created again at the same time.
+            // Either a purge was interrupted, or the log was recreated concurrently.
             Some(Status::Purged { .. }) if forks > 0 => Some(DeletedPlan::Forked { forks }),
             Some(Status::Purged { .. }) => Some(DeletedPlan::Purge),
             Some(Status::Active | Status::Archived { .. }) | None => None,
@@ -70,18 +70,18 @@ pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPl
     plans
 }
 
-/// A log whose snapshots must be kept.
+/// A log whose snapshots must be retained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needed {
     /// Id of the log.
     pub log: LogId,
-    /// Set if the log can no longer be undeleted. Its unfinished snapshots are then not needed.
+    /// Whether the log can no longer be undeleted, so that its unfinished snapshots are not needed.
     pub is_due: bool,
 }
 
-/// Returns the logs of a family whose snapshots must be kept. These are all logs except those that
-/// the catalog records as purged and that have no forks. A log that can no longer be undeleted is
-/// kept until the catalog records its purge, because clocks differ.
+/// Returns the logs of a family whose snapshots must be retained: all logs except those without
+/// forks that the catalog records as purged. An expired log is retained until the catalog records
+/// its purge, because clocks differ.
 #[must_use]
 pub fn needed(family: &[Resident], now_s: u64) -> Vec<Needed> {
     let plans = plan_deleted(family, now_s).into_iter();
@@ -159,7 +159,7 @@ mod tests {
         // One of two forks is purged.
         let other = resident(4, Some((1, 1)), Some(Status::Archived { at_s: 1 }));
         assert_eq!(planned(&[origin, middle, other]), [gone(2), kept(1)]);
-        // An interrupted purge is not continued while a fork needs the log.
+        // An interrupted purge does not continue while a fork needs the log.
         let begun = Resident { status: Some(Status::Purged { at_s: NOW_S }), ..origin };
         assert_eq!(planned(&[begun, other]), [kept(1)]);
     }

@@ -1,7 +1,7 @@
-//! Reads a log forward across pages and segments, without skipping entries.
+//! Reads a log forward across pages and segments without skipping entries.
 //!
 //! A stale read can show a gap, or an end of the log before a position that is known to exist. The
-//! state machine repeats such a read with strong consistency before it reports the gap or the end.
+//! state machine repeats such a read with strong consistency before reporting the gap or the end.
 
 use std::sync::Arc;
 
@@ -9,23 +9,24 @@ use crate::entry::{Content, Entry};
 use cellar_base::limits::MAX_READ_ATTEMPTS;
 use cellar_base::position::Position;
 
-/// A forward read in progress.
+/// A forward log read in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ForwardRead {
     next: Option<Position>,
     consistent: bool,
-    /// Position that is known to exist. If the log seems to end earlier, a strongly consistent read
-    /// confirms the end.
+    /// Position that is known to exist. An earlier end of the log must be confirmed by a strongly
+    /// consistent read.
     must_reach: Option<Position>,
-    /// Set after an End Segment was read. The next segment must then exist.
+    /// Set after reading an End Segment (the last entry of a closed segment): the next segment must
+    /// exist.
     segment_ended: bool,
-    /// Position of the newest entry that was read.
+    /// Position of the last entry read.
     last: Option<Position>,
-    /// Number of waits so far for the next segment to become visible.
+    /// Number of waits for the next segment to become visible.
     waits: u32,
 }
 
-/// Next action that the driver must perform.
+/// Next action for the driver to perform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadStep {
     /// Read one page.
@@ -35,17 +36,17 @@ pub enum ReadStep {
         /// Whether the read must be strongly consistent.
         consistent: bool,
     },
-    /// Wait, then read one page with strong consistency. The items written by one transaction may
+    /// Wait, then read one page with strong consistency. Items written by a single transaction may
     /// become visible at different times.
     ReadLater {
         /// First position to read.
         from: Position,
-        /// Number of waits so far, including this wait.
+        /// Number of waits, including this one.
         attempt: u32,
     },
-    /// The read has reached the end of the log.
+    /// The end of the log was reached.
     End,
-    /// An entry is missing, although a later entry exists.
+    /// An entry is missing although a later entry exists.
     Corrupt {
         /// Position of the missing entry.
         at: Position,
@@ -53,7 +54,7 @@ pub enum ReadStep {
 }
 
 impl ForwardRead {
-    /// Starts a read at `from` (inclusive). If the log seems to end before `must_reach`, the read
+    /// Starts a read at `from` (inclusive). If the log appears to end before `must_reach`, the read
     /// continues with strong consistency.
     #[must_use]
     pub fn begin(from: Position, must_reach: Option<Position>) -> Self {
@@ -73,7 +74,7 @@ impl ForwardRead {
         Self { consistent: true, ..self }
     }
 
-    /// Adds an entry of the page. If the entry is not the next one, ignores it and returns `false`.
+    /// Adds an entry of the page. Returns `false` and ignores the entry if it is not the next one.
     pub fn add_entry(&mut self, entry: &Arc<Entry>) -> bool {
         if Some(entry.position) != self.next {
             return false;
@@ -84,9 +85,8 @@ impl ForwardRead {
         true
     }
 
-    /// Returns the next action after a page was read. `contiguous` is set if no entry of the page
-    /// was skipped or out of order, `empty` if the page had no entries, and `more` if the segment
-    /// may have later entries.
+    /// Returns the next action after a page. `contiguous`: no entry of the page was skipped or out
+    /// of order. `empty`: the page had no entries. `more`: the segment may have later entries.
     #[must_use]
     pub fn after_page(&mut self, contiguous: bool, empty: bool, more: bool) -> ReadStep {
         let Some(next) = self.next else { return ReadStep::End };
@@ -105,13 +105,13 @@ impl ForwardRead {
         ReadStep::End
     }
 
-    /// Returns the position of the newest entry that was added.
+    /// Returns the position of the last added entry.
     #[must_use]
     pub fn last(&self) -> Option<Position> {
         self.last
     }
 
-    /// Returns the action that reads the next page of the log.
+    /// Returns the action that reads the next page.
     #[must_use]
     pub fn read(&self) -> ReadStep {
         match self.next {
@@ -120,8 +120,8 @@ impl ForwardRead {
         }
     }
 
-    /// Waits for the segment after an End Segment. Its first entry was written in the same
-    /// transaction as the End Segment.
+    /// Waits for the segment after an End Segment to become visible. Its first entry was written in
+    /// the same transaction as the End Segment.
     fn await_segment(&mut self, from: Position) -> ReadStep {
         if !self.consistent || self.waits >= MAX_READ_ATTEMPTS {
             return self.confirm(ReadStep::Corrupt { at: from });
@@ -130,7 +130,7 @@ impl ForwardRead {
         ReadStep::ReadLater { from, attempt: self.waits }
     }
 
-    /// Returns `step` if the reads are already strongly consistent. Otherwise repeats the last read
+    /// Returns `step` if reads are already strongly consistent. Otherwise, repeats the last read
     /// with strong consistency.
     fn confirm(&mut self, step: ReadStep) -> ReadStep {
         if self.consistent {

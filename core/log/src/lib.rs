@@ -1,4 +1,4 @@
-//! The rules of the log: entries, transforms, appends, segments and their retention.
+//! Log rules: entries, transforms, appends, segments and retention.
 
 pub mod append;
 pub mod entry;

@@ -1,9 +1,9 @@
 //! Forks: logs that inherit their first segments from another log.
 //!
-//! A fork of a log at position (s, n) inherits the segments 0 to s of its source. In the fork,
-//! segment s ends after entry n with an End Segment that is not stored; every reader creates it.
-//! The first entry of the fork itself has the position (s + 1, 0). Up to the fork, a position has
-//! the same meaning in both logs, and nothing is copied.
+//! A fork at position (s, n) inherits segments 0 to s of its source. Segment s ends after entry n
+//! with a virtual End Segment (the last entry of a closed segment), which readers synthesize
+//! because the fork does not store it. The fork's own first entry has position (s + 1, 0). Up to
+//! the fork, positions mean the same in both logs, and nothing is copied.
 
 use std::sync::Arc;
 
@@ -11,70 +11,67 @@ use crate::entry::{Content, Entry};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
-/// The immutable origin of a fork.
+/// Immutable origin of a fork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lineage {
-    /// Log from which the fork inherits the entries up to `position`. The log may itself have
-    /// inherited some of them.
+    /// Source log, from which the fork inherits the entries up to `position`. The source may itself
+    /// have inherited some of them.
     pub source: LogId,
-    /// Position of the last entry that the fork inherits. The source itself stores this entry,
-    /// instead of inheriting it.
+    /// Position of the last inherited entry. The source stores this entry itself.
     pub position: Position,
-    /// Whether the entry at `position` is an End Segment. If not, readers create an End Segment
-    /// after it.
+    /// Whether the entry at `position` is an End Segment. If not, readers synthesize one after it.
     pub ended: bool,
-    /// Original log of the family, from which all its forks descend. The snapshot objects of all
-    /// logs of the family are stored under the prefix of this log, so that equal objects are stored
-    /// once.
+    /// Root of the fork tree: the original log from which all logs of the family descend. All their
+    /// snapshot objects are stored under this log's key prefix, which deduplicates identical
+    /// objects.
     pub family: LogId,
-    /// Number of forks from the family's original log to this log, including this fork.
+    /// Depth in the fork tree: 1 for a fork of the family's original log.
     pub depth: u32,
-    /// Position of the newest snapshot at or before `position` that was finished when the fork was
-    /// created. `None` for the snapshot at the log's first entry.
+    /// Position of the latest snapshot at or before `position` that was finished at the time of the
+    /// fork. `None` for the snapshot at the log's first entry.
     pub snapshot: Option<Position>,
-    /// Time at which the fork was created, in Unix seconds.
+    /// Time at which the fork was created, in seconds since the Unix epoch.
     pub forked_s: u64,
 }
 
-/// The part of a source's page that a fork inherits.
+/// The part of a source page that a fork inherits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inherited {
-    /// Inherited entries, in which the log id is that of the fork.
+    /// Inherited entries, with the fork's log id.
     pub entries: Vec<Arc<Entry>>,
-    /// Set if the segment may contain further entries.
+    /// Whether the segment may contain more entries.
     pub more: bool,
 }
 
-/// The page of the source is stale, because it ends before the position of the fork.
+/// The source page is stale: it ends before the fork position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StalePage;
 
 impl Lineage {
-    /// Returns whether the fork inherits the entry at a position.
+    /// Whether the fork inherits the entry at a position.
     #[must_use]
     pub fn inherits(&self, at: Position) -> bool {
         at.segment() <= self.position.segment()
     }
 
-    /// Returns the position of the End Segment at which the inherited part ends.
+    /// Returns the position of the End Segment after the inherited entries.
     #[must_use]
     pub fn end(&self) -> Position {
         match self.ended {
             true => self.position,
-            // A fork is created only if the segment has a position left for the End Segment.
+            // A fork is created only if its segment has a position left for the End Segment.
             false => self.position.next_in_segment().unwrap_or(self.position),
         }
     }
 
-    /// Returns the position of the first entry that the fork itself stores, or `None` if no
-    /// position is left.
+    /// Returns the position of the fork's own first entry, or `None` if no position is left.
     #[must_use]
     pub fn first_own(&self) -> Option<Position> {
         let has_capacity_for_end = self.ended || self.position.next_in_segment().is_some();
         if has_capacity_for_end { self.position.next_segment() } else { None }
     }
 
-    /// Creates the End Segment that follows `shared`, the last entry that the fork `log` inherits.
+    /// Creates the End Segment after `shared`, the last entry that the fork `log` inherits.
     #[must_use]
     pub fn end_after(&self, log: LogId, shared: &Entry) -> Entry {
         Entry {
@@ -87,16 +84,15 @@ impl Lineage {
         }
     }
 
-    /// Returns the part of a page of the source that the fork `log` inherits. The page was read
-    /// from `from`, a position not after the position of the fork. `more` is set if further pages
-    /// follow.
+    /// Returns the part of a source page that the fork `log` inherits. `from` is the first position
+    /// of the page, at or before the fork position. `more` is set if more pages follow.
     ///
-    /// The inherited part ends with an End Segment. If the segment was trimmed, there is a gap
-    /// before the End Segment. Without it, a writer would consider a position in the source's
-    /// segment free.
+    /// The inherited part ends with an End Segment, after a gap if the source's segment was
+    /// trimmed. Without the End Segment, a writer would consider a position in the source's segment
+    /// free.
     ///
     /// # Errors
-    /// Returns [`StalePage`] if the page ends before the position of the fork.
+    /// Returns [`StalePage`] if the page ends before the fork position.
     pub fn inherited_part(
         &self,
         log: LogId,
@@ -116,7 +112,7 @@ impl Lineage {
             }
             return Ok(Inherited { entries, more: false });
         }
-        // If a later entry exists, the entry at the position of the fork was trimmed.
+        // A later entry without an entry at the fork position means that the segment was trimmed.
         if let Some(later) = page.iter().find(|entry| entry.position > self.position) {
             entries.push(Arc::new(self.end_after(log, later)));
             return Ok(Inherited { entries, more: false });
@@ -185,7 +181,7 @@ mod tests {
         let fork = lineage(at(2, 3), false);
         let cut = fork.inherited_part(log(2), at(1, 7), &entries(1, 7..9), true).unwrap();
         assert_eq!(shown(&cut), (vec![(7, false), (8, false)], true));
-        // The end of an earlier segment does not end the inherited part.
+        // The End Segment of an earlier segment does not end the inherited part.
         let cut = fork.inherited_part(log(2), at(1, 7), &entries(1, 7..9), false).unwrap();
         assert_eq!(shown(&cut), (vec![(7, false), (8, false)], false));
         assert!(fork.inherits(at(2, u32::MAX)) && fork.inherits(at(0, 0)));

@@ -1,4 +1,4 @@
-//! Determines from the newest Segment records where a load or update starts to read.
+//! Uses the latest Segment records to determine where a load or update starts reading.
 
 use crate::segment::Segment;
 use cellar_base::position::Position;
@@ -6,15 +6,15 @@ use cellar_base::position::Position;
 /// The start of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadPlan {
-    /// The log has no segment, so it does not exist.
+    /// The log has no segments, so it does not exist.
     NoLog,
-    /// First position to read. This is the Snapshot entry of the newest finished snapshot, or the
-    /// first entry of a log without a finished snapshot.
+    /// First position to read: the Snapshot entry of the latest finished snapshot, or the log's
+    /// first entry if no snapshot has finished.
     From(Position),
-    /// The log is corrupt: neither of the two newest segments has a snapshot, although a segment is
+    /// The log is corrupt: neither of the two latest segments has a snapshot, although a segment is
     /// rolled only after its first snapshot.
     Corrupt {
-        /// Number of the newest segment.
+        /// Latest segment number.
         segment: u32,
     },
 }
@@ -22,15 +22,15 @@ pub enum LoadPlan {
 /// The start of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpdatePlan {
-    /// The log has no segment, so it does not exist.
+    /// The log has no segments, so it does not exist.
     NoLog,
-    /// The client's segment is one of the two newest. Continue to read after the client's position.
+    /// The client's segment is one of the two latest. Continue reading after the client's position.
     ReadOn,
-    /// The client's segment is older. Load the spreadsheet from scratch.
+    /// The client's segment is too old for an update. Load the spreadsheet from scratch.
     Reload,
 }
 
-/// Plans a load from the records of the log's two newest segments, newest first.
+/// Plans a load from the records of the log's two latest segments, latest first.
 #[must_use]
 pub fn plan_load(newest: &[Segment]) -> LoadPlan {
     let Some(current) = newest.first() else {
@@ -39,7 +39,7 @@ pub fn plan_load(newest: &[Segment]) -> LoadPlan {
     if let Some(position) = newest.iter().find_map(Segment::newest_snapshot) {
         return LoadPlan::From(position);
     }
-    // The second newest record of a fork may be its first record, which represents all inherited
+    // A fork's second latest record may be its first record, which represents all inherited
     // segments.
     let is_fork_record = |segment: &Segment| segment.num == 0 && segment.lineage.is_some();
     if current.num == 0 || newest.iter().any(is_fork_record) {
@@ -48,12 +48,12 @@ pub fn plan_load(newest: &[Segment]) -> LoadPlan {
     LoadPlan::Corrupt { segment: current.num }
 }
 
-/// Plans an update for a client that has read up to `after`. Uses the records of the log's two
-/// newest segments.
+/// Plans an update for a client that has read up to `after`, from the records of the log's two
+/// latest segments.
 #[must_use]
 pub fn plan_update(newest: &[Segment], after: Position) -> UpdatePlan {
-    // A fork's first record represents all inherited segments, so its number counts as that of the
-    // last inherited segment.
+    // A fork's first record represents all inherited segments, so it counts as the last inherited
+    // segment.
     let last_segment_num = |segment: &Segment| match segment.lineage {
         Some(lineage) => lineage.position.segment(),
         None => segment.num,

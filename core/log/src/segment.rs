@@ -4,26 +4,26 @@ use crate::lineage::Lineage;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
-/// A segment of a log, as recorded in the Segment table.
+/// A log segment, as recorded in the Segment table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Segment {
     /// Log of the segment.
     pub log: LogId,
-    /// Number of the segment in its log, starting at 0.
+    /// Segment number, starting at 0.
     pub num: u32,
-    /// Creation time of the segment, in Unix seconds.
+    /// Creation time of the segment, in seconds since the Unix epoch.
     pub created_s: u64,
-    /// Number of the last Snapshot entry with a finished snapshot. Stored as `L`.
+    /// Entry number of the latest Snapshot entry with a finished snapshot. Stored as `L`.
     pub last_snapshot: Option<u32>,
-    /// Key of the object that contains the entries, if the segment is offloaded. Stored as `A`.
+    /// Object key of the offloaded entries, if any. Stored as `A`.
     pub offloaded: Option<String>,
-    /// Source of a fork. Set only in a fork's record of segment 0, which has no entries of its own.
+    /// Source of a fork. Set only in a fork's segment 0 record, which has no entries of its own.
     pub lineage: Option<Lineage>,
 }
 
 impl Segment {
-    /// Returns the position of the segment's newest finished snapshot. For a fork's first record,
-    /// returns the newest finished snapshot among the inherited entries.
+    /// Returns the position of the segment's latest finished snapshot. For a fork's first record,
+    /// considers the inherited entries.
     #[must_use]
     pub fn newest_snapshot(&self) -> Option<Position> {
         let own = self.last_snapshot.and_then(|num| Position::new(self.num, num).ok());

@@ -1,6 +1,6 @@
-//! Upkeep after an append: puts Snapshot entries and rolls segments, so that the log loads fast.
+//! Upkeep after an append: puts Snapshot entries and rolls segments, to bound the time of a load.
 //!
-//! Failed upkeep is harmless, because the next append repeats it.
+//! Failed upkeep is harmless, because the next append retries it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,17 +9,17 @@ use cellar_base::limits::{
     ROLL_TRY_ENTRIES, SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES,
 };
 
-/// Thresholds for putting Snapshot entries and for starting new segments.
+/// Thresholds for putting Snapshot entries and rolling segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogPolicy {
     /// Number of entries between two Snapshot entries.
     pub snapshot_entries: u32,
-    /// Total size of the bodies between two Snapshot entries, in bytes.
+    /// Total body size between two Snapshot entries, in bytes.
     pub snapshot_bytes: u64,
     /// Number of entries after which a segment is rolled.
     pub segment_entries: u32,
-    /// Total size of the bodies after which a segment is rolled, in bytes.
+    /// Total body size after which a segment is rolled, in bytes.
     pub segment_bytes: u64,
 }
 
@@ -35,9 +35,9 @@ impl Default for LogPolicy {
 }
 
 impl LogPolicy {
-    /// Returns whether to start a roll after `tail`, the newest entry. A roll costs a read, even if
-    /// the segment cannot be rolled yet because it has no snapshot. To limit this cost, a roll of a
-    /// long segment is started only at every `ROLL_TRY_ENTRIES`th entry.
+    /// Whether to start a roll after `tail`, the latest entry. Starting a roll costs a read even if
+    /// the segment has no snapshot yet and cannot be rolled, so a long segment is tried only every
+    /// `ROLL_TRY_ENTRIES` entries.
     #[must_use]
     pub fn should_roll(&self, tail: &Entry) -> bool {
         let num = tail.position.num();
@@ -46,14 +46,15 @@ impl LogPolicy {
         is_long && num.is_multiple_of(ROLL_TRY_ENTRIES) && can_continue(tail)
     }
 
-    /// Returns the Snapshot entry to put after `tail`, the newest entry, if one is due.
+    /// Returns the Snapshot entry to put after `tail`, the latest entry, or `None` if no snapshot
+    /// is due.
     #[must_use]
     pub fn snapshot_after(&self, tail: &Entry, now_s: u64) -> Option<Entry> {
         let Header { segment_bytes, snapshot_num, snapshot_bytes, .. } = tail.header;
         let entries = tail.position.num().saturating_sub(snapshot_num);
         let bytes = segment_bytes.saturating_sub(snapshot_bytes);
         let is_due = entries >= self.snapshot_entries || bytes >= self.snapshot_bytes;
-        // Directly after a Snapshot entry, another snapshot would be identical.
+        // A snapshot directly after another Snapshot entry would be identical.
         if entries == 0 || !is_due || !can_continue(tail) {
             return None;
         }
@@ -68,8 +69,8 @@ impl LogPolicy {
     }
 }
 
-/// Returns whether other entries can follow an entry in its segment, which is not the case for an
-/// End Segment.
+/// Whether the segment can continue after an entry. `false` for an End Segment, the last entry of a
+/// closed segment.
 fn can_continue(tail: &Entry) -> bool {
     !matches!(tail.content, Content::EndSegment)
 }

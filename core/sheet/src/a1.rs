@@ -1,11 +1,11 @@
-//! A1 notation: names of cells and ranges, with an optional sheet name.
+//! A1 notation: references to cells and ranges, with an optional sheet name.
 
 use std::fmt;
 use std::str::FromStr;
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_RANGE_CELLS, MAX_ROWS};
 
-/// A cell, identified by its 0-based row and column.
+/// Coordinates of a cell: 0-based row and column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellName {
     /// Row, from 0.
@@ -14,8 +14,8 @@ pub struct CellName {
     pub column: u32,
 }
 
-/// A rectangle of cells, given by its two opposite corners. Rows and columns are 0-based; both
-/// corners are inclusive.
+/// A rectangle of cells, given by two opposite corners. Rows and columns are 0-based; both corners
+/// are inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rectangle {
     /// The top left cell.
@@ -27,7 +27,7 @@ pub struct Rectangle {
 /// A parsed range of cells, whole columns or whole rows, with an optional sheet name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
-    /// Name of the sheet, if the text contains one.
+    /// Sheet name, if specified.
     pub sheet: Option<String>,
     /// Cells of the range. Whole columns or rows extend to the end of the largest sheet.
     pub rectangle: Rectangle,
@@ -35,17 +35,17 @@ pub struct Range {
     pub open: bool,
 }
 
-/// The text is not a valid range.
+/// Error for a malformed range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a range: {why}")]
 pub struct NotARange {
     /// The rejected text.
     pub text: String,
-    /// Reason why the text is invalid, and how to write a range.
+    /// Description of the error, with the expected syntax.
     pub why: &'static str,
 }
 
-/// The range has more cells than one read may return.
+/// Error for a range with more cells than one read may return.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("range {rectangle} has {area} cells; at most {MAX_RANGE_CELLS} are allowed")]
 pub struct RangeTooLarge {
@@ -58,13 +58,13 @@ const SYNTAX: &str = "write it as A1, A1:G20, A:C, 3:5 or 'My sheet'!A1:G20";
 const OUTSIDE: &str = "it extends beyond the largest possible sheet";
 
 impl Rectangle {
-    /// The rectangle that covers the largest possible sheet.
+    /// Rectangle that covers the largest possible sheet.
     pub const EVERYTHING: Self = Self {
         first: CellName { row: 0, column: 0 },
         last: CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 },
     };
 
-    /// Returns whether the rectangle contains the cell at `row` and `column`.
+    /// Returns whether the rectangle contains a cell.
     #[must_use]
     pub fn contains(&self, row: u32, column: u32) -> bool {
         (self.first.row..=self.last.row).contains(&row)
@@ -85,7 +85,7 @@ impl Range {
     /// read stops at the last used row and column.
     ///
     /// # Errors
-    /// [`RangeTooLarge`] for a rectangle of more than `MAX_RANGE_CELLS` cells.
+    /// Returns [`RangeTooLarge`] for a rectangle of more than `MAX_RANGE_CELLS` cells.
     pub fn check_area(&self) -> Result<(), RangeTooLarge> {
         let (rectangle, area) = (self.rectangle, self.rectangle.area());
         if self.open || area <= MAX_RANGE_CELLS {
@@ -109,8 +109,8 @@ pub fn column_name(column: u32) -> String {
     letters.iter().rev().collect()
 }
 
-/// Parses the letters of a column, in upper or lower case. Returns `None` for invalid letters, or
-/// for a column outside the largest sheet.
+/// Parses column letters in upper or lower case. Returns `None` if they are invalid or exceed the
+/// largest sheet.
 fn parse_column(letters: &str) -> Option<u32> {
     let mut number = 0_u32;
     for byte in letters.bytes() {
@@ -120,8 +120,7 @@ fn parse_column(letters: &str) -> Option<u32> {
     number.checked_sub(1).filter(|column| *column < MAX_COLUMNS)
 }
 
-/// Parses a 1-based row number. Returns `None` for an invalid number, or for a row outside the
-/// largest sheet.
+/// Parses a 1-based row number. Returns `None` if it is invalid or exceeds the largest sheet.
 fn parse_row(digits: &str) -> Option<u32> {
     let number: u32 = digits.parse().ok()?;
     number.checked_sub(1).filter(|row| *row < MAX_ROWS)
@@ -149,7 +148,8 @@ struct End {
 }
 
 fn parse_end(text: &str) -> Result<End, &'static str> {
-    // Dollar signs mark absolute references. They have no meaning in a range, so they are removed.
+    // Dollar signs mark absolute references. They are ignored, because they have no meaning in a
+    // range.
     let text = text.replace('$', "");
     let digits = text.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let letters = text.strip_suffix(digits).ok_or(SYNTAX)?;
@@ -166,7 +166,7 @@ fn parse_end(text: &str) -> Result<End, &'static str> {
     Ok(end)
 }
 
-/// Parses a cell, a rectangle, whole columns or whole rows. Returns the rectangle, and whether the
+/// Parses a cell, a rectangle, whole columns or whole rows. Returns the rectangle and whether the
 /// text specifies whole columns or rows.
 fn parse_rectangle(text: &str) -> Result<(Rectangle, bool), &'static str> {
     let is_pair = text.contains(':');
@@ -185,8 +185,7 @@ fn parse_rectangle(text: &str) -> Result<(Rectangle, bool), &'static str> {
     Ok((rectangle, is_open))
 }
 
-/// Returns the bounds of one axis in ascending order, or the bounds of the whole axis if neither
-/// end is given.
+/// Returns the bounds of an axis in ascending order, or the whole axis if neither bound is given.
 fn ordered(start: Option<u32>, end: Option<u32>, limit: u32) -> Result<(u32, u32), &'static str> {
     match (start, end) {
         (Some(start), Some(end)) => Ok((start.min(end), start.max(end))),
@@ -195,8 +194,8 @@ fn ordered(start: Option<u32>, end: Option<u32>, limit: u32) -> Result<(u32, u32
     }
 }
 
-/// Splits a range into its optional sheet name and the remaining text. Inside a quoted sheet name,
-/// a quote is escaped by doubling it.
+/// Splits a range into its optional sheet name and the remaining text. In a quoted sheet name, a
+/// quote is escaped by doubling it.
 fn split_sheet(text: &str) -> Result<(Option<String>, &str), &'static str> {
     let Some(quoted) = text.strip_prefix('\'') else {
         return Ok(match text.rsplit_once('!') {

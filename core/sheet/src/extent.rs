@@ -1,12 +1,12 @@
-//! The used range of a sheet.
+//! Used range of a sheet.
 
 use serde::{Deserialize, Serialize};
 
 use crate::axis::Axis;
 use crate::spans::Spans;
 
-/// Used range of a sheet: the smallest rectangle from A1 that covers every cell ever written, as a
-/// number of rows and columns.
+/// Used range of a sheet: number of rows and columns of the smallest rectangle from A1 that
+/// contains every cell ever written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Extent {
@@ -23,7 +23,7 @@ impl Extent {
         self.columns = self.columns.max(column.saturating_add(1));
     }
 
-    /// Adjusts the range to an insert of `count` rows or columns before `before`.
+    /// Adjusts the range to an insertion of `count` rows or columns before `before`.
     pub fn insert(&mut self, axis: Axis, before: u32, count: u32) {
         let used = self.along_mut(axis);
         if before < *used {

@@ -1,6 +1,6 @@
-//! The data model of a spreadsheet: cells, A1 notation, operations, axis maps and workbooks.
+//! Spreadsheet data model: cells, A1 notation, operations, axis maps and workbooks.
 //!
-//! This crate does not depend on logs or snapshots, so a program that needs only cells and
+//! The crate does not depend on logs or snapshots, so a program that only needs cells and
 //! operations can use it alone.
 
 pub mod a1;

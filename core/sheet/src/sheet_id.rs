@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Number of a sheet within its spreadsheet. A number is never reused.
+/// Number of a sheet within its spreadsheet. Numbers are never reused.
 ///
-/// `GET …/sheets` returns the numbers. A new spreadsheet has one sheet with number 0. An import
+/// `GET …/sheets` returns the numbers. A new spreadsheet has one sheet, with number 0. An import
 /// into a new spreadsheet replaces that sheet and gets number 1. Number 0 still identifies the
 /// replaced sheet, so that undoing the import can restore it.
 #[derive(
@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 pub struct SheetId(pub u32);
 
 impl SheetId {
-    /// The sheet of a new spreadsheet.
+    /// Number of the initial sheet of a new spreadsheet.
     pub const FIRST: Self = Self(0);
 }
 
-/// Name of the sheet of a new spreadsheet.
+/// Name of the initial sheet of a new spreadsheet.
 pub const FIRST_SHEET_NAME: &str = "Sheet1";

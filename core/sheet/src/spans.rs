@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::axis::Axis;
 
-/// Consecutive rows or columns.
+/// A span of consecutive rows or columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Span {
-    /// First row or column, from 0.
+    /// First row or column, 0-based.
     pub first: u32,
     /// Number of rows or columns, at least one.
     pub count: u32,
@@ -28,7 +28,7 @@ impl Span {
         (self.first..self.end()).contains(&index)
     }
 
-    /// Returns the rows or columns that both spans contain; `None` if there are none.
+    /// Returns the rows or columns that are in both spans, or `None` if they do not overlap.
     #[must_use]
     pub fn intersection(self, other: Self) -> Option<Self> {
         let first = self.first.max(other.first);
@@ -37,7 +37,7 @@ impl Span {
     }
 }
 
-/// A list of spans of one axis, in ascending order. Spans from a client may be unsorted until they
+/// List of spans on one axis, in ascending order. Spans from a client may be unsorted until they
 /// are validated.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -51,14 +51,14 @@ impl Spans {
         Self::from_sorted(vec![Span { first, count }])
     }
 
-    /// Creates a list with one span that covers the whole axis.
+    /// Creates a list with a single span that covers the whole axis.
     #[must_use]
     pub fn all(axis: Axis) -> Self {
         Self::one(0, axis.limit())
     }
 
-    /// Creates spans from a list in ascending order. Joins spans that are adjacent or overlap, and
-    /// drops empty spans.
+    /// Creates a list from spans in ascending order. Joins adjacent or overlapping spans and drops
+    /// empty ones.
     #[must_use]
     pub fn from_sorted(spans: Vec<Span>) -> Self {
         let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
@@ -73,25 +73,25 @@ impl Spans {
         Self(joined)
     }
 
-    /// Creates spans from indices of rows or columns in ascending order.
+    /// Creates spans from row or column indices in ascending order.
     #[must_use]
     pub fn of(indices: impl IntoIterator<Item = u32>) -> Self {
         Self::from_sorted(indices.into_iter().map(|first| Span { first, count: 1 }).collect())
     }
 
-    /// Adds the row or column `index`. Returns `false` and changes nothing if a span already
-    /// contains the index, or if there would be more than `max` spans.
+    /// Adds the row or column `index`. Returns `false` and changes nothing if the index is already
+    /// contained, or if there would be more than `max` spans.
     pub(crate) fn insert(&mut self, index: u32, max: usize) -> bool {
         let next_index = index.saturating_add(1);
         let span_count = self.0.len();
-        // Position of the first span that ends at or after the index.
+        // Index of the first span that ends at or after the row or column.
         let at = self.0.partition_point(|span| span.end() < index);
         let adjacent_after = self.0.get(at + 1).copied().filter(|span| span.first == next_index);
         match self.0.get_mut(at) {
             Some(span) if span.contains(index) => return false,
             Some(span) if span.end() == index => {
                 span.count += 1;
-                // The new index may close the gap between this span and the next.
+                // The added row or column may close the gap between this span and the next.
                 if let Some(adjacent) = adjacent_after {
                     span.count += adjacent.count;
                     self.0.remove(at + 1);

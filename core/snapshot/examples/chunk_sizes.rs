@@ -1,5 +1,5 @@
-//! Measures the chunk format on the reference data: bytes and time per cell, and the share of each
-//! column.
+//! Measures the chunk format on the reference data: bytes and time per cell, and each column's
+//! share of the bytes.
 //!
 //! `cargo run --release -p cellar-snapshot --example chunk_sizes`
 
@@ -11,7 +11,7 @@ use cellar_snapshot::chunk::{chunk_of, decode, encode};
 use cellar_snapshot::packed::{Bounds, unpack};
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue};
 
-/// Number of repetitions of each measurement; the median is reported.
+/// Number of times each measurement is repeated; the median is reported.
 const REPEATS: usize = 41;
 
 fn column(number: u32, first: u32, rows: u32) -> TileColumn {
@@ -73,7 +73,7 @@ fn report(name: &str, tile: &Tile) -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Adds rows until a chunk reaches its target size.
+    // Grows the chunk row by row until it reaches the target size.
     let mut rows = 1_000;
     while chunk_of(&tile(0, rows)).is_some_and(|chunk| chunk.stored.len() < TARGET_CHUNK_BYTES) {
         rows += 250;

@@ -1,8 +1,8 @@
-//! CBOR encoding of snapshot objects: the header of each object, and the encoding of shared types.
+//! CBOR encoding of snapshot objects: the object header and the encodings of shared types.
 //!
-//! The encoding is a subset of CBOR that can be parsed in one pass without a stack: integers, byte
-//! strings, texts, arrays and maps, all of definite length. The decoder never allocates memory
-//! based on a declared length alone.
+//! The encoding is a subset of CBOR: integers, byte strings, text strings, arrays and maps, all of
+//! definite length. It can be parsed in one pass without a stack. The decoder never allocates
+//! memory based on a declared length alone.
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
@@ -16,7 +16,7 @@ use cellar_sheet::operation::{SheetId, Span, Spans};
 /// Format version of all snapshot objects.
 const VERSION: u32 = 1;
 
-/// Kinds of objects, with the numbers that represent them.
+/// Object kinds and their stored numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Root = 1,
@@ -52,17 +52,17 @@ impl Kind {
     }
 }
 
-/// Encodes an object as an array that contains its kind, the version and the body.
+/// Encodes an object as a CBOR array of kind, version and body.
 pub(super) fn encode<T: Encode<()>>(kind: Kind, body: &T) -> Vec<u8> {
     minicbor::to_vec((kind.number(), VERSION, body)).unwrap_or_default()
 }
 
-/// Returns the encoded length of a part of an object.
+/// Returns the encoded length of an object part in bytes.
 pub(super) fn encoded_bytes<T: Encode<()>>(part: &T) -> usize {
     minicbor::to_vec(part).map_or(0, |bytes| bytes.len())
 }
 
-/// Returns the number of an object's kind.
+/// Returns the stored kind number of an object.
 pub(super) fn kind_number(bytes: &[u8]) -> Result<u32, SnapshotError> {
     let mut decoder = Decoder::new(bytes);
     if decoder.array()? != Some(3) {
@@ -103,8 +103,8 @@ impl From<DecodeError> for SnapshotError {
     }
 }
 
-/// Returns whether the bytes use only the CBOR subset of this module. A decoder that skips
-/// indefinite-length items would need a stack that grows with the input.
+/// Returns whether the bytes use only this module's CBOR subset. Skipping indefinite-length items
+/// would need a stack that grows with the input.
 fn has_only_declared_lengths(mut bytes: &[u8]) -> bool {
     while !bytes.is_empty() {
         match skip_item_head(bytes) {
@@ -115,8 +115,8 @@ fn has_only_declared_lengths(mut bytes: &[u8]) -> bool {
     true
 }
 
-/// Skips the head of an item, and also its content if the item is a byte string or a text. Returns
-/// `None` if the item is not in the CBOR subset of this module.
+/// Skips an item's head, plus the content of a byte or text string. Returns `None` if the item is
+/// outside this module's CBOR subset.
 fn skip_item_head(bytes: &[u8]) -> Option<&[u8]> {
     const BYTE_STRING: u8 = 2;
     const TEXT: u8 = 3;
@@ -142,7 +142,7 @@ fn skip_item_head(bytes: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Decodes a list of at most `MAX` items. Used with `#[cbor(decode_with)]`.
+/// Decodes a list of at most `MAX` items, for `#[cbor(decode_with)]`.
 pub(super) fn at_most<'b, Ctx, T: Decode<'b, Ctx>, const MAX: usize>(
     decoder: &mut Decoder<'b>,
     context: &mut Ctx,
@@ -157,7 +157,7 @@ pub(super) fn at_most<'b, Ctx, T: Decode<'b, Ctx>, const MAX: usize>(
     Ok(list)
 }
 
-/// Encodes each span as its distance from the end of the previous span, and its length.
+/// Encodes each span as the gap since the end of the previous span, and the span's length.
 pub(super) fn encode_spans<W: Write>(
     spans: &Spans,
     encoder: &mut Encoder<W>,
@@ -241,7 +241,7 @@ macro_rules! axis_modules {
 axis_modules!(row_spans, row_map, Axis::Rows, "rows");
 axis_modules!(column_spans, column_map, Axis::Columns, "columns");
 
-/// A position, packed into one integer. Used with `#[cbor(with)]`.
+/// A position packed into one integer, for `#[cbor(with)]`.
 pub(crate) mod position {
     use super::*;
 
@@ -262,7 +262,7 @@ pub(crate) mod position {
     }
 }
 
-/// An optional position. Used with `#[cbor(with, has_nil)]`.
+/// An optional position, for `#[cbor(with, has_nil)]`.
 pub(crate) mod optional_position {
     use super::*;
 
@@ -293,7 +293,7 @@ pub(crate) mod optional_position {
     }
 }
 
-/// A sheet id. Used with `#[cbor(with)]`.
+/// A sheet id, for `#[cbor(with)]`.
 pub(crate) mod sheet_id {
     use super::*;
 

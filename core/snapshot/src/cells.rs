@@ -1,4 +1,4 @@
-//! Converts the tile of a merged window to cells and applies range formats.
+//! Converts a merged window (rectangle of a sheet) into cells and applies range formats.
 
 use crate::tile::{Tile, TileColumn, TileValue};
 use cellar_sheet::cell::{Cell, GENERAL, Value};
@@ -11,14 +11,14 @@ pub struct TileCell {
     pub row: u32,
     /// Column index.
     pub column: u32,
-    /// Content of the cell. For a long text, only the preview.
+    /// Cell content; for a long text, only its preview.
     pub cell: Cell,
-    /// BLAKE3 hash of the cell's text, if the text is stored as a separate object.
+    /// BLAKE3 hash of the cell's full text, if it is stored as a separate object.
     pub long_text: Option<[u8; 32]>,
 }
 
 /// Returns the non-blank cells of a merged window, sorted by row and column. A cell without its own
-/// format gets the format of the newest range that contains it.
+/// format gets the newest range format that covers it.
 #[must_use]
 pub fn visible_cells(tile: &Tile, formats: &FormatLayer) -> Vec<TileCell> {
     let mut cells: Vec<TileCell> =
@@ -27,7 +27,7 @@ pub fn visible_cells(tile: &Tile, formats: &FormatLayer) -> Vec<TileCell> {
     cells
 }
 
-/// Returns the cells of a merged window as stored, in no particular order. Range formats are not
+/// Returns the cells of a merged window as stored, in unspecified order. Range formats are not
 /// applied, and a cell's own format may be `General`.
 pub fn stored_cells(tile: &Tile) -> impl Iterator<Item = TileCell> + '_ {
     tile.columns.iter().flat_map(stored_column_cells)
@@ -57,7 +57,7 @@ fn stored_column_cells(column: &TileColumn) -> impl Iterator<Item = TileCell> + 
     })
 }
 
-/// Returns the value at `row`; for a long text, its preview and the hash of the full text.
+/// Returns the value at `row`. For a long text, returns the preview and the hash of the full text.
 fn value_at(column: &TileColumn, row: u32) -> (Value, Option<[u8; 32]>) {
     let layer = &column.values;
     let index = layer.rows().binary_search(&row).ok();

@@ -8,8 +8,8 @@ pub enum SnapshotError {
     /// The object exceeds the length limit of its kind.
     #[error("the snapshot object has {bytes} bytes; at most {max} are allowed")]
     TooLong {
-        /// Length of the object in bytes. For a compressed object, the number of bytes decompressed
-        /// so far.
+        /// Object length in bytes; for a compressed object, the number of bytes decompressed before
+        /// decoding stopped.
         bytes: usize,
         /// Maximum length in bytes.
         max: usize,
@@ -17,33 +17,33 @@ pub enum SnapshotError {
     /// The object is not exactly one zstd frame.
     #[error("the object does not decompress: it is damaged; restore it or rebuild the snapshot")]
     Compression,
-    /// The object's bytes do not match the hash in its name.
+    /// The object's contents do not match the hash in its name.
     #[error("the object's bytes are not those of {expected}: it is damaged; rebuild the snapshot")]
     WrongHash {
         /// The hash in the object's name.
         expected: ChunkHash,
     },
-    /// The object is not CBOR, or its CBOR fields are wrong.
+    /// The object is not valid CBOR or has malformed fields.
     #[error("the object is not of its format: {what}")]
     Cbor {
-        /// The CBOR decoder's message.
+        /// Error message of the CBOR decoder.
         what: String,
     },
-    /// The object's kind differs from the kind that its reference expects.
+    /// The object is not of the kind that the reference to it requires.
     #[error("the object is of kind {found} where {expected} is expected")]
     WrongKind {
-        /// Number of the expected kind.
+        /// Expected kind number.
         expected: u32,
-        /// Number of the kind in the object's header.
+        /// Kind number in the object header.
         found: u32,
     },
-    /// A newer Cellar wrote the object.
+    /// The object was written by a newer version of Cellar.
     #[error("the object has format version {version}: a newer Cellar is needed to read it")]
     UnknownVersion {
-        /// Format version in the object's header.
+        /// Format version in the object header.
         version: u32,
     },
-    /// The object's fields contradict each other or exceed a limit.
+    /// The object's fields are inconsistent or exceed a limit.
     #[error("the snapshot object is invalid: {0}")]
     Shape(&'static str),
 }

@@ -1,10 +1,10 @@
-//! Identifies snapshot objects that can be deleted.
+//! Garbage collection: identifies snapshot objects that can be deleted.
 //!
-//! The logs of a family share snapshot objects. An object is kept if it is reachable from a root or
-//! an import of a log in use. A recently written object is also kept, because it may belong to an
-//! unfinished snapshot, or to an import whose entry is not committed yet. If a writer needs an
-//! older object that none of its roots reference, it writes the object again, as a new version.
-//! Concurrent writes therefore never make it unsafe to delete the versions that a sweep listed.
+//! The logs of a family (a log and its forks) share snapshot objects. An object is retained if it
+//! is reachable from a root or an import of a live log. A recently written object is retained too,
+//! because it may belong to an unfinished snapshot or to an import whose entry is not committed
+//! yet. A writer that needs an older, unreferenced object writes it again as a new version.
+//! Concurrent writes therefore never make it unsafe to delete the versions listed by a sweep.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::pending_snapshot::PendingSnapshot;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{GARBAGE_AGE_S, MAX_JOB_AGE_S};
 
-/// The referenced objects of a family of logs.
+/// Objects referenced by a family of forked logs.
 #[derive(Debug, Clone, Default)]
 pub struct ReferencedObjects {
     roots: HashSet<ChunkHash>,
@@ -22,19 +22,19 @@ pub struct ReferencedObjects {
 }
 
 impl ReferencedObjects {
-    /// Adds a root to the referenced objects. Returns `false` if it was added before.
+    /// Adds a root to the referenced objects. Returns `false` if it was already present.
     pub fn add_root(&mut self, hash: ChunkHash) -> bool {
         self.roots.insert(hash)
     }
 
-    /// Adds a chunk or a long text to the referenced objects. Returns `false` if it was added
-    /// before.
+    /// Adds a chunk or a long text to the referenced objects. Returns `false` if it was already
+    /// present.
     pub fn add_chunk(&mut self, hash: ChunkHash) -> bool {
         self.chunks.insert(hash)
     }
 
-    /// Returns whether an object is kept regardless of its age, because it is referenced or is not
-    /// a snapshot object of this family.
+    /// Returns whether an object is retained regardless of age: either it is referenced, or it is
+    /// not a snapshot object of this log family.
     fn must_keep(&self, family: LogId, key: &str) -> bool {
         match (parse_chunk_key(key), parse_root_key(key)) {
             (Ok(chunk), _) if chunk.log == family => self.chunks.contains(&chunk.hash),
@@ -44,27 +44,27 @@ impl ReferencedObjects {
     }
 }
 
-/// Classifies all object versions of a family. Versions must be passed key by key, newest version
-/// first.
+/// Identifies garbage among the object versions of a log family. Versions must be passed grouped by
+/// key, newest first.
 #[derive(Debug)]
 pub struct GarbageSweep {
     family: LogId,
     referenced: ReferencedObjects,
-    /// Objects written at or after this time are kept; Unix seconds.
+    /// Objects written at or after this time, in seconds since the Unix epoch, are retained.
     since_s: u64,
-    /// The key of the previous version, and whether all versions of that key are garbage.
+    /// The previous version's key, and whether all versions of that key are garbage.
     last: Option<(String, bool)>,
 }
 
 impl GarbageSweep {
-    /// Starts a sweep at `now_s`, in Unix seconds.
+    /// Starts a sweep at `now_s`, in seconds since the Unix epoch.
     #[must_use]
     pub fn new(family: LogId, referenced: ReferencedObjects, now_s: u64) -> Self {
         let since_s = now_s.saturating_sub(GARBAGE_AGE_S);
         Self { family, referenced, since_s, last: None }
     }
 
-    /// Returns whether a version is garbage. The result for the newest version of a key applies to
+    /// Returns whether a version is garbage. The newest version of a key determines the result for
     /// all its versions, because the bucket expires noncurrent versions.
     pub fn is_garbage(&mut self, key: &str, modified_s: u64) -> bool {
         if let Some((last, is_garbage)) = &self.last
@@ -78,7 +78,7 @@ impl GarbageSweep {
     }
 }
 
-/// Returns whether an unfinished snapshot is so old that its objects could be classified as
+/// Returns whether an unfinished snapshot is old enough that a sweep could classify its objects as
 /// garbage.
 #[must_use]
 pub fn is_overdue(record: &PendingSnapshot, now_s: u64) -> bool {

@@ -1,4 +1,4 @@
-//! Golden files of released encodings. Each line contains one uncompressed object and its name.
+//! Golden files of released encodings. Each line consists of an uncompressed object and its name.
 
 use std::fs;
 use std::path::PathBuf;
@@ -31,8 +31,8 @@ fn from_hexadecimal(text: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// Returns the released objects after checking that today's encoder still produces them. If an
-/// environment variable is set, writes a missing file.
+/// Returns the released objects after checking that the current encoder still produces them.
+/// Creates a missing golden file if `WRITE_GOLDEN_FILES` is set.
 fn released(name: &str, objects: &[(&str, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
     let line = |(name, bytes): &(&str, Vec<u8>)| format!("{name} {}\n", hexadecimal(bytes));
@@ -62,7 +62,7 @@ fn tile(rows: (u32, u32), number: u8) -> TilePlace {
     TilePlace { rows: span(rows.0, rows.1), cells, stored: StoredTile::Chunk(chunk(number)) }
 }
 
-/// An example level with moves, cleared regions and an inline tile.
+/// Returns a sample level with moves, cleared regions and an inline tile.
 fn level() -> Level {
     let first = vec![tile((0, 112), 1), tile((112, 384), 2), tile((384, 512), 3)];
     let inline = StoredTile::Inline(vec![0xce, 0x11]);
@@ -90,7 +90,7 @@ fn parts(list: &[(u32, u32, u8)]) -> Indexed<ChunkRef> {
     parts
 }
 
-/// The same level without inline parts, with its second stripe split into two parts.
+/// Returns the same level without inline parts and with its second stripe split into two parts.
 fn chunks(inline: &PackedLevel) -> Vec<(&'static str, Vec<u8>, IndexChunk)> {
     let InlineOrChunk::Inline(moves) = inline.sheets[0].moves.clone() else { panic!() };
     let Stripes::Inline(stripes) = inline.sheets[0].stripes.clone() else { panic!() };

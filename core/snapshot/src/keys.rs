@@ -1,4 +1,4 @@
-//! S3 keys of snapshot objects: `sheets/{log}/chunks/{hash}` and `sheets/{log}/roots/{hash}`, and
+//! S3 keys of snapshot objects: `sheets/{log}/chunks/{hash}` and `sheets/{log}/roots/{hash}`, plus
 //! staging keys for uploaded chunks that are not verified yet.
 
 use std::fmt;
@@ -13,29 +13,29 @@ const SHEETS: &str = "sheets";
 const CHUNKS: &str = "chunks";
 const ROOTS: &str = "roots";
 
-/// A parsed S3 key of a snapshot object.
+/// A parsed snapshot object key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObjectKey {
-    /// Id of the log in the key.
+    /// Log id in the key.
     pub log: LogId,
     /// Name of the object.
     pub hash: ChunkHash,
 }
 
-/// The text is not an S3 key of the expected kind of object.
+/// The text is not a valid key of the expected object kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` is not a {kind} key: expected sheets/ID/{kind}s/HASH, where ID is a spreadsheet id and \
      HASH has 64 hexadecimal digits"
 )]
 pub struct NotAnObjectKey {
-    /// The text that was parsed.
+    /// The rejected text.
     pub text: String,
-    /// Expected kind of object: `chunk` or `root`.
+    /// Expected object kind: `chunk` or `root`.
     pub kind: &'static str,
 }
 
-/// The text is not a valid name of a snapshot object.
+/// The text is not a valid snapshot object name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a snapshot object's name must have 64 lowercase hexadecimal digits")]
 pub struct NotAHash;
@@ -46,8 +46,8 @@ pub fn chunk_key(log: LogId, hash: ChunkHash) -> String {
     format!("{SHEETS}/{log}/{CHUNKS}/{hash}")
 }
 
-/// Returns the S3 key under which a client uploads a chunk. The key contains the client key, so
-/// that an upload cannot overwrite the objects of other clients or logs.
+/// Returns the S3 key under which a client uploads a chunk. Includes the client key, so that an
+/// upload cannot overwrite objects of other clients or logs.
 #[must_use]
 pub fn staged_chunk_key(log: LogId, client: ClientKey, hash: ChunkHash) -> String {
     format!("{UPLOADS_PREFIX}{log}/{}/{hash}", hexadecimal(&client.0))
@@ -59,8 +59,8 @@ pub fn root_key(log: LogId, hash: ChunkHash) -> String {
     format!("{SHEETS}/{log}/{ROOTS}/{hash}")
 }
 
-/// Parses a chunk key. Accepts only keys in the exact form that [`chunk_key`] returns, so that each
-/// object has a unique key.
+/// Parses a chunk key. Accepts only the exact form returned by [`chunk_key`], so that each object
+/// has a unique key.
 ///
 /// # Errors
 /// [`NotAnObjectKey`] for any other text.
@@ -71,8 +71,8 @@ pub fn parse_chunk_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
     }
 }
 
-/// Parses a root key. Accepts only keys in the exact form that [`root_key`] returns, so that each
-/// object has a unique key.
+/// Parses a root key. Accepts only the exact form returned by [`root_key`], so that each object has
+/// a unique key.
 ///
 /// # Errors
 /// [`NotAnObjectKey`] for any other text.

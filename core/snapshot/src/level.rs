@@ -1,5 +1,5 @@
-//! Levels. A level is the net effect of a contiguous range of entries, in coordinates of the state
-//! after the last of these entries.
+//! Levels: the net effect of a contiguous range of log entries, in the coordinates after the last
+//! of these entries.
 
 use minicbor::{Decode, Encode};
 
@@ -8,21 +8,21 @@ pub use super::chunk_ref::{ChunkHash, ChunkRef};
 use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// The effect of a contiguous range of entries on all sheets.
+/// Effect of a contiguous range of entries on all sheets.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Level {
     /// Changed sheets, sorted by sheet id.
     pub sheets: Vec<LevelSheet>,
 }
 
-/// The effect of a level on one sheet.
+/// Effect of a level on one sheet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelSheet {
     /// Id of the sheet.
     pub sheet: SheetId,
-    /// How the level moves and hides cells of older levels.
+    /// How the level moves and hides older cells.
     pub moves: SheetMoves,
-    /// Cells of the level, in disjoint stripes from left to right.
+    /// Cells of the level in disjoint stripes, from left to right.
     pub stripes: Vec<Stripe>,
 }
 
@@ -34,21 +34,20 @@ impl LevelSheet {
     }
 }
 
-/// How a level moves and hides the cells of older levels.
+/// How a level moves and hides cells of older levels.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(map)]
 pub struct SheetMoves {
-    /// Maps rows of the next older level to rows of this level.
+    /// Maps rows from the next older level to this level.
     #[cbor(n(0), with = "cbor::row_map")]
     pub rows: AxisMap,
-    /// Maps columns of the next older level to columns of this level.
+    /// Maps columns from the next older level to this level.
     #[cbor(n(1), with = "cbor::column_map")]
     pub columns: AxisMap,
-    /// Regions where the values and formulas of older levels are hidden. Cells of this level remain
-    /// visible.
+    /// Regions in which older values and formulas are hidden. Cells of this level remain visible.
     #[n(2)]
     pub value_clears: Vec<Region>,
-    /// Regions where cell formats of older levels are hidden, because a range format replaced them.
+    /// Regions in which older cell formats are hidden because a range format replaced them.
     #[n(3)]
     pub format_clears: Vec<Region>,
 }
@@ -66,7 +65,7 @@ impl Default for SheetMoves {
 }
 
 impl SheetMoves {
-    /// Returns whether nothing is moved or hidden.
+    /// Returns whether no older cells are moved or hidden.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         self.rows.is_identity()
@@ -75,20 +74,20 @@ impl SheetMoves {
             && self.format_clears.is_empty()
     }
 
-    /// Iterates over all cleared regions: those of values, then those of formats.
+    /// Iterates over all cleared regions, value regions first.
     pub fn clears(&self) -> impl Iterator<Item = &Region> {
         self.value_clears.iter().chain(&self.format_clears)
     }
 
-    /// Returns the number of spans in all cleared regions; at most `MAX_LEVEL_CLEAR_SPANS` in a
-    /// valid level.
+    /// Returns the total number of spans in cleared regions; in a valid level, at most
+    /// `MAX_LEVEL_CLEAR_SPANS`.
     #[must_use]
     pub fn clear_spans(&self) -> usize {
         self.clears().map(Region::spans).fold(0, usize::saturating_add)
     }
 }
 
-/// The intersection of a set of rows with a set of columns, in the space of one level.
+/// The intersection of a row set and a column set, in the coordinates of one level.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
 pub struct Region {
@@ -113,9 +112,9 @@ impl Region {
         self.rows.is_empty() || self.columns.is_empty()
     }
 
-    /// Maps the region along one axis. Lines inserted inside a span become part of the region, so
-    /// that the number of spans never grows. This is harmless, because inserted lines contain no
-    /// older cells.
+    /// Maps the region along one axis. Lines inserted inside a span join the region, so the number
+    /// of spans never grows. Including them is harmless, because inserted lines contain no older
+    /// cells.
     pub fn map(&mut self, axis: Axis, map: &AxisMap) {
         match axis {
             Axis::Rows => self.rows = map.covered(&self.rows),
@@ -124,7 +123,7 @@ impl Region {
     }
 }
 
-/// A range of adjacent columns whose cells are stored in the same tiles.
+/// A stripe: a range of adjacent columns whose cells are stored in the same tiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stripe {
     /// Columns of the stripe.
@@ -133,14 +132,14 @@ pub struct Stripe {
     pub tiles: Vec<TilePlace>,
 }
 
-/// The rows of a tile and the location of its bytes.
+/// A tile's rows and the location of its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TilePlace {
     /// Rows of the tile.
     pub rows: Span,
-    /// Number of cells that have a value or a format.
+    /// Number of cells with a value or a format.
     pub cells: u32,
-    /// Location of the tile's bytes.
+    /// Location of the tile bytes.
     pub stored: StoredTile,
 }
 
@@ -151,8 +150,8 @@ pub enum StoredTile {
     /// In a chunk of its own.
     #[n(0)]
     Chunk(#[n(0)] ChunkRef),
-    /// The bytes are stored uncompressed, in the chunk format, inside the object that refers to the
-    /// tile. Small levels use this location, especially level 0 in the root.
+    /// Stored uncompressed in the chunk format, inside the object that references the tile. Used by
+    /// small levels, especially level 0 in the root.
     #[n(1)]
     Inline(#[cbor(n(0), with = "minicbor::bytes")] Vec<u8>),
 }

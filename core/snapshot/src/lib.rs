@@ -1,8 +1,8 @@
-//! Snapshots: the state of a spreadsheet at a position of its log, stored as immutable chunks.
+//! Snapshots: the state of a spreadsheet at a log position, stored as immutable objects.
 //!
-//! The root of a snapshot lists its *levels*, oldest first. A level contains the changes of a
-//! contiguous range of entries: the changed cells, stored in *tiles*, and axis maps that map the
-//! coordinates of the next older level to its own.
+//! The root of a snapshot lists its *levels*, oldest first. A level contains the changes made by a
+//! contiguous range of log entries: the changed cells, stored in *tiles*, and axis maps, which
+//! translate row and column numbers of the next older level to those of this level.
 
 mod cbor;
 pub mod cells;

@@ -1,4 +1,4 @@
-//! A cache of loaded snapshot objects, and the collection of missing objects.
+//! Cache of loaded snapshot objects, and collection of missing objects.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::error::SnapshotError;
 use crate::root::StoredSheetNumbers;
 use cellar_sheet::metadata::SheetNumbers;
 
-/// An object to load, with the kind of its expected contents.
+/// An object to load and the kind of its contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Wanted {
-    /// Expected contents of the object.
+    /// Expected contents.
     pub kind: ObjectKind,
     /// Name of the object.
     pub hash: ChunkHash,
@@ -24,7 +24,7 @@ pub struct Wanted {
     pub bytes: u32,
 }
 
-/// Kind of contents of a chunk.
+/// Content kind of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ObjectKind {
     /// Part of a level's tile index.
@@ -33,7 +33,7 @@ pub enum ObjectKind {
     Tile,
     /// Range formats of a sheet.
     Formats,
-    /// All sheet ids that the workbook ever used.
+    /// All sheet ids that the workbook has ever used.
     Numbers,
     /// Last mutation of each client.
     Clients,
@@ -48,10 +48,10 @@ pub enum Fetch<T> {
     Ready(T),
 }
 
-/// An object whose contents do not match the reference to it.
+/// An object that does not match the reference to it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadObject {
-    /// The object is not a valid part of a snapshot.
+    /// The object is not a valid snapshot part.
     #[error("chunk {hash} cannot be read: {why}")]
     Snapshot {
         /// Name of the object.
@@ -69,7 +69,7 @@ pub enum BadObject {
     },
 }
 
-/// Decoded snapshot objects in memory, by name.
+/// In-memory cache of decoded snapshot objects, keyed by name.
 #[derive(Debug, Clone, Default)]
 pub struct Objects {
     pub(super) index: BTreeMap<ChunkHash, IndexChunk>,
@@ -80,7 +80,7 @@ pub struct Objects {
 }
 
 impl Wanted {
-    /// Returns a request to load `chunk` as an object of this `kind`.
+    /// Returns a request for `chunk` with contents of this `kind`.
     #[must_use]
     pub fn new(kind: ObjectKind, chunk: ChunkRef) -> Self {
         Self { kind, hash: chunk.hash, bytes: chunk.bytes }
@@ -88,10 +88,10 @@ impl Wanted {
 }
 
 impl Objects {
-    /// Verifies and decodes the stored bytes of a requested object, and caches the result.
+    /// Verifies, decodes and caches the stored bytes of a requested object.
     ///
     /// # Errors
-    /// [`BadObject`] if the bytes are damaged, have a different kind, or do not match the name.
+    /// [`BadObject`] if the bytes are damaged, of a different kind, or do not match the name.
     pub fn insert(&mut self, wanted: &Wanted, stored: &[u8]) -> Result<(), BadObject> {
         let hash = wanted.hash;
         let bad = |why| BadObject::Snapshot { hash, why };
@@ -117,7 +117,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Returns a tile; `None` if it is not loaded.
+    /// Returns a tile, or `None` if it is not loaded.
     #[must_use]
     pub fn tile(&self, hash: &ChunkHash) -> Option<&Arc<Tile>> {
         self.tiles.get(hash)
@@ -161,7 +161,8 @@ pub(super) fn to_fetch<T>(fetched: Fetched<T>, kind: ObjectKind) -> Fetch<T> {
 pub(super) struct Missing(Vec<Wanted>);
 
 impl Missing {
-    /// Returns the result if it is ready; otherwise records the missing objects and returns `None`.
+    /// Returns the result if it is ready, and otherwise records the missing objects and returns
+    /// `None`.
     pub(super) fn take_ready<T>(&mut self, fetch: Fetch<T>) -> Option<T> {
         match fetch {
             Fetch::Ready(ready) => Some(ready),
@@ -180,8 +181,8 @@ impl Missing {
         self.0.is_empty()
     }
 
-    /// Returns the missing objects, sorted and deduplicated. If no object is missing, returns the
-    /// result of `ready`.
+    /// Returns the sorted and deduplicated missing objects, or the result of `ready` if none are
+    /// missing.
     pub(super) fn ready_or_need<T>(mut self, ready: impl FnOnce() -> T) -> Fetch<T> {
         if self.0.is_empty() {
             return Fetch::Ready(ready());

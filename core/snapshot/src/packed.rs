@@ -1,4 +1,4 @@
-//! Stored objects. Each is a single zstd frame, named by the hash of its contents.
+//! Stored objects: single zstd frames, named by the hash of their contents.
 
 use super::chunk_ref::{ChunkHash, ChunkRef};
 use crate::error::SnapshotError;
@@ -8,12 +8,12 @@ use cellar_base::limits::{
 };
 use cellar_base::zstd_frames;
 
-/// Length limits of one kind of object.
+/// Length limits of an object kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Maximum uncompressed length, in bytes.
+    /// Maximum uncompressed length in bytes.
     pub plain_bytes: usize,
-    /// Maximum stored length, in bytes.
+    /// Maximum stored length in bytes.
     pub stored_bytes: usize,
 }
 
@@ -29,24 +29,24 @@ impl Bounds {
         Self { plain_bytes: MAX_ROOT_BYTES, stored_bytes: MAX_STORED_ROOT_BYTES };
 }
 
-/// An object ready to be written.
+/// A compressed object that is ready to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedObject {
-    /// Name and stored length of the object.
+    /// Object name and stored length.
     pub chunk: ChunkRef,
     /// Bytes to store with `Content-Encoding: zstd`.
     pub stored: Vec<u8>,
 }
 
 impl ChunkHash {
-    /// Returns the name of an object with these contents.
+    /// Returns the object name for these contents.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
 }
 
-/// Compresses an object and computes its name. The name depends only on `bytes`, not on the
+/// Compresses an object and computes its name, which depends only on `bytes`, not on the
 /// compression.
 ///
 /// # Errors
@@ -55,7 +55,7 @@ pub fn pack(bytes: &[u8], bounds: Bounds) -> Result<PackedObject, SnapshotError>
     pack_blocks(bytes, &[bytes], bounds)
 }
 
-/// Like [`pack`], but compresses each of `blocks` separately. `bytes` is the concatenation of
+/// Like [`pack`], but compresses each of `blocks` separately. `bytes` must be the concatenation of
 /// `blocks`.
 pub(super) fn pack_blocks(
     bytes: &[u8],
@@ -69,12 +69,12 @@ pub(super) fn pack_blocks(
     Ok(PackedObject { chunk: ChunkRef { hash: ChunkHash::of(bytes), bytes: bytes_stored }, stored })
 }
 
-/// Decompresses an object and verifies its name. Accepts arbitrary input, and never allocates more
-/// than `bounds` allows.
+/// Decompresses an object and verifies its name. Accepts arbitrary input. Memory use is limited by
+/// `bounds`.
 ///
 /// # Errors
-/// [`SnapshotError`] if the object exceeds `bounds`, is not exactly one zstd frame that declares
-/// its content size, or does not match `hash`.
+/// [`SnapshotError`] if the object exceeds `bounds`, does not match `hash`, or is not exactly one
+/// zstd frame with a declared content size.
 pub fn unpack(hash: ChunkHash, stored: &[u8], bounds: Bounds) -> Result<Vec<u8>, SnapshotError> {
     check_length(stored.len(), bounds.stored_bytes)?;
     if let Some(declared) = zstd_frames::declared_bytes(stored) {
@@ -152,7 +152,7 @@ mod tests {
             assert!(unpack(hash, &packed.stored[..cut], SMALL).is_err(), "{cut}");
             let mut flipped = packed.stored.clone();
             flipped[cut] ^= 1;
-            // Some bits of the frame header are unused, so flipping them has no effect.
+            // Flipping unused bits of the frame header has no effect.
             let read = unpack(hash, &flipped, SMALL);
             assert!(read.is_err() || read == Ok(noise(80)), "{cut}");
         }

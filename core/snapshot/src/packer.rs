@@ -1,4 +1,4 @@
-//! Determines which parts of a snapshot are stored inline in the root and which become chunks.
+//! Determines which snapshot parts are stored inline in the root and which become chunks.
 
 use std::collections::HashSet;
 
@@ -13,27 +13,27 @@ use cellar_base::limits::{
     INLINE_INDEX_BYTES, INLINE_LEVEL_0_BYTES, INLINE_LEVEL_BYTES, TARGET_CHUNK_BYTES,
 };
 
-/// Length limits of inline parts and of chunks, in bytes. Lengths are uncompressed unless stated
+/// Length limits of inline parts and chunks, in bytes. Lengths are uncompressed unless stated
 /// otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackLimits {
-    /// Maximum length of one inline part: the tile index, the moves or the formats of a sheet.
+    /// Maximum length of one inline part: a sheet's tile index, moves or formats.
     pub inline_bytes: usize,
     /// Maximum total length of all inline parts.
     pub inline_total_bytes: usize,
-    /// Target length of a chunk; only a chunk with a single item may be longer.
+    /// Target chunk length, exceeded only by a chunk with a single item.
     pub chunk_bytes: usize,
-    /// Maximum total stored length of the chunks that one inline part or one chunk refers to. A
+    /// Maximum total stored length of the chunks that an inline part or a chunk may reference. A
     /// chunk with a single item may exceed this limit.
     pub named_bytes: u64,
 }
 
-/// The amount that one list item counts towards the limits of a chunk.
+/// How much a list item counts toward chunk limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Weight {
-    /// Uncompressed length of the item, in bytes.
+    /// Uncompressed item length in bytes.
     pub(super) bytes: usize,
-    /// Total stored length of the chunks that the item refers to, in bytes.
+    /// Total stored length of the chunks that the item references, in bytes.
     pub(super) named_bytes: u64,
 }
 
@@ -51,14 +51,14 @@ impl Weight {
 }
 
 impl PackLimits {
-    /// Limits of a level that is stored in chunks.
+    /// Limits of a level stored in chunks.
     pub const LEVEL: Self = Self {
         inline_bytes: INLINE_INDEX_BYTES,
         inline_total_bytes: INLINE_LEVEL_BYTES,
         chunk_bytes: TARGET_CHUNK_BYTES,
         named_bytes: u64::MAX,
     };
-    /// Limits of level 0. The level is stored entirely in the root, unless its axis maps or cleared
+    /// Limits of level 0, which is stored entirely in the root, unless its axis maps or cleared
     /// regions are very large.
     pub const LEVEL_0: Self = Self {
         inline_bytes: INLINE_LEVEL_0_BYTES,
@@ -66,8 +66,8 @@ impl PackLimits {
         chunk_bytes: TARGET_CHUNK_BYTES,
         named_bytes: u64::MAX,
     };
-    /// Limits of the tile index of an imported sheet, which is stored in a log entry. Chunks are
-    /// short, so that the server can verify a chunk and everything it refers to within one request.
+    /// Limits of an imported sheet's tile index, which is stored in a log entry. Chunks are short,
+    /// so that the server can verify a chunk and everything it references within one request.
     pub const IMPORT: Self = Self {
         inline_bytes: INLINE_IMPORT_BYTES,
         inline_total_bytes: INLINE_IMPORT_BYTES,
@@ -86,7 +86,7 @@ impl PackLimits {
 /// Packs parts of a snapshot into chunks and collects the chunks to write.
 pub(super) struct Packer {
     limits: PackLimits,
-    /// Number of bytes in the root that are still available for inline parts.
+    /// Remaining space for inline parts in the root, in bytes.
     available_bytes: usize,
     objects: Vec<PackedObject>,
     written: HashSet<ChunkHash>,
@@ -98,17 +98,17 @@ impl Packer {
         Self { limits, available_bytes, objects: Vec::new(), written: HashSet::new() }
     }
 
-    /// Returns the chunks to write. A chunk is preceded by all chunks that it refers to.
+    /// Returns the chunks to write, each after the chunks that it references.
     pub(super) fn into_objects(self) -> Vec<PackedObject> {
         self.objects
     }
 
-    /// Returns whether a part is small enough to be stored inline. If so, reserves the space.
+    /// Returns whether a part is small enough to be stored inline, and reserves the space if so.
     pub(super) fn reserve_inline<T: Encode<()>>(&mut self, part: &T) -> bool {
         self.reserve_inline_naming(part, 0)
     }
 
-    /// Like [`Packer::reserve_inline`], but for a part that refers to chunks with a total stored
+    /// Like [`Packer::reserve_inline`], but for a part that references chunks with a total stored
     /// length of `named_bytes`.
     pub(super) fn reserve_inline_naming<T: Encode<()>>(
         &mut self,
@@ -125,13 +125,13 @@ impl Packer {
         fits
     }
 
-    /// Returns whether a part that refers to `named_bytes` of chunks fits into a chunk.
+    /// Returns whether a part that references `named_bytes` of chunks fits into a chunk.
     pub(super) fn fits_chunk<T: Encode<()>>(&self, part: &T, named_bytes: u64) -> bool {
         cbor::encoded_bytes(part) <= self.limits.chunk_bytes
             && named_bytes <= self.limits.named_bytes
     }
 
-    /// Packs a chunk and returns a reference to it. Equal chunks are written only once.
+    /// Packs a chunk and returns a reference to it. Identical chunks are written only once.
     pub(super) fn pack_chunk<T: Encode<()>>(
         &mut self,
         kind: Kind,
@@ -145,8 +145,8 @@ impl Packer {
         Ok(chunk)
     }
 
-    /// Splits a list into groups, one for each chunk. Each group is as large as the limits allow.
-    /// `frame_bytes` is the CBOR overhead of a list and of each item.
+    /// Splits a list into one group per chunk, each as large as the limits allow. `frame_bytes` is
+    /// the CBOR overhead of a list and of each item.
     pub(super) fn split_into_chunks<T>(
         &self,
         list: impl IntoIterator<Item = T>,

@@ -1,11 +1,11 @@
-//! Chooses the levels that are merged when level 0 is flushed.
+//! Merge policy: chooses the levels to merge when level 0 is flushed into chunks.
 
-/// Returns how many of the newest levels are merged with level 0. These are the longest suffix of
-/// levels in which each level has less than twice the bytes of all newer levels together.
+/// Returns how many of the newest levels are merged with level 0: the longest suffix in which each
+/// level has less than twice the bytes of all newer levels combined.
 ///
-/// `level_bytes` contains the sizes of the levels, oldest first. Unlike size classes, this rule
-/// works well with large imports and with merges that shrink a level: a level is rewritten only
-/// together with at least half as many newer bytes.
+/// `level_bytes` contains the level sizes, oldest first. Unlike size classes, this rule handles
+/// large imports and merges that shrink a level well: a level is rewritten only together with at
+/// least half as many newer bytes.
 #[must_use]
 pub fn levels_to_merge(level_bytes: &[u64], level_0_bytes: u64) -> usize {
     let mut newer_bytes = level_0_bytes;
@@ -30,7 +30,7 @@ mod tests {
         assert_eq!(levels_to_merge(&[127], 64), 1);
         assert_eq!(levels_to_merge(&[128], 64), 0);
         assert_eq!(levels_to_merge(&[10_000, 300, 127], 64), 2);
-        // An import is not merged until the newer edits have a comparable size.
+        // An import is not merged until the newer edits reach a comparable size.
         assert_eq!(levels_to_merge(&[1_000_000, 64], 64), 1);
         assert_eq!(levels_to_merge(&[500, 1_000_000, 64], 64), 1);
     }

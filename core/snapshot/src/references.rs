@@ -1,5 +1,4 @@
-//! References between snapshot objects. The objects that are reachable from the roots in use must
-//! not be deleted.
+//! References between snapshot objects. Objects reachable from live roots must not be deleted.
 
 use super::chunk::{self, UnreadableChunk};
 use super::index::{
@@ -12,24 +11,24 @@ use super::tile::Tile;
 use crate::error::SnapshotError;
 use cellar_sheet::operation::{ImportSheet, Operation};
 
-/// The objects to which an object refers.
+/// The objects that an object references.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct References {
-    /// Chunks of a tile index, which refer to further objects.
+    /// Tile index chunks, which reference further objects.
     pub index: Vec<ChunkHash>,
-    /// Chunks of cells, which refer to long texts.
+    /// Cell chunks, which reference long texts.
     pub tiles: Vec<ChunkHash>,
-    /// Objects without references: range formats, sheet ids, clients and long texts.
+    /// Leaf objects: range formats, sheet ids, clients and long texts.
     pub leaves: Vec<ChunkHash>,
 }
 
 /// The references of an object cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableReferences {
-    /// The object is damaged, or is not a chunk of a tile index.
+    /// The object is damaged or not a tile index chunk.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
-    /// The object is not a chunk of cells.
+    /// The object is not a cell chunk.
     #[error(transparent)]
     Tile(#[from] UnreadableChunk),
 }
@@ -38,7 +37,7 @@ impl References {
     /// Returns the references of a root.
     ///
     /// # Errors
-    /// [`UnreadableReferences`] if cells stored inside the root are invalid.
+    /// [`UnreadableReferences`] if a tile stored inside the root is invalid.
     pub fn of_root(root: &Root) -> Result<Self, UnreadableReferences> {
         let mut references = Self::default();
         root.all_levels().try_for_each(|level| references.add_level(&level.level))?;
@@ -54,10 +53,10 @@ impl References {
         Ok(references)
     }
 
-    /// Returns the references of operations, which are in the tile indexes of imported sheets.
+    /// Returns the objects that operations reference through the tile indexes of imported sheets.
     ///
     /// # Errors
-    /// [`UnreadableReferences`] if a tile index or cells stored inside it are invalid.
+    /// [`UnreadableReferences`] if a tile index or a tile stored inside it is invalid.
     pub fn of_operations(operations: &[Operation]) -> Result<Self, UnreadableReferences> {
         let mut references = Self::default();
         for operation in operations {
@@ -68,7 +67,7 @@ impl References {
         Ok(references)
     }
 
-    /// Returns the references of a chunk of a tile index, given its name and stored bytes.
+    /// Returns the references of a tile index chunk, given its name and stored bytes.
     ///
     /// # Errors
     /// [`UnreadableReferences`] if the bytes are damaged or do not match `hash`.
@@ -83,7 +82,7 @@ impl References {
         Ok(references)
     }
 
-    /// Returns the references of a chunk of cells, given its name and stored bytes.
+    /// Returns the references of a cell chunk, given its name and stored bytes.
     ///
     /// # Errors
     /// [`UnreadableReferences`] if the bytes are damaged or do not match `hash`.
@@ -162,7 +161,7 @@ mod tests {
         ChunkHash([byte; 32])
     }
 
-    /// Returns a tile that contains a number and a long text.
+    /// Returns a tile with a number and a long text.
     fn tile(text: ChunkHash) -> Tile {
         let mut column = TileColumn::new(0);
         column.values.push(1, TileValue::Number(7.0));
@@ -170,8 +169,8 @@ mod tests {
         Tile { columns: vec![column] }
     }
 
-    /// Returns the names of all objects reachable through `objects`. Does not follow the references
-    /// of tiles.
+    /// Returns the names of all objects reachable through `objects`, without following tile
+    /// references.
     fn reached(named: References, objects: &[PackedObject]) -> BTreeSet<ChunkHash> {
         let mut reached: BTreeSet<ChunkHash> =
             named.leaves.into_iter().chain(named.tiles).collect();
@@ -196,12 +195,12 @@ mod tests {
 
     #[test]
     fn an_unreadable_tile_is_an_error() {
-        // In the sample, level 0 contains three arbitrary bytes instead of a tile.
+        // Level 0 of the sample contains three arbitrary bytes instead of a tile.
         assert!(References::of_root(&sample()).is_err());
     }
 
     proptest! {
-        /// All objects of a level are reachable, whatever the pack limits are.
+        /// All objects of a level are reachable, regardless of the pack limits.
         #[test]
         fn all_objects_of_a_root_are_reachable(
             level in any_level(), bytes in prop::sample::select(vec![0_usize, 60, 400, 1 << 20]),

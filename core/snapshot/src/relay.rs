@@ -1,4 +1,4 @@
-//! Determines how the relay handles a change of the Entry table.
+//! Decision logic of the relay, which starts background work after changes to the Entry table.
 
 use crate::snapshot_job::SnapshotJob;
 use cellar_base::position::Position;
@@ -6,21 +6,21 @@ use cellar_base::schema::{EXTERNAL, PARTITION_KEY, SORT_KEY, TYPE, UPLOADS_PREFI
 use cellar_base::{record::Attribute, record::Item, record::RecordError};
 use cellar_log::records::entry::{EDITS, IMPORT, SNAPSHOT, decode_key};
 
-/// Attributes of an entry that [`decide_relay_action`] reads. A stream record may omit all other
-/// attributes, such as the body.
+/// Entry attributes that [`decide_relay_action`] reads. A stream record may omit all others, such
+/// as the body.
 pub const ATTRIBUTES: [&str; 4] = [PARTITION_KEY, SORT_KEY, TYPE, EXTERNAL];
 
-/// Name of an insert event in a DynamoDB stream. When a Snapshot entry receives its root, the event
-/// is a modification, which must not start another job.
+/// Name of an insert event in a DynamoDB stream. Setting the root of a Snapshot entry is a
+/// modification, which must not start another job.
 pub const INSERT: &str = "INSERT";
 
-/// The relay's response to a change of the Entry table.
+/// Relay action for a change to the Entry table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RelayAction {
-    /// Send a snapshot job to the queue.
+    /// Enqueue a snapshot job.
     SendJob(SnapshotJob),
     /// Remove the pending tag from an external body, so that the bucket's lifecycle rule does not
-    /// delete it.
+    /// delete the body.
     RemovePendingTag {
         /// S3 key of the external body.
         key: String,
@@ -29,10 +29,10 @@ pub enum RelayAction {
     Ignore,
 }
 
-/// The stream record is invalid; a retry does not help.
+/// The stream record is invalid; retrying does not help.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RelayError {
-    /// The entry does not have Cellar's encoding.
+    /// The entry is not encoded as Cellar writes it.
     #[error(transparent)]
     Record(#[from] RecordError),
     /// The entry refers to an external body outside the upload prefix.
@@ -43,8 +43,8 @@ pub enum RelayError {
     },
 }
 
-/// Determines how to handle a change. The arguments are the event name and the attributes of the
-/// entry after the change.
+/// Determines the relay action for a change, given the event name and the entry's attributes after
+/// the change.
 ///
 /// # Errors
 /// [`RelayError`] if the entry's attributes are invalid.
@@ -54,7 +54,7 @@ pub fn decide_relay_action(change: &str, image: &Item) -> Result<RelayAction, Re
     }
     let (log, position) = decode_key(image)?;
     match image.get(TYPE) {
-        // The first entry of a log is an empty snapshot, which does not need a root.
+        // The first entry of a log is an empty snapshot and needs no root.
         Some(Attribute::Text(letter)) if letter == SNAPSHOT && position == Position::FIRST => {
             Ok(RelayAction::Ignore)
         }

@@ -1,5 +1,4 @@
-//! Loads the parts of a root that may be stored in separate chunks: the workbook metadata and the
-//! clients.
+//! Loads root parts that may be stored in separate chunks: workbook metadata and clients.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +8,7 @@ use crate::objects::{Missing, ObjectKind, Objects, to_fetch};
 use crate::root::{ClientMap, Root};
 use cellar_sheet::metadata::{SheetMetadata, SheetNumbers, Tabs, WorkbookMetadata};
 
-/// Returns the last mutation of each client. If the chunk of clients is not loaded, adds it to
+/// Returns the last mutation of each client. If the client chunk is not loaded, adds it to
 /// `missing` and returns an empty map.
 pub(crate) fn load_clients(root: &Root, objects: &Objects, missing: &mut Missing) -> ClientMap {
     let Some(chunk) = &root.clients else { return ClientMap::default() };
@@ -20,8 +19,8 @@ pub(crate) fn load_clients(root: &Root, objects: &Objects, missing: &mut Missing
     ClientMap::default()
 }
 
-/// Returns the workbook metadata. Parts whose chunks are not loaded are left empty, and their
-/// chunks are added to `missing`.
+/// Returns the workbook metadata. Parts with unloaded chunks are left empty, and their chunks are
+/// added to `missing`.
 pub(crate) fn load_metadata(
     root: &Root,
     objects: &Objects,
@@ -39,7 +38,7 @@ pub(crate) fn load_metadata(
     Ok(WorkbookMetadata { tabs, sheets })
 }
 
-/// Returns all sheet ids that the workbook ever used.
+/// Returns all sheet ids that the workbook has ever used.
 fn load_used_sheet_ids(
     root: &Root,
     objects: &Objects,

@@ -1,4 +1,4 @@
-//! Snapshot jobs. A job is a queue message from the relay that requests one snapshot.
+//! Snapshot jobs: queue messages from the relay, each of which requests one snapshot.
 
 use serde::Deserialize;
 
@@ -9,7 +9,7 @@ use cellar_base::position::Position;
 /// Version of the message format. All released versions remain readable.
 const VERSION: u32 = 1;
 
-/// A request to build the snapshot for one Snapshot entry. Jobs may be delivered more than once,
+/// A request to build the snapshot of one Snapshot entry. Jobs may be delivered more than once,
 /// late, or out of order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SnapshotJob {
@@ -25,16 +25,16 @@ pub enum SnapshotJobError {
     /// The message is longer than any snapshot job.
     #[error("a snapshot job has at most {MAX_SNAPSHOT_JOB_BYTES} bytes, this message has {bytes}")]
     TooLong {
-        /// Length of the message in bytes.
+        /// Message length in bytes.
         bytes: usize,
     },
-    /// The message is not the JSON of a snapshot job.
+    /// The message is not valid snapshot job JSON.
     #[error("the message is not a snapshot job: {why}")]
     Malformed {
         /// Reason.
         why: String,
     },
-    /// A newer Cellar wrote the job.
+    /// The job was written by a newer version of Cellar.
     #[error(
         "the snapshot job has version {version}; this build reads up to {VERSION}: upgrade Cellar"
     )]
@@ -50,7 +50,7 @@ pub enum SnapshotJobError {
     },
 }
 
-/// Decodes only the version, to distinguish a newer job from a malformed one.
+/// Decodes only the version, to tell a newer job from a malformed one.
 #[derive(Deserialize)]
 struct Versioned {
     version: u32,
@@ -67,12 +67,12 @@ struct Version1 {
 }
 
 impl SnapshotJob {
-    /// Encodes the job as a message body in compact JSON. Equal jobs yield equal texts.
+    /// Encodes the job as a compact JSON message body. Equal jobs yield equal bodies.
     #[must_use]
     pub fn encode(&self) -> String {
         let Self { log, position } = self;
         let (segment, num) = (position.segment(), position.num());
-        // Numbers and a UUID need no JSON escapes.
+        // Numbers and UUIDs need no JSON escaping.
         format!(r#"{{"version":{VERSION},"log":"{log}","segment":{segment},"num":{num}}}"#)
     }
 

@@ -1,5 +1,5 @@
-//! Determines which cells of the older state a range of entries touched. To report the changes,
-//! only these cells must be read, however large the sheets are.
+//! Determines which cells of the older state a range of entries touched. Only these cells must be
+//! read to report the changes, regardless of sheet size.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,29 +12,29 @@ use cellar_sheet::metadata::{Extent, RangeFormat};
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// Maximum number of untouched rows that are read together with the touched rows around them, so
-/// that fewer windows are read.
+/// Maximum gap of untouched rows that is read together with the touched rows around it, to reduce
+/// the number of windows.
 const MAX_GAP_ROWS: u32 = 64;
 
-/// The touched cells of a sheet, in the space of the older state.
+/// Touched cells of a sheet, in the coordinates of the older state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TouchedCells {
-    /// Individual cells as (row, column).
+    /// Individual cells as (row, column) pairs.
     cells: BTreeSet<(u32, u32)>,
-    /// Regions that are touched completely, clipped to the extent of the sheet.
+    /// Fully touched regions, clipped to the extent of the sheet.
     regions: Vec<Region>,
 }
 
-/// A window to read. Together, the windows of a sheet contain all its touched cells.
+/// A window to read. The windows of a sheet together contain all its touched cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TouchedWindow {
-    /// The window, which contains at most `MAX_BAND_CELLS` cells or a single row.
+    /// The window, limited to `MAX_BAND_CELLS` cells or a single row.
     pub window: Window,
     /// Whether the window also contains untouched cells; see [`TouchedCells::has_single_cell`].
     pub partly: bool,
 }
 
-/// Returns the touched cells of the sheets that existed before the entries. `before` and `after`
+/// Returns the touched cells of all sheets that existed before the entries. `before` and `after`
 /// are the metadata before and after the entries; `level` is the result of folding the entries.
 #[must_use]
 pub fn touched_cells(
@@ -77,7 +77,7 @@ impl TouchedCells {
         touched
     }
 
-    /// Adds the cells that the entries set, at their older places.
+    /// Adds the cells set by the entries, at their older positions.
     fn add_edited_cells(&mut self, folded: &FoldedSheet) {
         let (old_rows, old_columns) =
             (folded.moves.rows.reversed(), folded.moves.columns.reversed());
@@ -89,7 +89,7 @@ impl TouchedCells {
         }
     }
 
-    /// Adds the regions that the entries cleared, at their older places.
+    /// Adds the regions cleared by the entries, at their older positions.
     fn add_cleared_regions(&mut self, sheet: &SheetMetadata, folded: &FoldedSheet) {
         let (old_rows, old_columns) =
             (folded.moves.rows.reversed(), folded.moves.columns.reversed());
@@ -100,11 +100,11 @@ impl TouchedCells {
         }
     }
 
-    /// Adds deleted rows and columns, and the range formats that the deletion cut.
+    /// Adds deleted rows and columns, and range formats cut by the deletion.
     fn add_deleted_lines(&mut self, sheet: &SheetMetadata, folded: &FoldedSheet) {
         let rows = deleted_lines(&folded.moves.rows);
         let columns = deleted_lines(&folded.moves.columns);
-        // If a range format ended inside deleted lines, it does not grow back when an undo restores
+        // A range format that ended inside deleted lines does not grow back when an undo restores
         // the lines.
         let is_cut = |record: &RangeFormat| {
             has_end_inside(&record.rows, &rows, Axis::Rows)
@@ -132,7 +132,7 @@ impl TouchedCells {
         self.cells.is_empty() && self.regions.is_empty()
     }
 
-    /// Returns whether a cell was touched individually, not as part of a region.
+    /// Returns whether a cell was touched individually rather than as part of a region.
     #[must_use]
     pub fn has_single_cell(&self, row: u32, column: u32) -> bool {
         self.cells.contains(&(row, column))
@@ -170,8 +170,8 @@ impl TouchedCells {
     }
 }
 
-/// Returns whether any of `spans` begins or ends inside `deleted`. Spans of the whole axis do not
-/// count, because they have no ends.
+/// Returns whether any of `spans` starts or ends inside `deleted`. Spans of the whole axis have no
+/// ends and do not count.
 fn has_end_inside(spans: &Spans, deleted: &Spans, axis: Axis) -> bool {
     if spans.is_all(axis) || deleted.is_empty() {
         return false;
@@ -180,7 +180,7 @@ fn has_end_inside(spans: &Spans, deleted: &Spans, axis: Axis) -> bool {
     spans.iter().flat_map(first_and_last).any(|line| deleted.contains(line))
 }
 
-/// Returns the lines in the older space that an axis map deletes.
+/// Returns the deleted lines of an axis map, in the older coordinates.
 fn deleted_lines(map: &AxisMap) -> Spans {
     let mut deleted = Vec::new();
     let mut kept_end = 0_u32;
@@ -212,7 +212,7 @@ fn join_near_spans(spans: &Spans) -> Vec<Span> {
     joined
 }
 
-/// Splits a rectangle into windows of at most `MAX_BAND_CELLS` cells, or of a single row.
+/// Splits a rectangle into windows limited to `MAX_BAND_CELLS` cells or a single row.
 fn push_bands(
     rows: Span,
     columns: std::ops::Range<u32>,

@@ -1,4 +1,4 @@
-//! Reads a window of a sheet from the levels of a root and from newer entries.
+//! Reads a window of a sheet from a root's levels and newer entries.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use cellar_sheet::operation::{SheetId, Span, Spans};
 /// Returns the workbook metadata of a root.
 ///
 /// # Errors
-/// [`SnapshotError`] if parts of the root contradict each other.
+/// [`SnapshotError`] if parts of the root are inconsistent.
 pub fn metadata(root: &Root, objects: &Objects) -> Result<Fetch<WorkbookMetadata>, SnapshotError> {
     let mut missing = Missing::default();
     let metadata = load_metadata(root, objects, &mut missing)?;
@@ -35,9 +35,8 @@ pub fn clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
     missing.ready_or_need(|| clients)
 }
 
-/// Returns the cells of a window after the entries in `tail`, which follow `root`. If there is no
-/// root, the entries follow the empty state. Requests all missing objects of an index level in one
-/// request.
+/// Returns the cells of a window after applying the entries in `tail` to `root`, or to the empty
+/// state if there is no root. All missing objects of the same index depth are requested together.
 ///
 /// # Errors
 /// [`SnapshotError`] if an object does not match the reference to it.
@@ -72,7 +71,7 @@ pub fn window(
     Ok(missing.ready_or_need(|| merge_window(&parts, window, Below::Nothing)))
 }
 
-/// Returns all levels that contain the sheet, oldest first, with their moves.
+/// Returns all levels that contain the sheet and their moves, oldest first.
 fn load_sheet_levels<'a>(
     root: Option<&'a Root>,
     tail: &'a FoldedLevel,
@@ -90,7 +89,7 @@ fn load_sheet_levels<'a>(
     Ok(levels)
 }
 
-/// Returns the part of a level that is visible in the window, in coordinates of the level.
+/// Returns the part of a level visible in the window, in the coordinates of the level.
 fn source_region(source: &Source, window: &Window) -> Region {
     let map_back = |map: &AxisMap, range: &Range<u32>| {
         let count = range.end.saturating_sub(range.start);
@@ -102,7 +101,7 @@ fn source_region(source: &Source, window: &Window) -> Region {
     }
 }
 
-/// A decoded tile and its place in the space of its level.
+/// A decoded tile, placed in the coordinates of its level.
 struct LoadedTile<'a> {
     source: &'a Source,
     rows: Span,
@@ -122,7 +121,7 @@ impl LoadedTile<'_> {
     }
 }
 
-/// Appends the tiles at `places` to `tiles`. Adds tiles that are not loaded to `missing` instead.
+/// Appends the tiles at `places` to `tiles`, or adds them to `missing` if they are not loaded.
 fn load_tiles<'a>(
     source: &'a Source,
     places: Places,

@@ -8,19 +8,19 @@ use cellar_base::limits::{LISTING_AGE_MS, MAX_CACHED_LISTINGS};
 use cellar_catalog::spreadsheet::Listing;
 use cellar_catalog::stream::Tip;
 
-/// A listing that was read or written, and its tip.
+/// A cached listing (a spreadsheet's catalog state) and the stream tip from which it was rebuilt.
 #[derive(Debug, Clone)]
 pub(super) struct CachedListing {
-    /// The listing; `None` if the spreadsheet is not in the catalog.
+    /// `None` if the spreadsheet is not in the catalog.
     pub(super) listing: Option<Arc<Listing>>,
-    /// The tip from which the listing was rebuilt.
+    /// Stream tip from which the listing was rebuilt.
     pub(super) tip: Option<Arc<Tip>>,
-    /// Time of the read or write in Unix milliseconds.
+    /// Time of the read or write, in milliseconds since the Unix epoch.
     pub(super) read_ms: u64,
 }
 
-/// A cache of up to `MAX_CACHED_LISTINGS` listings. Each listing expires after `LISTING_AGE_MS`. If
-/// the cache is full, the oldest listing is evicted first.
+/// Cache of up to `MAX_CACHED_LISTINGS` listings. Listings expire after `LISTING_AGE_MS`. When the
+/// cache is full, the oldest listing is evicted.
 #[derive(Debug, Default)]
 pub(super) struct ListingCache {
     listings: Mutex<HashMap<LogId, CachedListing>>,
@@ -31,7 +31,7 @@ impl ListingCache {
         self.listings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the cached listing of a spreadsheet, if it has not expired.
+    /// Returns the cached listing of a spreadsheet, or `None` if it is not cached or has expired.
     pub(super) fn get(&self, log: LogId, now_ms: u64) -> Option<CachedListing> {
         let mut listings = self.lock();
         let cached = listings.get(&log)?;
@@ -42,8 +42,7 @@ impl ListingCache {
         Some(cached.clone())
     }
 
-    /// Caches a listing that was read or written. Keeps the cached listing if it includes later
-    /// events.
+    /// Caches a listing, unless the cached listing already includes later events.
     pub(super) fn insert(&self, log: LogId, new: CachedListing) {
         let next = |cached: &CachedListing| cached.tip.as_ref().map_or(0, |tip| tip.next);
         let mut listings = self.lock();

@@ -1,4 +1,4 @@
-//! Updates the spreadsheet lists of people after the events of spreadsheets.
+//! Updates users' spreadsheet lists after catalog events.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::feed::Reactions;
 use crate::ports::{Clock, Lists, PortError, Random, Streams};
 use crate::streams::{StreamError, StreamStore};
 
-/// Updates spreadsheet lists. Each list entry is derived from the complete listing and stores the
-/// number of events that it includes. Updates may therefore be repeated, delayed or reordered.
+/// Updates spreadsheet lists. Each list entry is derived from the complete listing and records how
+/// many events it includes, so updates may be repeated, delayed or reordered.
 #[derive(Clone)]
 pub struct CatalogLists {
     streams: StreamStore,
@@ -38,11 +38,9 @@ impl CatalogLists {
         Self { streams: StreamStore::new(streams, clock, random), lists }
     }
 
-    /// Updates the lists of all people who are affected by the events of a spreadsheet from index
-    /// `from` on.
+    /// Updates the lists of all users affected by a spreadsheet's events, starting at index `from`.
     async fn update_lists(&self, name: &StreamName, from: u64) -> Result<(), StreamError> {
-        // Ignore streams of this category whose id is not a log id, since Cellar did not write
-        // them.
+        // Ignore streams in this category whose id is not a log id: Cellar did not write them.
         let Ok(log) = name.id().parse::<LogId>() else { return Ok(()) };
         let loaded = self.streams.load(&Catalog, name, true).await?;
         let (Some(listing), Some(tip)) = (loaded.state, loaded.tip) else { return Ok(()) };

@@ -1,5 +1,4 @@
-//! The catalog: stores the name, status, members and share links of each spreadsheet in event
-//! streams.
+//! The catalog: stores each spreadsheet's name, status, members and share links in an event stream.
 
 mod listing_cache;
 mod lists;
@@ -27,7 +26,7 @@ use crate::streams::{CachedTip, Events, StreamError, StreamStore, TransactError,
 use listing_cache::{CachedListing, ListingCache};
 use refusal_cache::RefusalCache;
 
-/// The catalog of one stack, with caches of listings and refusals.
+/// The catalog of one stack, with listing and refusal caches.
 #[derive(Clone)]
 pub struct CatalogStore {
     streams: StreamStore,
@@ -37,28 +36,28 @@ pub struct CatalogStore {
     refusals: Arc<RefusalCache>,
 }
 
-/// Result of changing the catalog.
+/// Result of a catalog change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changed {
     /// The listing after the change.
     pub listing: Option<Arc<Listing>>,
-    /// Events of the change; empty if an earlier request already made the change.
+    /// Events appended by the change; empty if an earlier request already made it.
     pub events: Vec<CatalogEvent>,
 }
 
 /// Error of the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogError {
-    /// The catalog rules reject the change.
+    /// The catalog rules rejected the change.
     #[error(transparent)]
     Rejected(#[from] Rejection),
-    /// Reading or writing the event stream failed.
+    /// The event stream could not be read or written.
     #[error(transparent)]
     Stream(#[from] StreamError),
 }
 
 impl CatalogStore {
-    /// Creates a catalog that uses these event streams.
+    /// Creates a catalog over these event streams.
     #[must_use]
     pub fn new(streams: Arc<dyn Streams>, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
         let store = StreamStore::new(streams, Arc::clone(&clock), Arc::clone(&random));
@@ -71,12 +70,13 @@ impl CatalogStore {
         }
     }
 
-    /// Decides whether a principal has the access that `need` requires on a spreadsheet. A grant
-    /// may be based on a cached listing that is at most `LISTING_AGE_MS` old. A refusal may be
-    /// based on a cached listing that is at most `LISTING_REFUSAL_AGE_MS` old, so that new members
-    /// do not have to wait long.
+    /// Decides whether a principal has the access to a spreadsheet that `need` requires. A grant
+    /// may be based on a cached listing up to `LISTING_AGE_MS` old. A refusal may be based on a
+    /// cached listing only up to `LISTING_REFUSAL_AGE_MS` old, so that new members gain access
+    /// quickly.
     ///
     /// # Errors
+    ///
     /// Returns [`StreamError`] if the listing cannot be read.
     pub async fn access(
         &self,
@@ -91,10 +91,11 @@ impl CatalogStore {
         Ok(decide(listing.as_deref()))
     }
 
-    /// Returns the listing of a spreadsheet. The listing is at most `LISTING_AGE_MS` old if the
+    /// Returns a spreadsheet's listing. The listing is at most `LISTING_AGE_MS` old if the
     /// principal has a role in it, and at most `LISTING_REFUSAL_AGE_MS` old otherwise.
     ///
     /// # Errors
+    ///
     /// Returns [`StreamError`] if the listing cannot be read.
     pub async fn listing(
         &self,
@@ -109,10 +110,9 @@ impl CatalogStore {
         self.cached_or_read(principal, log, has_role).await
     }
 
-    /// Returns a cached listing if it allows the request, or if it was recently used to refuse the
-    /// same subject. Otherwise reads the listing. A listing that was cached for one subject is
-    /// never used to refuse another subject, since the fast response would reveal that the
-    /// spreadsheet exists.
+    /// Returns a cached listing if it allows the request, or if the same subject was recently
+    /// refused based on it; otherwise reads the listing. A listing cached for one subject is never
+    /// used to refuse another, since the fast response would reveal that the spreadsheet exists.
     async fn cached_or_read(
         &self,
         principal: &Principal,
@@ -141,9 +141,10 @@ impl CatalogStore {
         Ok(read.listing)
     }
 
-    /// Reads the listing of a spreadsheet for a principal that has the given right.
+    /// Reads a spreadsheet's listing. `right` is the source of the caller's role.
     ///
     /// # Errors
+    ///
     /// Returns [`StreamError`] if the listing cannot be read.
     pub async fn read_listing(
         &self,
@@ -153,10 +154,11 @@ impl CatalogStore {
         Ok(self.read(log, right).await?.listing)
     }
 
-    /// Changes the listing of a spreadsheet. Idempotent. If `seen` is set, the change is rejected
-    /// unless the listing has exactly `seen` changes.
+    /// Changes a spreadsheet's listing. Idempotent. If `seen` is set, the change is rejected unless
+    /// the listing includes exactly `seen` changes.
     ///
     /// # Errors
+    ///
     /// Returns [`CatalogError::Rejected`] if the rules reject the change, and
     /// [`CatalogError::Stream`] if the event stream fails.
     pub async fn change(
@@ -170,7 +172,7 @@ impl CatalogStore {
         let now_ms = self.clock.now_ms();
         let cached_tip = match self.listings.get(log, now_ms) {
             Some(cached) => CachedTip::Tip(cached.tip),
-            // A new spreadsheet usually has no stream yet, so skip the read of the tip.
+            // A new spreadsheet usually has no stream yet, so skip reading the tip.
             None if matches!(action, CatalogAction::Create { .. }) => CachedTip::Tip(None),
             None => CachedTip::Unknown,
         };
@@ -181,7 +183,7 @@ impl CatalogStore {
             TransactError::Rejected(rejection) => CatalogError::Rejected(rejection),
             TransactError::Stream(error) => error.into(),
         })?;
-        // If the tip has later events than the state, do not cache it.
+        // If the tip has events that the state does not include, do not cache it.
         let tip = tip.filter(|tip| tip.next == next);
         let listing = state.map(Arc::new);
         if tip.is_some() {
@@ -190,10 +192,11 @@ impl CatalogStore {
         Ok(Changed { listing, events })
     }
 
-    /// Returns changes of a spreadsheet's listing, newest first. Each call returns the events of
-    /// one item of the stream that have an index less than `below`.
+    /// Returns a page of listing changes, newest first: the events of one stream item (the tip or
+    /// an event batch) whose index is less than `below`.
     ///
     /// # Errors
+    ///
     /// Returns [`StreamError`] if the events cannot be read.
     pub async fn changes(
         &self,
@@ -203,9 +206,10 @@ impl CatalogStore {
         self.streams.events_back(&Catalog, &name_of(log)?, below).await
     }
 
-    /// Returns the events of a span of a spreadsheet's stream, oldest first.
+    /// Returns the events in a span of the spreadsheet's stream, oldest first.
     ///
     /// # Errors
+    ///
     /// Returns [`StreamError`] if the events cannot be read.
     pub async fn events_of_span(
         &self,
@@ -218,9 +222,8 @@ impl CatalogStore {
         Ok(events)
     }
 
-    /// Reads a listing. If the spreadsheet is not in the catalog, this is cached only for
-    /// principals who may access such spreadsheets. Other principals could otherwise fill the cache
-    /// with unused ids.
+    /// Reads a listing. If the spreadsheet is not in the catalog, the result is cached only for
+    /// holders of an access token; otherwise strangers could fill the cache with made-up ids.
     async fn read(&self, log: LogId, right: Right) -> Result<CachedListing, StreamError> {
         let loaded = self.streams.load(&Catalog, &name_of(log)?, false).await?;
         let listing = loaded.state.map(Arc::new);

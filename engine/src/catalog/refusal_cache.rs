@@ -1,4 +1,4 @@
-//! Cache of refused requests, by subject and spreadsheet.
+//! Cache of refused requests, keyed by subject and spreadsheet.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,19 +10,18 @@ use cellar_catalog::spreadsheet::Listing;
 /// A subject and the spreadsheet that the subject tried to access.
 type RefusalKey = (SubjectKey, LogId);
 
-/// The listing on which a refusal is based.
+/// Listing on which a refusal is based.
 #[derive(Debug, Clone)]
 pub(super) struct CachedRefusal {
-    /// The listing; `None` if the spreadsheet is not in the catalog.
+    /// `None` if the spreadsheet is not in the catalog.
     pub(super) listing: Option<Arc<Listing>>,
-    /// Time of the read in Unix milliseconds.
+    /// Time of the read, in milliseconds since the Unix epoch.
     pub(super) read_ms: u64,
 }
 
-/// A cache of up to `MAX_CACHED_REFUSALS` refusals. Each refusal expires after
-/// `LISTING_REFUSAL_AGE_MS`. If the cache is full, the oldest refusal is evicted first. Refusals of
-/// missing and of existing spreadsheets are cached alike, so that response times do not reveal
-/// which spreadsheets exist.
+/// Cache of up to `MAX_CACHED_REFUSALS` refusals. Refusals expire after `LISTING_REFUSAL_AGE_MS`.
+/// When the cache is full, the oldest refusal is evicted. Missing and existing spreadsheets are
+/// cached alike, so that response times do not reveal which spreadsheets exist.
 #[derive(Debug, Default)]
 pub(super) struct RefusalCache {
     refusals: Mutex<HashMap<RefusalKey, CachedRefusal>>,
@@ -33,7 +32,8 @@ impl RefusalCache {
         self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the last refusal of a subject for a spreadsheet, if it has not expired.
+    /// Returns the subject's cached refusal for a spreadsheet, or `None` if it is missing or has
+    /// expired.
     pub(super) fn get(&self, key: RefusalKey, now_ms: u64) -> Option<CachedRefusal> {
         let refusals = self.lock();
         let refusal = refusals.get(&key)?;

@@ -1,4 +1,4 @@
-//! Tests of the catalog over in-memory event streams, including its caches and their expiry.
+//! Catalog tests over in-memory event streams, including caching and expiry.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,7 +12,7 @@ use super::*;
 use crate::memory::{ManualClock, MemoryStreams};
 use crate::ports::StreamOutcome;
 
-/// Event streams that count the requests of the catalog.
+/// Event streams that count catalog requests.
 #[derive(Default)]
 struct Counted {
     table: Arc<MemoryStreams>,
@@ -59,7 +59,7 @@ impl Streams for Counted {
 }
 
 impl Counted {
-    /// Returns the numbers of tip reads, writes and event batch reads since the last call.
+    /// Returns the number of tip reads, writes and event batch reads since the last call.
     fn taken(&self) -> [u64; 3] {
         [&self.reads, &self.writes, &self.batches].map(|count| count.swap(0, Ordering::SeqCst))
     }
@@ -74,7 +74,7 @@ impl Random for Numbers {
     }
 }
 
-/// Two processes that share one table.
+/// Two catalog processes that share one table.
 struct World {
     counted: Arc<Counted>,
     clock: Arc<ManualClock>,
@@ -196,14 +196,14 @@ async fn a_missing_listing_is_cached_for_operators_only() {
         assert_eq!(access, Ok(Access::Allowed));
     }
     assert_eq!(world.counted.taken(), [1, 0, 0]);
-    // If a principal cannot have any right, the check sends no request.
+    // If no role could give the principal access, the check sends no request.
     let elsewhere = Principal { scope: Scope::Only(vec![]), ..operator };
     assert_eq!(world.here.access(&elsewhere, log(), Need::Read).await, Ok(Access::Hidden));
     assert_eq!(world.counted.taken(), [0, 0, 0]);
 }
 
-/// The cost of a stranger's requests does not reveal whether a spreadsheet exists, even while other
-/// people use the spreadsheet.
+/// The cost of a stranger's requests does not reveal whether a spreadsheet exists, even while its
+/// members use it.
 #[tokio::test]
 async fn a_refusal_costs_the_same_for_a_missing_spreadsheet() {
     let world = world();
@@ -260,7 +260,7 @@ async fn a_change_in_this_process_ends_a_cached_refusal() {
 async fn a_rejection_is_based_on_the_current_listing() {
     let world = world();
     world.create().await.unwrap();
-    // The other process has not read yet that bob is an owner.
+    // The other process has not yet read the event that makes bob an owner.
     assert_eq!(world.may_read(&world.there, "bob").await, Access::Hidden);
     world.share("bob", Role::Owner).await.unwrap();
     let by = somebody("bob").by(log()).unwrap();
@@ -305,13 +305,13 @@ async fn events_of_a_listing_are_split_off_by_their_number() {
     assert_eq!((writes, batches), (CATALOG_TIP_EVENTS as u64, 0));
     world.change("alice", CatalogAction::Archive).await.unwrap();
     assert_eq!(world.counted.taken(), [0, 0, 1]);
-    // The tip still contains the listing.
+    // The tip still contains the whole listing.
     assert_eq!(world.may_read(&world.there, "alice").await, Access::Allowed);
     assert_eq!(world.counted.taken(), [1, 0, 0]);
 }
 
-/// A frozen process resumes with a share change that its retry already made and that was revoked
-/// afterwards.
+/// A frozen process resumes and sends a share change that its retry already made and that has since
+/// been revoked.
 #[tokio::test]
 async fn a_delayed_change_does_not_revert_later_changes() {
     let world = world();
@@ -352,7 +352,7 @@ async fn changes_are_read_newest_first() {
     let expected: Vec<u64> = (0..count as u64).rev().collect();
     assert_eq!((indexes, pages), (expected, 3));
     assert_eq!(world.counted.taken(), [5, 0, 0], "the tip each time, and two event batches");
-    // Reading works from any index, including one after the end.
+    // Reads may start at any index, including past the end.
     for (below, newest) in [(5, Some(4)), (1, Some(0)), (0, None), (99, Some(count as u64 - 1))] {
         let page = world.there.changes(log(), Some(below)).await.unwrap();
         assert_eq!(page.events.first().map(|dated| dated.index), newest, "{below}");

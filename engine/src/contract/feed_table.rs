@@ -1,4 +1,4 @@
-//! Contract of the Feed table.
+//! Contract tests for the Feed table.
 #![allow(clippy::panic, reason = "a contract suite fails like a test")]
 
 use cellar_base::limits::{FEED_PARTITION_ITEMS, MAX_FEED_ITEM_EVENTS};
@@ -7,7 +7,7 @@ use cellar_catalog::stream::{InvalidEvent, Kind, StreamName};
 
 use crate::ports::{FeedTable, FeedWriteOutcome};
 
-/// Checks a Feed table, which must be empty.
+/// Checks a Feed table. The table must be empty.
 pub async fn feed_table<T: FeedTable>(table: &T) {
     partitions_are_begun_once_and_the_newest_is_found(table).await;
     items_are_put_once_and_read_in_order(table).await;
@@ -62,8 +62,7 @@ async fn items_are_put_once_and_read_in_order<T: FeedTable>(table: &T) {
         assert_eq!(ok(table.last_item(9).await), Some((*offset, item.clone())));
     }
     assert_eq!(table.put_item(at(9, 1), &item("c", 0, 1)).await, FeedWriteOutcome::Exists);
-    // This partition number starts with the same digit as another one, so a prefix match would
-    // confuse them.
+    // The two partition numbers share their first digit, so a prefix match would confuse them.
     assert_eq!(table.put_item(at(90, 0), &item("d", 0, 1)).await, FeedWriteOutcome::Done);
     for consistent in [true, false] {
         assert_eq!(ok(table.items(at(9, 0), 10, consistent).await), all);
@@ -87,7 +86,7 @@ async fn marks_only_rise<T: FeedTable>(table: &T) {
         (mark(0, 2), mark(0, 3)),
         (mark(0, 3), mark(0, 3)),
         (mark(0, 10), mark(0, 10)),
-        // A mark of a later feed replaces every mark of an earlier feed.
+        // A high-water mark of a later feed replaces any mark of an earlier feed.
         (mark(7, 1), mark(7, 1)),
         (mark(0, 99), mark(7, 1)),
     ] {

@@ -1,4 +1,4 @@
-//! Contract of forks: the transaction that creates them, and the list of a log's forks.
+//! Contract tests for forks: the fork transaction and the log's fork list.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -10,7 +10,7 @@ use cellar_log::segment::Segment;
 use super::{at, log, segment};
 use crate::ports::{CreateOutcome, Entries, ForkRecords, Segments};
 
-/// Returns the records of a fork of `source` at 2.3.
+/// Returns the records of a fork of `source` at position 2.3.
 fn records(source: LogId, fork: LogId, number: u64) -> ForkRecords {
     let position = at(2, 3);
     let lineage = Lineage {
@@ -43,7 +43,7 @@ pub(super) async fn a_fork_writes_all_four_records_or_none<T: Entries + Segments
         "a repeated request changes nothing"
     );
     assert_written(tables, &written).await;
-    // One of the four keys is taken and the others are free. The transaction must write nothing.
+    // One of the four keys is taken. The transaction must write nothing.
     let other = records(source, log("another fork"), 78);
     let lost = [
         ForkRecords { origin: written.origin.clone(), ..other.clone() },
@@ -69,11 +69,11 @@ async fn assert_written<T: Entries + Segments>(tables: &T, written: &ForkRecords
     assert_eq!(tables.get(log, Position::FIRST).await, Ok(None), "nothing of the source");
     let page = tables.forks(listed.source, None, 9).await;
     assert!(page.is_ok_and(|page| page.forks == [listed.clone()] && page.next.is_none()));
-    // The records in a list of forks must not be returned as segments.
+    // Fork records must not be returned as segments.
     assert_eq!(tables.newest(listed.source, 9, true).await, Ok(Vec::new()));
 }
 
-/// Creates forks of a log. Their long author names make the list span several pages.
+/// Creates forks with long author names, so that the fork list spans several pages.
 pub(super) async fn create_forks<T: Entries + Segments>(
     tables: &T,
     source: LogId,

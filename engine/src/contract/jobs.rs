@@ -6,19 +6,19 @@ use cellar_base::limits::{MAX_MESSAGE_BYTES, MAX_RECEIVED_MESSAGES, MAX_VISIBILI
 
 use crate::ports::{Clock, Jobs, Received};
 
-/// Number of receives without a message after which a queue counts as empty. SQS may query only
-/// some of its servers, so a single empty response proves nothing.
+/// Number of consecutive empty receives after which a queue counts as empty. SQS may query only a
+/// subset of its servers, so a single empty response proves nothing.
 const TRIES: u32 = 20;
-/// A visibility timeout in seconds that does not expire during the suite, even over a network.
+/// Visibility timeout in seconds that does not expire during the suite, even over a network.
 const HIDDEN_S: u32 = 600;
-/// A visibility timeout in seconds that is short enough for a test to wait for.
+/// Visibility timeout in seconds that is short enough for a test to wait for.
 const BRIEFLY_S: u32 = 2;
 
-/// A queue to check. It must be empty and must have no other users.
+/// The queue under test. It must be empty and have no other users.
 pub struct JobsUnderTest<'a> {
     pub queue: &'a dyn Jobs,
     pub dead_letters: &'a dyn Jobs,
-    /// Number of receives after which a message moves to the dead-letter queue; at least 2.
+    /// Receive count at which a message moves to the dead-letter queue; at least 2.
     pub max_receive_count: u32,
     pub clock: &'a dyn Clock,
 }
@@ -35,7 +35,7 @@ pub async fn jobs(test: &JobsUnderTest<'_>) {
     a_message_that_is_received_too_often_becomes_a_dead_letter(test).await;
 }
 
-/// Receives the next message. Returns `None` after many empty responses.
+/// Receives the next message, or returns `None` after many empty responses.
 async fn next(queue: &dyn Jobs, visibility_s: u32) -> Option<Received> {
     for _ in 0..TRIES {
         let received = queue.receive(1, visibility_s).await;
@@ -150,7 +150,7 @@ async fn bounds_are_kept(queue: &dyn Jobs) {
     assert_eq!(queue.send("bounds").await, Ok(()));
     let message = take(queue, HIDDEN_S).await;
     let longest = queue.change_visibility(&message.receipt, MAX_VISIBILITY_S).await;
-    // SQS limits the total time that a message is hidden after it was received.
+    // SQS limits how long a message can stay hidden after it was received.
     assert!(longest.is_ok() || longest.is_err_and(|error| !error.temporary));
     let longer = queue.change_visibility(&message.receipt, MAX_VISIBILITY_S + 1).await;
     assert!(longer.is_err_and(|error| !error.temporary));

@@ -1,4 +1,4 @@
-//! Contract of spreadsheet lists.
+//! Contract tests for spreadsheet lists.
 #![allow(clippy::panic, reason = "a contract suite fails like a test")]
 
 use cellar_base::identity::LogId;
@@ -10,7 +10,7 @@ use cellar_catalog::{
 
 use crate::ports::{ListPage, Lists, PortError};
 
-/// Checks a table of spreadsheet lists.
+/// Checks a spreadsheet list table.
 pub async fn lists<T: Lists>(lists: &T) {
     the_entry_of_most_events_stays(lists).await;
     pages_follow_each_other(lists).await;

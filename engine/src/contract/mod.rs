@@ -1,6 +1,6 @@
-//! The contract of the ports: a test suite that every adapter must pass.
+//! Contract tests for the ports: a suite that every adapter must pass.
 //!
-//! Adapter tests call the functions of this module, which panic at the first violation.
+//! Adapter tests call the functions in this module, which panic at the first violation.
 
 mod blobs;
 mod feed_table;
@@ -103,8 +103,8 @@ async fn create_writes_both_records_or_none<T: Entries + Segments>(tables: &T) {
     let other = Entry { created_s: 8, ..first.clone() };
     assert_eq!(tables.create(&segment, &other).await, CreateOutcome::Exists);
     assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(first.into())));
-    // The segment's key is free, but the key of its first entry is taken. The transaction must
-    // write nothing.
+    // The segment's key is free, but its first entry's key is taken. The transaction must write
+    // nothing.
     let taken = edits(log, Position::FIRST, "x");
     let next = Segment { num: 1, ..segment };
     assert_eq!(tables.create(&next, &taken).await, CreateOutcome::Exists);
@@ -145,7 +145,7 @@ async fn every_content_reads_back<T: Entries>(tables: &T) {
 }
 
 async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
-    // The entries are larger than one DynamoDB page.
+    // The entries exceed one DynamoDB page.
     let log = log("pages");
     for num in 0..40 {
         let entry = edits(log, at(0, num), &"x".repeat(60_000));
@@ -196,7 +196,7 @@ async fn one_of_many_writers_wins<T: Entries>(tables: &T) {
     let entries: Vec<Entry> = texts.iter().map(|text| edits(log, at(0, 1), text)).collect();
     let mut waiting: Vec<_> = entries.iter().map(|entry| tables.put(entry)).collect();
     let mut outcomes = vec![];
-    // The puts are polled together, so that all of them are in flight before the first response.
+    // Poll the puts together, so that all of them are in flight before the first response.
     std::future::poll_fn(|context| {
         let mut index = 0;
         while let Some(put) = waiting.get_mut(index) {

@@ -1,4 +1,4 @@
-//! Contract of the PendingSnapshots table.
+//! Contract tests for the PendingSnapshots table.
 
 use cellar_base::limits::MAX_PROGRESS_BYTES;
 use cellar_snapshot::pending_snapshot::{PendingSnapshot, Rebuild};
@@ -68,7 +68,7 @@ async fn a_record_is_replaced_if_its_increment_is_expected(table: &dyn PendingSn
 
 async fn records_come_in_the_order_of_their_positions(table: &dyn PendingSnapshots) {
     let nonce = "pending in order";
-    // Positions sort by segment first: 1.0 is after 0.4294967295.
+    // Positions sort by segment first: 1.0 follows 0.4294967295.
     let places = [(1, 0), (0, 9), (0, u32::MAX), (0, 10)];
     for (segment, num) in places {
         assert_eq!(table.create(&record(nonce, segment, num)).await, WriteOutcome::Written);

@@ -1,4 +1,4 @@
-//! Contract of the operations on old segments.
+//! Contract tests for retention: offloading, trimming and purging old segments.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use cellar_log::segment::Segment;
 use super::{at, edits, forks, log, segment};
 use crate::ports::{CreateOutcome, Entries, PutOutcome, Retention, Segments};
 
-/// Checks offloading, trimming and purging. Does not change the logs that the tables already
-/// contain.
+/// Checks offloading, trimming and purging. Logs that already exist in the tables are left
+/// unchanged.
 pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
     all_segments_are_listed_log_by_log(tables).await;
     an_offload_is_recorded(tables).await;
@@ -22,16 +22,16 @@ pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
 }
 
 async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(tables: &T) {
-    /// Number of logs. Their records fill several pages, both in memory and in DynamoDB.
+    /// Number of logs. Their records span several pages, both in memory and in DynamoDB.
     const LOGS: u32 = 40;
     const SEGMENTS: u32 = 4;
     let mut made = BTreeMap::<LogId, Vec<Segment>>::new();
     for number in 0..LOGS {
         let log = log(&format!("all segments {number}"));
-        // Segments are created in descending order, so that the check proves that the result is
-        // sorted.
+        // Segments are created in descending order; otherwise the check would pass even without
+        // sorting.
         for num in (0..SEGMENTS).rev() {
-            // The key is long, so that few segments fill a page of DynamoDB.
+            // The long key makes a DynamoDB page hold only a few segments.
             let offloaded = Some("x".repeat(8_000));
             let segment = Segment { offloaded, ..segment(log, num) };
             let first = edits(log, at(num, 0), "x");
@@ -39,7 +39,8 @@ async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(t
             made.entry(log).or_default().insert(0, segment);
         }
     }
-    // Fork records must not be returned as segments, even if one is the last record of a page.
+    // Fork records must not be returned as segments, even if a fork record is the last one on a
+    // page.
     for (number, log) in made.keys().enumerate() {
         forks::create_forks(tables, *log, &format!("listed {number}"), 3).await;
     }
@@ -67,7 +68,7 @@ async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(t
     assert_eq!(all, made.values().map(Vec::len).sum::<usize>(), "each once");
 }
 
-/// Creates a log with one closed segment of six entries.
+/// Creates a log with a closed segment of six entries.
 async fn closed_segment<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
     let log = log(nonce);
     let first = Entry::first(log, Some("alice".into()), 7);
@@ -114,7 +115,7 @@ async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T)
         (closed_segment(tables, "delete").await, closed_segment(tables, "delete not").await);
     assert_eq!(tables.delete(log, &[]).await, Ok(()));
     assert_eq!(tables.delete(log, &[at(0, 1), at(0, 2)]).await, Ok(()));
-    // Some of these entries were already deleted, and one never existed.
+    // Some of the entries are already deleted, and one never existed.
     let rest = [at(0, 1), at(0, 2), at(0, 3), at(0, 4), at(0, 9)];
     for _ in 0..2 {
         assert_eq!(tables.delete(log, &rest).await, Ok(()));
@@ -124,7 +125,7 @@ async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T)
     }
     let page = tables.page(other, Position::FIRST, true).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 6), "other logs are unchanged");
-    // There are more entries than one request can delete.
+    // More entries than one request can delete.
     for num in 6..106 {
         assert_eq!(tables.put(&edits(other, at(0, num), "x")).await, PutOutcome::Accepted);
     }

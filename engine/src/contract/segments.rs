@@ -1,4 +1,5 @@
-//! Contract of segments: backward pages, rolls, roots and the newest finished snapshot.
+//! Contract tests for the segment port: backward paging, rolls, roots and the newest finished
+//! snapshot.
 
 use cellar_base::identity::LogId;
 use cellar_log::entry::{Content, Entry, FIRST_INCARNATION, Header};
@@ -9,8 +10,7 @@ use super::{at, edits, log, segment, unreadable_page};
 use crate::ports::{CreateOutcome, Entries, PutOutcome, Segments};
 
 pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(tables: &T) {
-    // The entries are larger than one DynamoDB page, so a page contains fewer entries than the
-    // limit.
+    // The entries exceed one DynamoDB page, so a page contains fewer entries than its limit.
     let log = log("pages backward");
     for num in 0..30 {
         let entry = edits(log, at(2, num), &"x".repeat(60_000));
@@ -28,7 +28,7 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
         }
         assert_eq!(read, (0..=26).rev().collect::<Vec<_>>());
     }
-    // If the start is after the last entry, the page starts with the newest entry and contains no
+    // If the start is past the last entry, the page starts at the latest entry and contains no
     // entries of other segments.
     let page = tables.page_back(log, at(2, 99), 1, true).await;
     assert!(page.is_ok_and(|page| page.entries.iter().all(|entry| entry.position == at(2, 29))));
@@ -38,8 +38,8 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
     }
 }
 
-/// Returns the transaction that rolls a log. The segment `num` to be closed contains the entries 0
-/// and 1.
+/// Returns the transaction that rolls a log: it closes segment `num`, which contains entries 0 and
+/// 1.
 fn transaction(log: LogId, num: u32) -> Transaction {
     let entry = |position, content| Entry {
         position,
@@ -74,7 +74,7 @@ pub(super) async fn a_roll_writes_all_three_records_or_none<T: Entries + Segment
         "a repeated request changes nothing"
     );
     assert_rolled(tables, &roll).await;
-    // One of the three keys is taken and the others are free. The transaction must write nothing.
+    // One of the three keys is taken. The transaction must write nothing.
     let after = Transaction { end: edits(log, at(0, 3), "x"), ..transaction(log, 7) };
     let lost = [
         Transaction { end: roll.end.clone(), ..after.clone() },
@@ -145,7 +145,7 @@ pub(super) async fn a_root_is_set_once<T: Entries + Segments>(tables: &T) {
     let root = Some("sheets/a/roots/b".to_owned());
     let finished = Entry { content: Content::Snapshot { root, trimmed_s: None }, ..first };
     assert_eq!(tables.get(log, finished.position).await, Ok(Some(finished.into())));
-    // An entry with edits cannot get a root, and setting a root never creates an entry.
+    // An edit entry cannot get a root, and setting a root never creates an entry.
     for elsewhere in [at(0, 1), at(0, 2), at(1, 0)] {
         let before = tables.get(log, elsewhere).await;
         let set = tables.set_root(log, elsewhere, "sheets/a/roots/b").await;

@@ -1,4 +1,4 @@
-//! Contract of the EventStream table.
+//! Contract tests for the EventStream table.
 #![allow(clippy::panic, reason = "a contract suite fails like a test")]
 
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use cellar_catalog::stream::{
 
 use crate::ports::{StreamOutcome, Streams};
 
-/// Maximum number of events per tip. The limit is low, so that tips split after few appends.
+/// Maximum number of events per tip (latest stream item). The limit is low, so that tips split
+/// after a few appends.
 const SMALL: SplitPolicy = SplitPolicy { bytes: usize::MAX, events: 2 };
 
 /// Checks the EventStream table.
@@ -90,7 +91,7 @@ async fn grown<T: Streams>(streams: &T, name: &StreamName, count: u8) -> Arc<Tip
     tip.unwrap_or_else(|| panic!("no events"))
 }
 
-/// Asserts that the stored tip equals the written tip.
+/// Asserts that the stored tip equals the tip that was written.
 async fn assert_stored<T: Streams>(streams: &T, name: &StreamName, tip: Option<&Arc<Tip>>) {
     for consistent in [true, false] {
         assert_eq!(streams.tip(name, consistent).await, Ok(tip.cloned()));
@@ -103,7 +104,7 @@ async fn nothing_is_there_at_first<T: Streams>(streams: &T) {
     for consistent in [false, true] {
         assert_eq!(streams.batches_before(&name, TIP_INDEX, consistent).await, Ok(vec![]));
     }
-    // An append to a missing stream is refused.
+    // An append to a missing stream fails.
     let other = grown(streams, &self::name("something"), 1).await;
     let Write::Update(mut update) = append(&name, Some(&other), 1, "x") else { panic!() };
     update.tip.name = name.clone();
@@ -117,7 +118,7 @@ async fn a_first_tip_is_put_once<T: Streams>(streams: &T) {
     let again = append(&name, None, 9, "another");
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&tip)) };
     assert_eq!(write(streams, &again).await, refused);
-    // A repeated write is refused, because the first write has already changed the tip.
+    // A repeated write fails, because the first write already changed the tip.
     assert_eq!(streams.put_first(&tip).await, refused);
     assert_stored(streams, &name, Some(&tip)).await;
 }
@@ -148,11 +149,11 @@ async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(st
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&stands)) };
     assert_eq!(write(streams, &lost).await, refused);
     assert_stored(streams, &name, Some(&stands)).await;
-    // Only the condition on the tip fails. The event batch is not written.
+    // Only the tip condition fails. The event batch is not written.
     let elsewhere = cellar_catalog::stream::EventBatch { index: 77, ..batch.clone() };
     let Write::SplitOff { update: late, .. } = &lost else { panic!("{lost:?}") };
     assert_eq!(streams.split_off(&elsewhere, late).await, refused);
-    // Only the condition on the event batch fails, since the batch exists. The tip is not written.
+    // Only the event batch condition fails: the batch already exists. The tip is not written.
     let Write::Update(next) = append(&name, Some(&stands), 7, "next") else { panic!() };
     let emptied = Update { tip: Tip { events: next.appended.clone(), ..next.tip.clone() }, ..next };
     assert_eq!(streams.split_off(batch, &emptied).await, StreamOutcome::BatchExists);
@@ -204,8 +205,7 @@ async fn one_of_many_writers_wins<T: Streams>(streams: &T) {
     assert!(stands.is_ok_and(|tip| tip.is_some_and(|tip| tip.next == 2)));
 }
 
-/// Streams do not interfere if one name is a prefix of another name or is adjacent to it in sort
-/// order.
+/// Streams whose names are prefixes of each other, or adjacent in sort order, do not interfere.
 async fn names_are_apart<T: Streams>(streams: &T) {
     let (one, other) = (name("apart"), name("apart-too"));
     let tip = grown(streams, &one, 3).await;

@@ -1,4 +1,4 @@
-//! Contract of the stored webhook progress.
+//! Contract tests for the stored webhook progress.
 #![allow(clippy::panic, reason = "a contract suite fails like a test")]
 
 use cellar_catalog::feed::{Checkpoint, FeedId};
@@ -15,7 +15,7 @@ fn ok<T>(result: Result<T, PortError>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Checks a store of webhook progress, which must be empty.
+/// Checks a webhook progress store. The store must be empty.
 pub async fn webhook<T: WebhookProgresses>(progresses: &T) {
     let [first, second, other] = [progress(1, 1), progress(1, 2), progress(2, 1_000_000)];
     assert_eq!(ok(progresses.progress().await), None);
@@ -25,7 +25,7 @@ pub async fn webhook<T: WebhookProgresses>(progresses: &T) {
     assert_eq!(ok(progresses.progress().await), Some(first));
     assert!(ok(progresses.advance(Some(first), second).await));
     assert!(!ok(progresses.advance(Some(first), other).await), "the progress has changed");
-    // Progress with the same checkpoint but of another feed does not match.
+    // Progress at the same checkpoint of a different feed does not match.
     assert!(!ok(progresses.advance(Some(progress(2, 2)), other).await));
     assert_eq!(ok(progresses.progress().await), Some(second));
     assert!(ok(progresses.advance(Some(second), other).await));

@@ -1,5 +1,5 @@
-//! Scenarios for creating a log and appending to it. As in the API's functions, each append is
-//! followed by upkeep. Undo and revert are appended like other edits.
+//! Scenarios that create a log and append to it. Each append is followed by upkeep, as in the API
+//! functions. Undo and revert are appended like other edits.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::{FaultyPorts, at, edited, edits, empty, log, set};
 use crate::logs::Logs;
 use crate::ports::Segments as _;
 
-/// A client that creates a log and then sends requests in order.
+/// A client that creates a log and then sends its requests in order.
 struct Client {
     requests: Vec<Request>,
 }
@@ -44,7 +44,7 @@ impl Scenario for Client {
 }
 
 /// A client that runs upkeep after each append. A failed upkeep is neither reported nor retried,
-/// since the upkeep after the next append performs the pending work.
+/// since the upkeep after the next append catches up.
 struct WithUpkeep {
     client: Client,
     policy: LogPolicy,
@@ -53,7 +53,7 @@ struct WithUpkeep {
 impl Scenario for WithUpkeep {
     type Process = Logs;
     type Caller = ();
-    /// Mutation ids. Positions are omitted, since they depend on the entries that upkeep adds.
+    /// Mutation ids, without their positions, which depend on the entries that upkeep adds.
     type Answer = Vec<u64>;
 
     const PROMISE: Promise = Promise::ReadsSame;
@@ -73,7 +73,7 @@ impl Scenario for WithUpkeep {
     }
 }
 
-/// A client whose process fails while another client appends entries.
+/// A client whose process fails while another client appends.
 struct Contended {
     client: Client,
 }
@@ -123,7 +123,7 @@ impl Scenario for Contended {
     }
 }
 
-/// Returns three requests. The first one contains two mutations.
+/// Returns three requests. The first request contains two mutations.
 fn three_requests() -> Client {
     let base = Position::FIRST;
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 2 };

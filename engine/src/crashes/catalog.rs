@@ -1,5 +1,5 @@
-//! Scenarios that change a spreadsheet's listing, in processes with and without a cached listing.
-//! The caller retries a command that got no response.
+//! Scenarios that change a spreadsheet's listing, with and without a cached listing. The caller
+//! retries a command that got no response.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Scenario for Changing {
     type Caller = ();
     type Answer = bool;
 
-    // The time of archiving is part of the listing and differs between runs.
+    // The archival time is part of the listing and differs between runs.
     const PROMISE: Promise = Promise::Sound;
 
     fn steps(&self) -> usize {
@@ -71,7 +71,7 @@ impl Scenario for Changing {
                     AppendFault::Store | AppendFault::OutcomeUnknown | AppendFault::Contention,
                 ),
             ) => Retry(error.to_string()),
-            // A frozen process resumes after a retry has made its change and other changes have
+            // A frozen process resumes after a retry has made its change and further changes have
             // followed.
             CatalogError::Rejected(Rejection::Changed | Rejection::Archived) => {
                 Retry(error.to_string())
@@ -92,7 +92,7 @@ impl Scenario for Changing {
     }
 }
 
-/// Returns the number of events and the number of distinct events.
+/// Returns the total number of events and the number of distinct events.
 fn events(stored: &Stored) -> (usize, usize) {
     let all: Vec<_> = stored.streams.iter().flat_map(|(_, events)| events).collect();
     let distinct: BTreeSet<_> = all.iter().collect();

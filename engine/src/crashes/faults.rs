@@ -14,45 +14,44 @@ use crate::ports::PortError;
 pub(crate) enum Fault {
     /// The request has no effect and returns a temporary error.
     Refused,
-    /// The request takes effect, but returns an error.
+    /// The request takes effect but returns an error.
     ReplyLost,
     /// The request has no effect and returns a permanent error.
     Denied,
-    /// This request and the following ones fail. There are more failures than a caller has
-    /// attempts.
+    /// Outage: this request and the following ones fail, more often than a caller retries.
     Outage,
-    /// The process dies, and the request has no effect.
+    /// The process dies before the request takes effect.
     DiesBefore,
-    /// The request takes effect, and then the process dies.
+    /// The process dies after the request takes effect.
     DiesAfter,
-    /// The process freezes before the request is sent, and sends the request when it resumes.
+    /// The process freezes before it sends the request, and sends the request when it resumes.
     FreezesBefore,
-    /// The request takes effect, and then the process freezes.
+    /// The process freezes after the request takes effect.
     FreezesAfter,
     /// Frozen processes resume while this request is in flight.
     Wakes,
 }
 
 impl Fault {
-    /// Returns whether the fault occurs after the request took effect.
+    /// Whether the fault occurs after the request takes effect.
     pub(crate) fn is_after(self) -> bool {
         matches!(self, Self::ReplyLost | Self::DiesAfter | Self::FreezesAfter)
     }
 
-    /// Returns whether the fault freezes the process.
+    /// Whether the fault freezes the process.
     pub(crate) fn freezes(self) -> bool {
         matches!(self, Self::FreezesBefore | Self::FreezesAfter)
     }
 }
 
-/// Number of requests that fail in an outage. It exceeds the maximum number of attempts.
+/// Number of requests that fail in an outage. Exceeds the maximum number of attempts.
 const OUTAGE_REQUESTS: usize = MAX_READ_ATTEMPTS as usize + 2;
 
 /// Counts requests and injects the planned faults.
 #[derive(Default)]
 pub(crate) struct FaultPlan {
     requests: AtomicUsize,
-    /// Numbers of the requests that were reads.
+    /// Indexes of the requests that were reads.
     reads: Mutex<HashSet<usize>>,
     over: AtomicBool,
     running: AtomicUsize,
@@ -67,7 +66,7 @@ pub(crate) struct FaultPlan {
 }
 
 impl FaultPlan {
-    /// Creates a plan that injects a fault into each of these requests.
+    /// Creates a plan that injects these faults, each into the request with the given number.
     pub(crate) fn planned(planned: Vec<(usize, Fault)>) -> Self {
         Self { planned, ..Self::default() }
     }
@@ -80,17 +79,17 @@ impl FaultPlan {
         self.planned.iter().find(at).map(|(_, fault)| *fault)
     }
 
-    /// Stops injecting faults and counting requests. Frozen processes do not resume.
+    /// Pauses fault injection and request counting. Frozen processes stay frozen.
     pub(crate) fn pause(&self) {
         self.over.store(true, Ordering::SeqCst);
     }
 
-    /// Resumes injecting the planned faults and counting requests.
+    /// Resumes fault injection and request counting.
     pub(crate) fn resume(&self) {
         self.over.store(false, Ordering::SeqCst);
     }
 
-    /// Stops injecting faults, and resumes frozen processes.
+    /// Stops fault injection and resumes frozen processes.
     pub(crate) fn end(&self) {
         self.pause();
         self.wakes.notify_waiters();
@@ -101,13 +100,13 @@ impl FaultPlan {
         self.requests.load(Ordering::SeqCst)
     }
 
-    /// Returns the number of requests since the last call. The next request gets number 0.
+    /// Returns the number of requests since the last call, and restarts the numbering at 0.
     pub(crate) fn take_requests(&self) -> usize {
         self.requests.swap(0, Ordering::SeqCst)
     }
 
-    /// Returns whether a request was a read. For a read, a fault before it and a fault after it are
-    /// equivalent.
+    /// Whether a request was a read. For a read, a fault before the request and a fault after it
+    /// are equivalent.
     pub(crate) fn reads(&self, number: usize) -> bool {
         self.reads.lock().unwrap().contains(&number)
     }
@@ -120,7 +119,7 @@ impl FaultPlan {
         self.around(request, Err).await
     }
 
-    /// Returns the maximum number of concurrent requests.
+    /// Returns the maximum number of requests that were in flight at once.
     pub(crate) fn most_running(&self) -> usize {
         self.most_running.load(Ordering::SeqCst)
     }

@@ -1,5 +1,6 @@
-//! Scenarios for the feed and the webhook: batches of changes update the feed and the spreadsheet
-//! lists, and the webhook delivers the items of the feed. Lambda retries a batch until it succeeds.
+//! Scenarios for the feed and the webhook. Change stream batches update the feed and the
+//! spreadsheet lists, and the webhook delivers the feed items. Lambda retries a batch until it
+//! succeeds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,15 +23,16 @@ use crate::catalog::{CatalogLists, CatalogStore};
 use crate::feed::{FeedReader, Indexer, Webhook, WebhookPorts};
 use crate::system::SystemRandom;
 
-/// Maximum number of items per partition. It is low, so that partitions end during the scenario.
+/// Maximum number of items per partition. The limit is low, so that partitions end during the
+/// scenario.
 const PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 3 };
 
-/// Batches of the EventStream table's change stream.
+/// Batches from the EventStream table's change stream.
 struct Indexing {
     batches: Vec<Vec<Span>>,
 }
 
-/// Batches of the Feed table's change stream.
+/// Batches from the Feed table's change stream.
 struct Delivering {
     batches: Vec<(Checkpoint, Checkpoint)>,
 }
@@ -57,8 +59,8 @@ fn actions() -> Vec<CatalogAction> {
     ]
 }
 
-/// Creates a spreadsheet as alice, then shares, renames and archives it. Returns the spans of the
-/// spreadsheet's stream, one span per event.
+/// Creates a spreadsheet as alice, then shares, renames and archives it. Returns the stream's
+/// spans, one per event.
 async fn changed() -> (Arc<FaultyPorts>, Vec<Span>) {
     let ports = empty();
     let random = Arc::new(SystemRandom);
@@ -82,7 +84,7 @@ impl Scenario for Indexing {
     type Caller = ();
     type Answer = ();
 
-    // The time of indexing and the feed id differ between runs.
+    // The indexing time and the feed id differ between runs.
     const PROMISE: Promise = Promise::Sound;
 
     fn steps(&self) -> usize {
@@ -102,8 +104,8 @@ impl Scenario for Indexing {
         events(&stored.feed, what);
     }
 
-    /// Asserts that the feed contains every event once and in order, and that the spreadsheet lists
-    /// match the listing.
+    /// Asserts that the feed contains every event exactly once and in order, and that the
+    /// spreadsheet lists match the listing.
     fn assert_ended(&self, stored: &Stored, _answers: &[()], what: &str) {
         let expected: Vec<_> = actions().iter().map(kind).collect();
         assert_eq!(events(&stored.feed, what), expected, "{what}");
@@ -128,8 +130,7 @@ fn kind(action: &CatalogAction) -> String {
     kind.to_owned()
 }
 
-/// Returns the kinds of the events in the feed. Asserts that the events are in order and without
-/// gaps.
+/// Returns the event kinds in the feed. Asserts that the events are in order and without gaps.
 fn events(feed: &[Vec<Span>], what: &str) -> Vec<String> {
     let mut kinds = Vec::new();
     for span in feed.iter().flatten() {
@@ -179,8 +180,7 @@ impl Scenario for Delivering {
     }
 }
 
-/// Returns the number of events that the receiver got of each stream. Asserts that there are no
-/// gaps.
+/// Returns how many events of each stream the receiver got. Asserts that there are no gaps.
 fn received(stored: &Stored, what: &str) -> BTreeMap<String, u64> {
     let mut next = BTreeMap::new();
     for EventRange { stream, first, kinds, .. } in stored.received.iter().flatten() {
@@ -191,7 +191,7 @@ fn received(stored: &Stored, what: &str) -> BTreeMap<String, u64> {
     next
 }
 
-/// Batches as two shards deliver them. One batch is lost, one is repeated, and some overlap.
+/// Batches as delivered by two shards: one batch is lost, one is redelivered, and some overlap.
 async fn indexing() -> Crashes<Indexing> {
     let (ports, spans) = changed().await;
     let batch = |numbers: &[usize]| numbers.iter().map(|number| spans[*number].clone()).collect();

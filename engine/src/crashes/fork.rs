@@ -1,5 +1,5 @@
-//! Scenarios for forks: a fork is created, edited, maintained, forked again, and gets its first
-//! snapshots.
+//! Scenarios for forks: a fork is created, edited, maintained and forked again, and its first
+//! snapshots are built.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ struct Process {
     workers: Snapshots,
 }
 
-/// Number of edits in the source. The source has a finished snapshot after its second edit.
+/// Number of edits in the source log. A finished snapshot follows the second edit.
 const SOURCE_EDITS: u64 = 4;
 const MARKED: LogPolicy = LogPolicy {
     snapshot_entries: 1,
@@ -107,13 +107,13 @@ impl Scenario for Forking {
         }
     }
 
-    /// Handles jobs whose messages were sent twice.
+    /// Handles jobs whose messages were delivered twice.
     async fn settle(&self, ports: Arc<FaultyPorts>) {
         work(&ports.workers(), &ports).await;
     }
 }
 
-/// Creates a source that has a snapshot between its edits.
+/// Creates a source log with a snapshot between its edits.
 async fn source() -> Arc<FaultyPorts> {
     let ports = edited(SOURCE_EDITS / 2).await;
     let logs = ports.logs();
@@ -135,7 +135,7 @@ async fn forking() -> Crashes<Forking> {
     Crashes::new(Forking { steps }, source().await).await
 }
 
-/// Builds the first snapshots of a fork: one at its first own entry, and one after an edit.
+/// Builds the fork's first snapshots: one at its first own entry and one after an edit.
 async fn first_snapshots() -> Crashes<Forking> {
     let before = source().await;
     let forking = Forking { steps: &[Step::MakeSnapshots] };

@@ -1,4 +1,5 @@
-//! Scenario for replacing lost cells: an operator retries the command until it succeeds.
+//! Scenario for replacing lost cells (cells whose text object is missing). An operator retries the
+//! command until it succeeds.
 
 use std::sync::Arc;
 
@@ -20,10 +21,10 @@ use crate::logs::tests::imports::texts::{long, named, naming, sheet_of};
 use crate::ports::{BlobKey, Blobs as _, Entries as _, PutOutcome};
 use crate::snapshots::new_object;
 
-/// A command that replaces the lost cells of a log.
+/// Command that replaces a log's lost cells.
 struct Replacing;
 
-/// Number of the entry that imports a sheet. The sheet contains a lost text.
+/// Index of the entry that imports a sheet with a lost text.
 const IMPORTED: u32 = 3;
 
 impl Scenario for Replacing {
@@ -31,7 +32,7 @@ impl Scenario for Replacing {
     type Caller = ();
     type Answer = ();
 
-    // Entries may differ between runs, since each process has a different client id.
+    // Entries may differ between runs: each process has a different client id.
     const PROMISE: Promise = Promise::ReadsSame;
 
     fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
@@ -59,8 +60,7 @@ impl Scenario for Replacing {
     }
 }
 
-/// Creates a sheet with three long texts in one column. The object of the second text is never
-/// stored.
+/// Creates a sheet with three long texts in one column. The second text's object is never stored.
 async fn with_lost_text() -> Arc<FaultyPorts> {
     let ports = edited(2).await;
     let texts = [0, 1, 2].map(long);

@@ -1,16 +1,16 @@
-//! Crash tests. Each scenario runs over in-memory ports, and is repeated so that each of its
-//! requests fails once in each way. A fault returns an error before or after the request takes
-//! effect, makes all requests fail for some time, kills the process, or freezes it until another
-//! process has finished. The caller retries a step that got no response in a new process without
-//! caches. After each failure, the stored data must be consistent and readable, and the final data
-//! must fulfil the scenario's [promise](Promise).
+//! Crash tests. Each scenario runs over in-memory ports and is repeated, so that each of its
+//! requests fails once with each kind of fault. A fault returns an error before or after the
+//! request takes effect, makes all requests fail for some time, kills the process, or freezes the
+//! process until another one has finished. If a step gets no response, the caller retries it in a
+//! new process without caches. After each failure, the stored data must be consistent and readable.
+//! The final data must fulfil the scenario's [promise](Promise).
 //!
 //! Each scenario has its own file, which documents its steps and its caller. The snapshot worker
 //! has a separate harness over the same ports in `snapshots/levels/crashes`.
 //!
-//! Ordinary tests cover all single faults. The long run covers all pairs of faults and takes some
-//! minutes: `cargo test --release -p cellar-engine crashes:: -- --ignored`. With `--nocapture`, it
-//! prints the number of runs.
+//! By default, the tests cover all single faults. The long run covers all pairs of faults and takes
+//! a few minutes: `cargo test --release -p cellar-engine crashes:: -- --ignored`. With
+//! `--nocapture`, it prints the number of runs.
 
 mod append;
 mod catalog;
@@ -48,10 +48,10 @@ use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
 
-/// Time at the start of each scenario, in Unix milliseconds.
+/// Start time of each scenario, in milliseconds since the Unix epoch.
 const START_MS: u64 = 1_795_246_133_000;
 
-/// Creates empty ports that inject no faults.
+/// Creates empty ports without fault injection.
 fn empty() -> Arc<FaultyPorts> {
     let clock = Arc::new(ManualClock::at(START_MS));
     let blobs = MemoryBlobs::new(clock.clone());
@@ -76,7 +76,7 @@ pub(crate) fn set(row: u32, text: &str) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
 }
 
-/// Builds a request with mutations of one client. The mutation ids start at `first_id`, and all
+/// Builds a request with mutations of one client. Mutation ids start at `first_id`, and all
 /// mutations are based on `base`.
 pub(crate) fn edits(
     log: LogId,
@@ -92,7 +92,7 @@ pub(crate) fn edits(
         .unwrap()
 }
 
-/// Creates a log with `count` edits of client 9. Each edit changes a different row.
+/// Creates a log with `count` edits by client 9, each in a different row.
 pub(crate) async fn edited(count: u64) -> Arc<FaultyPorts> {
     let ports = empty();
     let logs = ports.logs();

@@ -1,4 +1,4 @@
-//! Reads the stored data as a new process would.
+//! Reads the stored data like a newly started process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) async fn replayed(logs: &Logs, log: LogId, at: Position) -> Cells {
     read.workbook.sheets().map(|(sheet, _)| (sheet, cells(sheet))).collect()
 }
 
-/// Reads all cells of the given sheets from the newest snapshot, as a client would.
+/// Reads all cells of the given sheets from the latest snapshot, like a client.
 pub(crate) async fn shown(
     logs: &Logs,
     log: LogId,
@@ -53,20 +53,20 @@ pub(crate) async fn shown(
     all_cells
 }
 
-/// The cells of each log at each of its positions, in ascending order of positions.
+/// Each log's cells at each of its positions, in ascending order.
 pub(crate) struct Readings(BTreeMap<LogId, Vec<(Position, Cells)>>);
 
 impl Readings {
     /// Reads every log in a new process. Asserts that the logs are readable and consistent, and
-    /// that the cells equal those of a replay of the log. Imported cells are not compared, since
-    /// the log does not contain them.
+    /// that the cells match a replay of the log. Imported cells are not compared, since the log
+    /// does not contain them.
     pub(crate) async fn of(ports: &FaultyPorts, what: &str) -> Self {
         let stored = Stored::read(ports);
         let ports = ports.copied(vec![]);
         let mut readings = BTreeMap::new();
         for log in stored.logs() {
             assert_sound(&stored, log, what);
-            // Each log is read by a new process, whose caches are empty.
+            // Read each log in a new process with empty caches.
             let logs = ports.logs();
             readings.insert(log, read_all(&logs, log, what).await);
         }
@@ -86,7 +86,7 @@ impl Readings {
         }
     }
 
-    /// Asserts that the newest cells of each log equal the cells at some position of `expected`.
+    /// Asserts that each log's latest cells equal the cells at some position in `expected`.
     pub(crate) fn assert_newest_among(&self, expected: &Self, what: &str) {
         for (log, positions) in &self.0 {
             let newest = &positions.last().unwrap().1;
@@ -95,7 +95,7 @@ impl Readings {
         }
     }
 
-    /// Asserts that the newest cells of each log equal the newest cells of `expected`.
+    /// Asserts that each log's latest cells equal the latest cells in `expected`.
     pub(crate) fn assert_newest_are(&self, expected: &Self, what: &str) {
         let newest = |readings: &Self| {
             let newest = |(log, positions): (&LogId, &Vec<(Position, Cells)>)| {
@@ -130,11 +130,11 @@ async fn read_all(logs: &Logs, log: LogId, what: &str) -> Vec<(Position, Cells)>
     all
 }
 
-/// Asserts that the stored data of a log satisfies the invariants I1, I3 and I5.
+/// Asserts that a log's stored data satisfies invariants I1, I3 and I5.
 fn assert_sound(stored: &Stored, log: LogId, what: &str) {
     let entries: Vec<Arc<Entry>> = stored.entries_of(log).cloned().map(Arc::new).collect();
     let segments = stored.segments_of(log);
-    // Inherited entries are checked when the source is checked.
+    // Inherited entries are checked with the source log.
     if segments.iter().all(|segment| segment.lineage.is_none()) {
         check_no_gap(&entries).unwrap_or_else(|violation| panic!("{what}: {violation}"));
         check_links(&entries, &segments).unwrap_or_else(|violation| panic!("{what}: {violation}"));

@@ -1,4 +1,4 @@
-//! The relay and the change stream of the Entry table.
+//! The relay and the Entry table's change stream.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(super) fn entry_changes(ports: &FaultyPorts) -> Vec<EntryChange> {
     Stored::read(ports).entries.into_values().enumerate().map(change).collect()
 }
 
-/// Creates a relay without caches.
+/// Creates a relay with empty caches.
 pub(super) fn relay(ports: &Arc<FaultyPorts>) -> Relay {
     let objects: Arc<dyn Blobs> = Arc::clone(ports) as _;
     Relay::new(Arc::clone(ports) as _, Arc::new(objects))

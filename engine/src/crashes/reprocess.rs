@@ -48,7 +48,7 @@ impl Process {
         survey.await.map_err(|error| Retry(error.to_string()))?;
         let mut failed = Ok(());
         for finding in findings {
-            // Unreadable objects are reported, but do not prevent other repairs.
+            // Unreadable objects are reported but do not prevent other repairs.
             if finding.kind.is_lost() {
                 failed = Err(Retry(format!("{finding:?}")));
             }
@@ -92,7 +92,7 @@ impl Scenario for Operator {
         match self.commands[step] {
             Command::Rebuild => process.rebuild().await,
             Command::Mend => {
-                // Enough time has passed for the pending snapshots of earlier commands to count as
+                // Enough time has passed for pending snapshots of earlier commands to count as
                 // abandoned.
                 process.ports.clock.advance_ms(ABANDONED_S * 1_000);
                 process.mend().await
@@ -114,7 +114,7 @@ impl Scenario for Operator {
     }
 }
 
-/// Creates a log with Snapshot entries at 2, 4 and 6. The jobs of these entries are lost.
+/// Creates a log with Snapshot entries at 2, 4 and 6 whose jobs are lost.
 async fn marked() -> Arc<FaultyPorts> {
     let ports = edited(1).await;
     let logs = ports.logs();
@@ -132,8 +132,8 @@ fn job(num: u32) -> SnapshotJob {
     SnapshotJob { log: log(), position: at(0, num) }
 }
 
-/// Simulates lost jobs, one of which had started an abandoned pending snapshot, and an upload that
-/// still has the `pending` tag.
+/// Simulates lost jobs, an abandoned pending snapshot left by one of them, and an upload that still
+/// has its `pending` tag.
 async fn mending() -> Crashes<Operator> {
     let before = marked().await;
     append_large(&before).await;
@@ -152,7 +152,7 @@ async fn mending() -> Crashes<Operator> {
     Crashes::new(Operator { commands: vec![Command::Mend] }, before).await
 }
 
-/// The first of three snapshots was skipped, and only a rebuild creates it.
+/// The first of the three snapshots was skipped; only a rebuild creates it.
 async fn rebuilding() -> Crashes<Operator> {
     let before = marked().await;
     let made = before.copied(vec![]);

@@ -1,5 +1,5 @@
 //! Scenarios for offloading and trimming. An operator retries the command until it succeeds. Some
-//! writers freeze before their segment is trimmed, and resume afterwards.
+//! writers freeze before their segment is trimmed and resume afterwards.
 
 use std::sync::Arc;
 
@@ -25,10 +25,10 @@ use crate::ports::{Jobs as _, Segments as _};
 use crate::retention::Offloader;
 
 const POLICY: Policy = Policy { offload_after_days: 1, keep_segments: 2 };
-/// A time in milliseconds that exceeds the trim fence.
+/// Duration in milliseconds that exceeds the trim fence.
 const LATER_MS: u64 = (TRIM_FENCE_S + 3_600) * 1_000;
 
-/// An operator who offloads old segments and then plans the remaining ones.
+/// An operator who offloads old segments and then plans the remaining segments.
 struct Offloading;
 
 fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
@@ -36,7 +36,7 @@ fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
     Offloader::new(entries, retention, Arc::clone(ports) as _, Arc::clone(&ports.clock) as _)
 }
 
-/// Executes all plans and returns them. If a segment fails, the others are still processed.
+/// Executes all plans and returns them. A failed segment does not stop the others.
 async fn offload(offloader: &Offloader) -> Result<Vec<(u32, Plan)>, Retry> {
     let mut plans = Vec::new();
     let survey = offloader.survey(POLICY, |planned| plans.push(planned)).await;
@@ -72,7 +72,7 @@ impl Scenario for Offloading {
         step: usize,
     ) -> Result<Self::Answer, Retry> {
         let plans = offload(offloader).await?;
-        // The plans of the first step are not compared, since they depend on earlier attempts.
+        // Plans from the first step are not compared: they depend on earlier attempts.
         Ok(if step == 0 { vec![] } else { plans })
     }
 }
@@ -173,7 +173,8 @@ async fn offloading_and_trimming_survive() {
     let crashes = offloading().await;
     let trimmed = Plan::Keep(Keep::TrimmedAlready);
     assert_eq!(crashes.answers()[1][..2], [(0, trimmed), (1, trimmed)]);
-    // In the two trimmed segments, the first entry and the End Segment are left.
+    // Each of the two trimmed segments retains only its first entry and its End Segment (last
+    // entry).
     assert_eq!(crashes.stored().entries.keys().filter(|(_, at)| at.segment() < 2).count(), 4);
     assert_eq!(offloaded(crashes.stored()).len(), 8);
     crashes.at_each_request().await;

@@ -1,4 +1,4 @@
-//! Runs a scenario repeatedly, so that each of its requests fails in each way.
+//! Runs a scenario repeatedly, injecting each kind of fault into each of its requests.
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ pub(crate) const FAULTS: [Fault; 8] = [
     Fault::FreezesAfter,
 ];
 
-/// Time after which a caller retries a step that got no response, and after which frozen processes
-/// resume.
+/// Timeout after which a caller retries a step that got no response, and after which frozen
+/// processes resume.
 const RETRY_AFTER_MS: u64 = 2_000;
-/// Maximum number of attempts for a scenario's steps. It exceeds the number of attempts that any
-/// two faults cause, including the requests that fail in an outage.
+/// Maximum number of attempts for a scenario's steps. Exceeds the number of attempts that any two
+/// faults cause, including all failures of an outage.
 const MAX_TRIES: usize = 30;
-/// Number of requests after the end of an undisturbed run that may also fail, since retries send
-/// additional requests.
+/// Number of additional requests into which faults are injected after those of a fault-free run,
+/// since retries send more requests.
 const SECOND_TRY_REQUESTS: usize = 10;
 
 /// Final state of a run.
@@ -39,7 +39,7 @@ struct RunResult<A> {
     answers: Vec<A>,
 }
 
-/// A scenario, its initial data and the result of an undisturbed run.
+/// A scenario, its initial data and the result of a fault-free run.
 pub(crate) struct Crashes<D: Scenario> {
     scenario: Arc<D>,
     before: Arc<FaultyPorts>,
@@ -50,7 +50,7 @@ pub(crate) struct Crashes<D: Scenario> {
 }
 
 impl<D: Scenario> Crashes<D> {
-    /// Runs a scenario undisturbed and records the result.
+    /// Runs a scenario without faults and records the result.
     pub(crate) async fn new(scenario: D, before: Arc<FaultyPorts>) -> Self {
         let scenario = Arc::new(scenario);
         let run = Run::new(Arc::clone(&scenario), &before, vec![]).steps().await;
@@ -60,26 +60,26 @@ impl<D: Scenario> Crashes<D> {
         Self { scenario, before, expected, requests, reads }
     }
 
-    /// Returns the number of requests in an undisturbed run.
+    /// Returns the number of requests in the fault-free run.
     pub(crate) fn requests(&self) -> usize {
         self.requests
     }
 
-    /// Returns the results of the steps of an undisturbed run.
+    /// Returns the step results of the fault-free run.
     pub(crate) fn answers(&self) -> &[D::Answer] {
         &self.expected.answers
     }
 
-    /// Returns the final data of an undisturbed run.
+    /// Returns the final data of the fault-free run.
     pub(crate) fn stored(&self) -> &Stored {
         &self.expected.stored
     }
 
-    /// Runs the scenario once for each request and each fault.
+    /// Runs the scenario once for each combination of request and fault.
     pub(crate) async fn at_each_request(&self) {
         let mut runs = 0;
         for at in 0..self.requests {
-            // Skip faults after a read, since they are equivalent to faults before the read.
+            // Skip faults after a read: they are equivalent to faults before it.
             for fault in FAULTS.into_iter().filter(|fault| !self.reads[at] || !fault.is_after()) {
                 self.check_run(vec![(at, fault)]).await;
                 runs += 1;
@@ -106,15 +106,14 @@ impl<D: Scenario> Crashes<D> {
         println!("{}: {} requests, {runs} pairs", std::any::type_name::<D>(), self.requests);
     }
 
-    /// Checks two runs: in one, a new process retries failed steps, and in the other, the same
-    /// process retries them.
+    /// Checks two runs: one retries failed steps in a new process, the other in the same process.
     async fn check_run(&self, planned: Vec<(usize, Fault)>) {
         if self.check_run_in(planned.clone(), RetryIn::NewProcess).await {
             self.check_run_in(planned, RetryIn::SameProcess).await;
         }
     }
 
-    /// Checks one run. Returns whether a step ended with an error.
+    /// Checks one run. Returns whether a step returned an error.
     async fn check_run_in(&self, planned: Vec<(usize, Fault)>, retry_in: RetryIn) -> bool {
         let mut run = Run::new(Arc::clone(&self.scenario), &self.before, planned);
         run.what = format!("{}, retry in {retry_in:?}", run.what);
@@ -137,16 +136,16 @@ impl<D: Scenario> Crashes<D> {
     }
 }
 
-/// The process that retries a step after an error.
+/// Process that retries a step after an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RetryIn {
-    /// A new process without caches.
+    /// A new process with empty caches.
     NewProcess,
     /// The process in which the step failed.
     SameProcess,
 }
 
-/// The task of a step in progress.
+/// Task of a step in progress.
 type StepTask<D> = JoinHandle<Result<<D as Scenario>::Answer, Retry>>;
 
 /// The state of one run.
@@ -156,14 +155,14 @@ struct Run<'a, D: Scenario> {
     ports: Arc<FaultyPorts>,
     caller: Arc<D::Caller>,
     answers: Vec<D::Answer>,
-    /// Frozen processes, each with the index of the step that it was running.
+    /// Frozen processes, each with the index of its interrupted step.
     frozen: Vec<(usize, StepTask<D>)>,
     last: Stored,
     interrupted: bool,
     retry_in: RetryIn,
-    /// The most recent error of a step.
+    /// Latest error of a step.
     error: Option<String>,
-    /// Result of the undisturbed run; `None` if this is the undisturbed run.
+    /// Result of the fault-free run, or `None` if this is the fault-free run.
     expected: Option<&'a RunResult<D::Answer>>,
 }
 
@@ -184,7 +183,7 @@ impl<D: Scenario> Run<'_, D> {
         }
     }
 
-    /// Runs all steps. If a process dies or freezes, a new process retries the step.
+    /// Runs all steps. If a process dies or freezes, a new process retries its step.
     async fn steps(mut self) -> Self {
         let (mut process, mut tries) = (self.process(), 0);
         while self.answers.len() < self.scenario.steps() {
@@ -236,7 +235,7 @@ impl<D: Scenario> Run<'_, D> {
         }
     }
 
-    /// Checks the stored data after a failure, as another process would read it.
+    /// Checks the stored data after a failure, as read by another process.
     async fn check_after_failure(&mut self) {
         let what = format!("{}, after the failure", self.what);
         assert!(self.expected.is_some(), "a step of an undisturbed run failed");
@@ -260,7 +259,7 @@ impl<D: Scenario> Run<'_, D> {
         }
     }
 
-    /// Runs the remaining work of other processes. Then resumes frozen processes and asserts that
+    /// Runs the remaining work of other processes, then resumes frozen processes and asserts that
     /// they do not change the stored data.
     async fn end(mut self) -> RunResult<D::Answer> {
         self.ports.faults.pause();

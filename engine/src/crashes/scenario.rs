@@ -1,5 +1,5 @@
-//! Scenarios that run while requests fail. A scenario includes the caller of the service that is
-//! tested.
+//! Scenarios that run with injected faults. A scenario includes the caller of the service under
+//! test.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -12,35 +12,35 @@ use super::ports::FaultyPorts;
 use super::stored::Stored;
 use crate::logs::{LogError, Logs};
 
-/// Error after which the caller must retry the same step. Contains the cause.
+/// Error that requires the caller to retry the same step. Contains the cause.
 #[derive(Debug)]
 pub(crate) struct Retry(pub(crate) String);
 
-/// Guarantee about the final data, which must hold after any fault. For every scenario, the data
-/// must also be consistent: the invariants hold, all logs are readable, and existing data is
+/// Guarantee for the final data, which holds after any fault. In addition, every scenario
+/// guarantees consistent data: invariants hold, all logs are readable, and existing data is
 /// preserved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Promise {
-    /// The data equals that of an undisturbed run, except for times.
+    /// The data equals that of a fault-free run, except for times.
     Same,
-    /// The readable cells equal those of an undisturbed run, but redundant data such as snapshots
-    /// may be missing.
+    /// Readable cells equal those of a fault-free run, but redundant data such as snapshots may be
+    /// missing.
     ReadsSame,
     /// No general guarantee, since other writers are active. The scenario checks the data itself.
     Sound,
 }
 
-/// A scenario: a service of the engine and its caller. The caller runs one step at a time. A step
-/// that got no response is retried in a new process.
+/// A service of the engine and its caller. The caller runs one step at a time and retries a step
+/// that got no response in a new process.
 pub(crate) trait Scenario: Send + Sync + 'static {
-    /// State of a process, including its caches.
+    /// Process state, including caches.
     type Process: Send + Sync + 'static;
-    /// State of the caller, in addition to the index of the step.
+    /// Caller state, in addition to the step index.
     type Caller: Default + Send + Sync + 'static;
-    /// Result of a step. A retry of the step must return the same result (I14).
+    /// Step result. A retry of the step must return an equal result (I14).
     type Answer: Clone + PartialEq + Debug + Send + 'static;
 
-    /// The guarantee about the final data.
+    /// Guarantee for the final data.
     const PROMISE: Promise = Promise::Same;
 
     /// Returns the number of steps.
@@ -48,7 +48,7 @@ pub(crate) trait Scenario: Send + Sync + 'static {
         1
     }
 
-    /// Creates a process without caches.
+    /// Creates a process with empty caches.
     fn process(&self, ports: &Arc<FaultyPorts>) -> Self::Process;
 
     /// Takes one step.
@@ -62,21 +62,21 @@ pub(crate) trait Scenario: Send + Sync + 'static {
     /// Checks the stored data after a failure.
     fn assert_between(&self, _stored: &Stored, _what: &str) {}
 
-    /// Checks the final data in addition to the promised guarantee.
+    /// Checks the final data, in addition to the promised guarantee.
     fn assert_ended(&self, _stored: &Stored, _answers: &[Self::Answer], _what: &str) {}
 
-    /// Runs other writers after a failure and before the step is retried.
+    /// Runs other writers after a failure, before the step is retried.
     fn meanwhile(&self, _: Arc<FaultyPorts>) -> impl Future<Output = ()> + Send {
         async {}
     }
 
-    /// Runs the remaining work of other processes at the end. No faults are injected.
+    /// Runs the remaining work of other processes at the end, without fault injection.
     fn settle(&self, _: Arc<FaultyPorts>) -> impl Future<Output = ()> + Send {
         async {}
     }
 }
 
-/// Converts an error of a request to a retry. Panics if no client would retry after the error.
+/// Converts a request error to a retry. Panics if no client would retry after the error.
 pub(crate) fn retry(error: LogError) -> Retry {
     match error {
         LogError::Store(_)
@@ -87,17 +87,17 @@ pub(crate) fn retry(error: LogError) -> Retry {
     }
 }
 
-/// Result of a mutation: its id, its position and, if it was rejected, the reason.
+/// Outcome of a mutation: its id, its position and, if it was rejected, the reason.
 pub(crate) type MutationPlace = (u64, Option<Position>, Option<RejectionReason>);
 
-/// Returns the results of an append, without the parts that depend on earlier attempts.
+/// Returns the mutation outcomes of an append, without the parts that depend on earlier attempts.
 pub(crate) fn mutation_places(appended: Appended) -> Vec<MutationPlace> {
     let reason = |rejection: cellar_sheet::operation::Rejection| rejection.reason;
     let results = appended.results.into_iter();
     results.map(|result| (result.id, result.position, result.rejection.map(reason))).collect()
 }
 
-/// Reads the newest entry, which makes the process cache the tail of the log.
+/// Reads the latest entry, so that the process caches the log's tail.
 pub(crate) async fn cache_tail(
     logs: &Logs,
     log: cellar_base::identity::LogId,

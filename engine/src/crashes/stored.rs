@@ -1,4 +1,4 @@
-//! A copy of all stored data, for comparisons.
+//! Copy of all stored data, for comparisons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,18 +27,18 @@ pub(crate) struct Stored {
     pub(crate) segments: BTreeMap<(LogId, u32), Segment>,
     pub(crate) forks: Vec<ListedFork>,
     pub(crate) pending: Vec<PendingSnapshot>,
-    /// The content of each object, and whether the object has the pending tag.
+    /// Each object's content, and whether the object has the pending tag.
     pub(crate) objects: BTreeMap<String, (Bytes, bool)>,
-    /// Distinct messages of the queue. Duplicates are removed, since every job may be sent twice.
+    /// Distinct queue messages. Duplicates are removed, since every job may be sent more than once.
     pub(crate) messages: BTreeSet<String>,
-    /// Items of event streams, event batches first. Each item consists of the index of its first
-    /// event and the data of its events.
+    /// Event stream items, event batches first. Each item consists of the index of its first event
+    /// and its event data.
     pub(crate) streams: Vec<(u64, Vec<Vec<u8>>)>,
-    /// The spans of each item of the feed, in order. The item that ends a partition has no spans.
+    /// The spans of each feed item, in order. The item that ends a partition has no spans.
     pub(crate) feed: Vec<Vec<Span>>,
     /// Entries of all spreadsheet lists.
     pub(crate) lists: Vec<ListEntry>,
-    /// The event ranges in each delivery to the webhook's receiver.
+    /// Event ranges in each delivery to the webhook receiver.
     pub(crate) received: Vec<Vec<EventRange>>,
 }
 
@@ -66,7 +66,7 @@ impl Stored {
         }
     }
 
-    /// Returns a copy without the times of writes, since they differ between runs.
+    /// Returns a copy without write times, since they differ between runs.
     pub(crate) fn without_times(&self) -> Self {
         let mut stored = self.clone();
         for entry in stored.entries.values_mut() {
@@ -81,7 +81,7 @@ impl Stored {
             segment.lineage = segment.lineage.map(timeless);
         }
         for fork in &mut stored.forks {
-            // Remove the numbers of fork records, since they contain the time.
+            // Remove fork numbers from fork records, since they are derived from the time.
             (fork.number, fork.created_s) = (0, 0);
         }
         stored.forks.sort_by_key(|fork| fork.fork);
@@ -107,8 +107,8 @@ impl Stored {
     }
 
     /// Asserts that `later` preserves this data (I2), except for the permitted changes: a Snapshot
-    /// entry may get a root, a segment may be offloaded, marked and trimmed, and an object may lose
-    /// its pending tag.
+    /// entry may get a root; a segment may be offloaded, marked and trimmed; an object may lose its
+    /// pending tag.
     pub(crate) fn assert_preserved_in(&self, later: &Self, what: &str) {
         let events = |stored: &Self| {
             let events = stored.streams.iter().flat_map(|(_, events)| events.clone());
@@ -164,7 +164,7 @@ impl Stored {
     }
 }
 
-/// Decodes those records of the Feed table that have the attribute `attribute`.
+/// Decodes the Feed table records that have the given attribute.
 fn feed_records<T>(ports: &FaultyPorts, attribute: &str, read: impl Fn(&Item) -> T) -> Vec<T> {
     let records = ports.index.all_records();
     records.iter().filter(|record| record.contains_key(attribute)).map(read).collect()
@@ -178,7 +178,7 @@ fn received(ports: &FaultyPorts) -> Vec<Vec<EventRange>> {
     received.iter().map(spans).collect()
 }
 
-/// Returns an entry without its root and trim mark, since these may be added later.
+/// Returns an entry without its root and trim mark, since both may be added later.
 fn without_additions(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
     if let Content::Snapshot { root, trimmed_s } = &mut entry.content {

@@ -1,5 +1,5 @@
-//! Scenario for commands that create, update and split the tip of an event stream. The caller
-//! retries a command that got no response as another writer.
+//! Scenario for commands that create, update and split the tip (latest item) of an event stream.
+//! The caller retries a command that got no response as a new writer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use crate::streams::{CachedTip, StreamError, StreamStore, TransactError};
 /// Maximum number of events in a tip.
 const TIP_EVENTS: usize = 2;
 
-/// Adds words in order. A word that the stream already contains is not added again.
+/// Adds words in order, skipping words that the stream already contains.
 struct Adding {
     words: Vec<String>,
 }
@@ -26,7 +26,7 @@ fn name() -> StreamName {
     "Words-1".parse().unwrap()
 }
 
-/// Returns a different writer id for each call.
+/// Returns a different writer id on each call.
 fn writer() -> WriterId {
     static CALLS: AtomicU64 = AtomicU64::new(1);
     let call = CALLS.fetch_add(1, Ordering::SeqCst);
@@ -87,7 +87,7 @@ impl Scenario for Adding {
     }
 }
 
-/// Asserts that the stream contains each word once, and that there are no gaps between its items.
+/// Asserts that the stream contains each word once, without gaps between its items.
 fn assert_once(stored: &Stored, what: &str) {
     let mut words = Vec::new();
     for (first, events) in &stored.streams {
@@ -113,7 +113,7 @@ async fn adding(before: usize, words: usize) -> Crashes<Adding> {
 
 #[tokio::test]
 async fn an_append_to_a_stream_survives() {
-    // Creating a tip, updating it and splitting it cost one read and one write each.
+    // Creating, updating or splitting a tip costs one read and one write.
     for before in 0..=TIP_EVENTS {
         let crashes = adding(before, 1).await;
         assert_eq!(crashes.requests(), 2);

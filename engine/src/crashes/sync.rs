@@ -1,4 +1,4 @@
-//! Scenario for push and pull by a group of two clients.
+//! Scenario for push and pull by a client group of two clients.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::logs::{Logs, PullDelta, PullOutcome, PushClient, Pushing};
 
 const GROUP: &str = "group";
 
-/// A client group. It pushes, pulls from the start, and pulls from a cookie that it got after the
+/// A client group that pushes, pulls from the start, and pulls from a cookie received after the
 /// first push.
 struct Group {
     pushes: Vec<Vec<Pushed>>,
@@ -25,10 +25,9 @@ struct Group {
 /// Result of a push or pull.
 #[derive(Debug, Clone, PartialEq)]
 enum Learned {
-    /// Ids of the pushed mutations. Clients learn the outcome of the mutations by pulling.
+    /// Pushed mutation ids. Clients learn the mutations' outcome by pulling.
     Pushed(Vec<u64>),
-    /// The end position of a pull, the positions of the pulled entries, and the last mutation id of
-    /// each client.
+    /// End position of a pull, positions of the pulled entries, and each client's last mutation id.
     Pulled(Position, Vec<Position>, BTreeMap<String, u64>),
 }
 
@@ -38,7 +37,7 @@ fn client(number: usize) -> PushClient {
 }
 
 impl Group {
-    /// Pushes mutations in order, grouped into runs as in the API's function.
+    /// Pushes mutations in order, grouped into runs as in the API function.
     async fn push(&self, logs: &Logs, pushed: Vec<Pushed>) -> Result<Learned, Retry> {
         let pushing = Pushing { log: log(), author: Some("alice".to_owned()) };
         let mut learned = Vec::new();
@@ -98,8 +97,7 @@ fn pushed(client: usize, id: u64, base: Position, operation: Operation) -> Pushe
     }
 }
 
-/// Edits of two clients. They include a malformed edit, an edit whose base does not exist, and an
-/// undo.
+/// Edits of two clients, including a malformed edit, an edit with a nonexistent base, and an undo.
 async fn group() -> Crashes<Group> {
     let unreadable = Rejection::new(RejectionReason::Invalid, "it is no mutation");
     let undo = Operation::Undo(Undo { position: at(0, 2) });

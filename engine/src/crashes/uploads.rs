@@ -26,7 +26,7 @@ struct Uploading {
 }
 
 enum UploadKind {
-    /// The external body of a large entry.
+    /// External body of a large entry.
     Body(Vec<u8>),
     /// An imported sheet.
     Sheet(Box<Sheet>),
@@ -37,7 +37,7 @@ struct Process {
     logs: Logs,
 }
 
-/// Number of edits in the log before the import of a sheet.
+/// Number of edits in the log before a sheet is imported.
 const EDITS: usize = 2;
 const CLIENT: ClientKey = ClientKey([1; 8]);
 const UPLOAD: Uuid = Uuid::from_bytes([5; 16]);
@@ -95,7 +95,7 @@ impl Process {
         Ok(vec![])
     }
 
-    /// Has the server check the chunks of the tile index, from the lowest layer up.
+    /// Requests the check of the tile index chunks, layer by layer from the bottom up.
     async fn check(&self, sheet: &Sheet) -> Result<Vec<MutationPlace>, Retry> {
         for object in &sheet.chunks {
             self.logs.check_chunks(log(), CLIENT, &[], Some(&object.chunk)).await.map_err(retry)?;
@@ -139,7 +139,7 @@ impl Scenario for Uploading {
             (UploadKind::Sheet(sheet), _) => process.import(sheet).await,
         }
     }
-    /// Asserts that every object that a published index chunk or an entry references is published.
+    /// Asserts that every object referenced by an entry or by a published index chunk is published.
     fn assert_between(&self, stored: &Stored, what: &str) {
         let UploadKind::Sheet(sheet) = &self.upload else {
             let is_kept = stored.objects.values().any(|(_, pending)| !pending);

@@ -9,14 +9,14 @@ use super::ports::FaultyPorts;
 use crate::ports::{Clock as _, Jobs, Received};
 use crate::snapshots::Snapshots;
 
-/// Timeout of the Lambda function in milliseconds.
+/// Lambda function timeout in milliseconds.
 const FUNCTION_MS: u64 = 300_000;
 const QUEUE_VISIBILITY_S: u32 = 6 * 300;
-/// Time in milliseconds after which an unfinished snapshot fails the test. It exceeds the delay
-/// that any fault causes.
+/// Time limit in milliseconds after which an unfinished snapshot fails the test. Exceeds the delay
+/// caused by any fault.
 const PATIENCE_MS: u64 = 4 * 60 * 60 * 1_000;
 
-/// Handles a message as the worker's Lambda function does.
+/// Handles a message like the worker's Lambda function.
 pub(crate) async fn handle(
     worker: Snapshots,
     ports: Arc<FaultyPorts>,
@@ -27,12 +27,12 @@ pub(crate) async fn handle(
     let deadline_ms = ports.clock.now_ms() + function_ms;
     let outcome = worker.handle(job, &message.receipt, deadline_ms).await;
     if matches!(outcome, SnapshotOutcome::Done | SnapshotOutcome::Drop) {
-        // If the delete fails, the message is received again and then dropped.
+        // If the delete fails, the message is redelivered and then dropped.
         let _ = Jobs::delete(ports.as_ref(), &message.receipt).await;
     }
 }
 
-/// Handles all messages of the queue, one at a time.
+/// Handles all queued messages, one at a time.
 pub(crate) async fn work(worker: &Snapshots, ports: &Arc<FaultyPorts>) {
     let ends_ms = ports.clock.now_ms() + PATIENCE_MS;
     while !ports.queue.is_empty() {

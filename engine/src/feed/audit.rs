@@ -1,4 +1,4 @@
-//! Compares the feed with its streams and repairs the feed. Used by operators.
+//! Feed audits for operators: compares the feed with its streams and repairs the feed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use super::reader::{FeedError, FeedReader};
 use super::sources::Sources;
 use crate::ports::{AllStreams, Clock, Entries, PortError, Retention, Streams};
 
-/// Maximum number of streams whose events are indexed in one call.
+/// Maximum number of streams that are indexed in one call.
 const STREAMS_PER_CALL: usize = 100;
 
-/// Compares the feed of a stack with its streams.
+/// Compares a stack's feed with its streams.
 #[derive(Clone)]
 pub struct Auditor {
     reader: FeedReader,
     all: Arc<dyn AllStreams>,
     sources: Sources,
-    /// Source of all log segments; set if entries of logs belong in the feed.
+    /// Source of all log segments; set if the feed includes log entries.
     segments: Option<Arc<dyn Retention>>,
     indexer: Indexer,
     clock: Arc<dyn Clock>,
@@ -32,42 +32,41 @@ pub struct Auditor {
 /// A defect of a feed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Finding {
-    /// Events of a stream are missing from the feed. Indexing them repairs the defect.
+    /// Stream events are missing from the feed. Indexing them repairs the defect.
     Missing {
         stream: StreamName,
         /// Index of the first missing event.
         from: u64,
-        /// Index after the last missing event (exclusive bound).
+        /// Index after the last missing event (exclusive).
         to: u64,
     },
-    /// The feed contains events that are not in the stream.
+    /// The feed contains more events of a stream than the stream itself.
     Beyond {
         stream: StreamName,
         /// Number of events in the stream.
         stored: u64,
-        /// Number of events in the feed that belong to the stream.
+        /// Number of the stream's events in the feed.
         indexed: u64,
     },
-    /// The feed contains events of a stream twice or in the wrong order.
+    /// The feed contains a stream's events twice or in the wrong order.
     Disordered {
         stream: StreamName,
         /// Index of the expected event.
         expected: u64,
-        /// Index of the event in the feed.
+        /// Index of the event found in the feed.
         found: u64,
         /// Checkpoint of the item that contains the event.
         at: Checkpoint,
     },
-    /// An item of the feed is missing, so a reader cannot continue to later items.
+    /// A feed item is missing, so readers cannot advance past it.
     Lost {
-        /// Place of the missing item.
+        /// Checkpoint of the missing item.
         at: Checkpoint,
     },
 }
 
 impl Finding {
-    /// Returns whether indexing missing events can repair the defect. If not, the feed must be
-    /// rebuilt.
+    /// Whether indexing missing events can repair the defect. Other defects require a feed rebuild.
     #[must_use]
     pub fn can_be_repaired(&self) -> bool {
         matches!(self, Self::Missing { .. })
@@ -77,7 +76,7 @@ impl Finding {
 /// Result of comparing a feed with its streams.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Audit {
-    /// Id of the feed; `None` if no event has been indexed yet.
+    /// Feed id, or `None` if no event has been indexed yet.
     pub feed: Option<FeedId>,
     pub streams: u64,
     /// Number of items in the feed.
@@ -86,34 +85,34 @@ pub struct Audit {
     pub events: u64,
     /// Checkpoint of the end of the feed.
     pub end: Option<Checkpoint>,
-    /// Defects that were found; empty if the feed matches the streams.
+    /// Defects found; empty if the feed matches the streams.
     pub findings: Vec<Finding>,
 }
 
-/// Error of comparing or repairing a feed.
+/// Error comparing or repairing a feed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuditError {
     /// The feed cannot be read.
     #[error(transparent)]
     Feed(#[from] FeedError),
-    /// A request to a table failed.
+    /// A table request failed.
     #[error(transparent)]
     Store(#[from] PortError),
-    /// Indexing the missing events failed.
+    /// Missing events could not be indexed.
     #[error(transparent)]
     Index(#[from] IndexError),
 }
 
-/// Progress of a scan of the feed.
+/// Progress of a feed scan.
 #[derive(Default)]
 struct FeedScan {
-    /// Number of events in the feed, for each stream.
+    /// Number of events in the feed per stream.
     indexed: BTreeMap<StreamName, u64>,
     audit: Audit,
 }
 
 impl Auditor {
-    /// Creates an auditor that compares these streams with their feed, and repairs the feed with
+    /// Creates an auditor that compares these streams with their feed and repairs the feed with
     /// `indexer`.
     #[must_use]
     pub fn new<S: Streams + AllStreams + 'static>(
@@ -127,8 +126,8 @@ impl Auditor {
         Self { reader, all: Arc::clone(streams) as _, sources, segments: None, indexer, clock }
     }
 
-    /// Includes the entries of logs in the comparison. If `segments` is set, entries that are
-    /// missing from the feed are reported as defects.
+    /// Includes log entries in the comparison. If `segments` is set, entries that are missing from
+    /// the feed are reported as defects.
     #[must_use]
     pub fn with_entries(
         self,
@@ -139,11 +138,11 @@ impl Auditor {
         Self { sources: self.sources.with_entries(entries), segments, indexer, ..self }
     }
 
-    /// Compares the whole feed with all streams. The indexing of recent events may still be in
-    /// progress, so the feed is read repeatedly for some seconds before events are reported as
-    /// missing.
+    /// Compares the whole feed with all streams. Recent events may still be in the process of being
+    /// indexed, so the feed is re-read for some seconds before events are reported as missing.
     ///
     /// # Errors
+    ///
     /// Returns [`AuditError`] if a table fails.
     pub async fn verify(&self) -> Result<Audit, AuditError> {
         let stored = self.count_stored_events().await?;
@@ -164,10 +163,11 @@ impl Auditor {
         Ok(audit)
     }
 
-    /// Indexes only the events that an audit reported as missing.
+    /// Indexes exactly the events that an audit reported as missing.
     ///
     /// # Errors
-    /// Returns [`AuditError`]. Events that were indexed before the error stay in the feed.
+    ///
+    /// Returns [`AuditError`]. Events indexed before the error stay in the feed.
     pub async fn repair(&self, audit: &Audit) -> Result<Indexed, AuditError> {
         let missing = audit.findings.iter().filter_map(|finding| match finding {
             Finding::Missing { stream, from, to } => Some((stream, *from, *to)),
@@ -185,12 +185,13 @@ impl Auditor {
         Ok(total)
     }
 
-    /// Builds a new generation of the feed from every event of every stream. The new generation
-    /// follows the existing one. Appends and indexing may continue during the rebuild. If the
-    /// rebuild is interrupted, [`Auditor::verify`] and [`Auditor::repair`] complete it. Calls
-    /// `progress` with the number of events that have been indexed so far.
+    /// Builds a new generation of the feed from all events of all streams. The new generation
+    /// follows the existing one. Appends and indexing may continue during the rebuild. An
+    /// interrupted rebuild is completed by [`Auditor::verify`] and [`Auditor::repair`]. Calls
+    /// `progress` with the number of events indexed so far.
     ///
     /// # Errors
+    ///
     /// Returns [`AuditError`] if a table fails.
     pub async fn rebuild(&self, mut progress: impl FnMut(u64)) -> Result<Indexed, AuditError> {
         self.indexer.start_new_feed().await?;
@@ -208,7 +209,7 @@ impl Auditor {
     }
 
     /// Returns the span to pass to the indexer for a range of events. A log segment may be long, so
-    /// its span contains only the last entry: the indexer reads the missing entries before it.
+    /// its span contains only the last entry; the indexer reads the missing entries before it.
     async fn span_to_index(
         &self,
         stream: &StreamName,
@@ -227,7 +228,7 @@ impl Auditor {
         Ok(())
     }
 
-    /// Returns the number of stored events for each stream.
+    /// Returns the number of stored events per stream.
     async fn count_stored_events(&self) -> Result<BTreeMap<StreamName, u64>, PortError> {
         let (mut stored, mut after) = (BTreeMap::new(), None);
         loop {
@@ -244,8 +245,8 @@ impl Auditor {
         Ok(stored)
     }
 
-    /// Adds the number of entries of every log segment to `stored`. Skips the inherited segments of
-    /// forks, since they belong to their source.
+    /// Adds the number of entries per log segment to `stored`. Skips inherited segments of forks,
+    /// which belong to their source.
     async fn add_log_segments(
         &self,
         segments: &dyn Retention,
@@ -268,7 +269,7 @@ impl Auditor {
         }
     }
 
-    /// Continues a scan to the end of the feed. Returns `false` if an item is missing.
+    /// Advances a scan to the end of the feed. Returns `false` if an item is missing.
     async fn scan_to_end(&self, scan: &mut FeedScan) -> Result<bool, AuditError> {
         loop {
             let Audit { end, feed, .. } = scan.audit;
@@ -295,8 +296,8 @@ impl Auditor {
         }
     }
 
-    /// Returns the streams that have more events in the feed than in `stored`. A stream may have
-    /// grown since its events were counted, so they are counted again.
+    /// Returns the streams with more events in the feed than in `stored`. The events are counted
+    /// again, since a stream may have grown since the first count.
     async fn find_excess_events(
         &self,
         stored: &BTreeMap<StreamName, u64>,
@@ -307,7 +308,7 @@ impl Auditor {
             if *indexed <= stored.get(stream).copied().unwrap_or_default() {
                 continue;
             }
-            // The events of a purged spreadsheet can no longer be counted.
+            // Events of a purged spreadsheet can no longer be counted.
             let Some(stored) = self.sources.count_events(stream).await? else { continue };
             if *indexed > stored {
                 let (stream, indexed) = (stream.clone(), *indexed);
@@ -331,7 +332,7 @@ impl FeedScan {
     }
 }
 
-/// Returns the streams that have fewer events in the feed than in `stored`.
+/// Returns the streams with fewer events in the feed than in `stored`.
 fn missing(
     stored: &BTreeMap<StreamName, u64>,
     indexed: &BTreeMap<StreamName, u64>,

@@ -1,4 +1,4 @@
-//! Runs the indexing state machine: performs its actions and passes their results back as answers.
+//! Runs the indexing state machine: performs its actions and feeds back their results.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,19 +28,19 @@ pub struct Indexer {
     known: Arc<Mutex<Known>>,
 }
 
-/// Error of indexing events.
+/// Error indexing events.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
     /// The indexing state machine failed.
     #[error(transparent)]
     Indexing(#[from] IndexingFault),
-    /// A request to the store failed.
+    /// A store request failed.
     #[error(transparent)]
     Store(#[from] PortError),
 }
 
 impl IndexError {
-    /// Returns whether a retry may succeed.
+    /// Whether a retry may succeed.
     #[must_use]
     pub fn is_temporary(&self) -> bool {
         match self {
@@ -54,7 +54,7 @@ impl IndexError {
 
 impl Indexer {
     /// Creates an indexer for these event streams. `tables_incarnation` is the current incarnation
-    /// of the tables.
+    /// (restore counter) of the tables.
     #[must_use]
     pub fn new(
         index: Arc<dyn FeedTable>,
@@ -68,13 +68,13 @@ impl Indexer {
         Self { index, sources, reactions, clock, random, tables_incarnation, policy, known }
     }
 
-    /// Enables indexing of log entries in addition to catalog events.
+    /// Indexes log entries in addition to catalog events.
     #[must_use]
     pub fn with_entries(self, entries: Arc<dyn Entries>) -> Self {
         Self { sources: self.sources.with_entries(entries), ..self }
     }
 
-    /// Sets the policy that determines when a feed partition ends.
+    /// Sets the policy for ending a feed partition.
     #[must_use]
     pub fn with_partition_policy(self, policy: PartitionPolicy) -> Self {
         Self { policy, ..self }
@@ -84,7 +84,8 @@ impl Indexer {
     /// are indexed first. Idempotent: events that are already in the feed are skipped.
     ///
     /// # Errors
-    /// Returns [`IndexError`]. Events that were indexed before the error stay in the feed.
+    ///
+    /// Returns [`IndexError`]. Events indexed before the error stay in the feed.
     pub async fn index(&self, spans: Vec<Span>) -> Result<Indexed, IndexError> {
         let ends = self.sources.ends_before(&spans).await?;
         let spans = spans.into_iter().chain(ends).collect();
@@ -101,10 +102,11 @@ impl Indexer {
         self.run(begun).await
     }
 
-    /// Starts a new generation of the feed after the existing one. The caller must then index every
-    /// stream again.
+    /// Starts a new generation of the feed after the existing one. The caller must then reindex
+    /// every stream.
     ///
     /// # Errors
+    ///
     /// Returns [`IndexError`] if the state machine refuses or the store fails.
     pub async fn start_new_feed(&self) -> Result<Indexed, IndexError> {
         self.run(Indexing::begin_rebuild(self.tables_incarnation, self.inputs())).await

@@ -5,19 +5,19 @@ use cellar_catalog::feed::Span;
 
 use crate::ports::PortError;
 
-/// Updates data that is derived from events. Reactions to an event run before the event is indexed,
-/// so a consumer of the feed sees their results. A reaction may run repeatedly, late, or
-/// concurrently with another run of itself.
+/// Updates data derived from events. Reactions run before an event is indexed, so feed consumers
+/// see their results. A reaction may run late, repeatedly, or concurrently with itself.
 #[async_trait]
 pub trait Reactions: Send + Sync {
-    /// Reacts to the events of these spans.
+    /// Reacts to the events in these spans.
     ///
     /// # Errors
-    /// Returns [`PortError`]. The events are then not indexed, and are delivered again later.
+    ///
+    /// Returns [`PortError`]. The events are then not indexed, and are redelivered later.
     async fn react(&self, spans: &[Span]) -> Result<(), PortError>;
 }
 
-/// An implementation that ignores all events.
+/// No-op implementation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NoReactions;
 

@@ -1,4 +1,4 @@
-//! Reads the feed, starting at a checkpoint.
+//! Reads the feed from a checkpoint.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use cellar_catalog::feed::{Checkpoint, Content, Feed, FeedId, Item, Span};
 
 use crate::ports::{FeedTable, PortError};
 
-/// Reads the feed of one stack.
+/// Reads the feed of a stack.
 #[derive(Clone)]
 pub struct FeedReader {
     index: Arc<dyn FeedTable>,
@@ -17,13 +17,13 @@ pub struct FeedReader {
 /// One page of the feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedPage {
-    /// Id of the feed; `None` if no event has been indexed yet.
+    /// Feed id, or `None` if no event has been indexed yet.
     pub feed: Option<FeedId>,
-    /// Items with their checkpoints. Some checkpoints between items may be unused.
+    /// Items with their checkpoints. Checkpoints between items may be unused.
     pub items: Vec<FeedItem>,
     /// Checkpoint at which the next page starts.
     pub next: Checkpoint,
-    /// Set if the feed has no items after this page.
+    /// Whether this page reaches the end of the feed.
     pub is_end: bool,
 }
 
@@ -31,21 +31,21 @@ pub struct FeedPage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedItem {
     pub at: Checkpoint,
-    /// Time at which the events were indexed, in Unix milliseconds.
+    /// Indexing time of the events, in milliseconds since the Unix epoch.
     pub time_ms: u64,
     /// The appended events.
     pub spans: Vec<Span>,
 }
 
-/// Error of reading the feed.
+/// Error reading the feed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FeedError {
-    /// The checkpoint was issued for another generation of the feed.
+    /// The checkpoint belongs to another generation of the feed.
     #[error(
         "the checkpoint belongs to an earlier build of the feed; start again from the beginning"
     )]
     AnotherFeed,
-    /// The checkpoint is after the end of the feed.
+    /// The checkpoint is past the end of the feed.
     #[error("the checkpoint is after the end of the feed")]
     Beyond,
     /// An item is missing.
@@ -54,7 +54,7 @@ pub enum FeedError {
         /// Checkpoint of the missing item.
         at: Checkpoint,
     },
-    /// A request to the store failed.
+    /// A store request failed.
     #[error(transparent)]
     Store(#[from] PortError),
 }
@@ -63,25 +63,27 @@ pub enum FeedError {
 struct ItemRun {
     /// Items with their offsets in the partition.
     items: Vec<(u64, Item)>,
-    /// Set if the partition has no items from the start of the run on.
+    /// Whether the partition has no items at or after the start of the run.
     is_end: bool,
 }
 
 impl FeedReader {
-    /// Creates a reader. `tables_incarnation` is the current incarnation of the tables.
+    /// Creates a reader. `tables_incarnation` is the current incarnation (restore counter) of the
+    /// tables.
     #[must_use]
     pub fn new(index: Arc<dyn FeedTable>, tables_incarnation: u32) -> Self {
         Self { index, tables_incarnation }
     }
 
-    /// Returns one page of the feed, starting at `from`, or at the start of the feed if `from` is
-    /// `None`. The page contains at most `limit` items, and at most `MAX_FEED_PAGE_ITEMS`. If
-    /// `feed` is set and differs from the current feed, returns an error.
+    /// Returns a page of the feed, starting at `from`, which defaults to the start of the feed. The
+    /// page is limited to `limit` and `MAX_FEED_PAGE_ITEMS` items. If `feed` is set, it must match
+    /// the current feed.
     ///
-    /// Each call costs one read of the newest partition, and usually one read of the items. Each of
-    /// these reads costs half a read unit if the items are small.
+    /// Each call costs one read of the latest partition and usually one read of the items. Each
+    /// read costs half a read unit if the items are small.
     ///
     /// # Errors
+    ///
     /// Returns [`FeedError`] if the checkpoint is invalid, the feed is damaged or the store fails.
     pub async fn page(
         &self,
@@ -112,7 +114,7 @@ impl FeedReader {
         Ok(page)
     }
 
-    /// Returns the page of a feed that contains no events yet.
+    /// Returns the page of an empty feed.
     fn empty_page(
         &self,
         from: Option<Checkpoint>,
@@ -158,8 +160,8 @@ impl FeedReader {
         Ok(())
     }
 
-    /// Reads consecutive items of a partition. If items appear to be missing, repeats the read with
-    /// strong consistency.
+    /// Reads consecutive items of a partition. If items appear to be missing, retries with a
+    /// strongly consistent read.
     async fn read_run(
         &self,
         from: Checkpoint,
@@ -174,8 +176,7 @@ impl FeedReader {
         }
     }
 
-    /// Reads consecutive items, and the item before them. The preceding item proves that the
-    /// checkpoint exists.
+    /// Reads consecutive items and the item before them, which proves that the checkpoint exists.
     async fn try_read_run(
         &self,
         from: Checkpoint,
@@ -202,7 +203,7 @@ impl FeedReader {
         items.drain(..usize::try_from(preceding).unwrap_or_default().min(items.len()));
         let is_end = items.is_empty();
         if is_end && !is_newest {
-            // Every partition except the newest ends with an end item.
+            // Every partition except the latest ends with an end item.
             return Err(FeedError::Damaged { at: from });
         }
         Ok(ItemRun { items, is_end })
@@ -223,7 +224,7 @@ fn check_checkpoint(
     if from.partition() < current.first_partition {
         return Err(FeedError::AnotherFeed);
     }
-    // The checkpoint may be the start of the next partition, which may not have been created yet.
+    // The checkpoint may be the start of the next partition, which may not exist yet.
     let is_next = from.partition() == newest.saturating_add(1) && from.offset() == 0;
     if from.partition() <= newest || is_next { Ok(()) } else { Err(FeedError::Beyond) }
 }

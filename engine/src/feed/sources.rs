@@ -1,4 +1,4 @@
-//! Sources of the feed: the event streams of the catalog and, optionally, the logs of spreadsheets.
+//! Feed sources: the catalog's event streams and, optionally, spreadsheet logs.
 
 use std::sync::Arc;
 
@@ -29,14 +29,14 @@ impl Sources {
         Self { streams: StreamStore::new(streams, clock, random), entries: None }
     }
 
-    /// Adds the logs of spreadsheets to the sources.
+    /// Adds spreadsheet logs to the sources.
     pub(super) fn with_entries(self, entries: Arc<dyn Entries>) -> Self {
         Self { entries: Some(entries), ..self }
     }
 
-    /// Returns the events of a stream with indexes from `from` (inclusive) to `to` (exclusive). For
-    /// a log segment, the result may contain only the first part of the range. Returns `None` if
-    /// the stream does not contain the events.
+    /// Returns the events of a stream with indexes from `from` (inclusive) to `to` (exclusive), or
+    /// `None` if the stream does not contain them. For a log segment, the result may contain only
+    /// the start of the range.
     pub(super) async fn span(
         &self,
         stream: &StreamName,
@@ -52,8 +52,8 @@ impl Sources {
         }
     }
 
-    /// Returns the number of events of a stream. Returns `None` if the number is unknown, for
-    /// example because the entries were trimmed.
+    /// Returns the number of events of a stream, or `None` if it is unknown, for example because
+    /// the entries were trimmed.
     pub(super) async fn count_events(&self, stream: &StreamName) -> Result<Option<u64>, PortError> {
         match (segment_of_stream(stream), &self.entries) {
             (Some((log, segment)), Some(entries)) => {
@@ -68,18 +68,17 @@ impl Sources {
         }
     }
 
-    /// Returns a span for the End Segment before each first entry of a segment in `spans`. An End
-    /// Segment and the next segment's first entry are written in one transaction, but the change
-    /// stream may deliver the End Segment and the entries before it later, since they are in
-    /// another shard.
+    /// For each span that starts with the first entry of a segment, returns a span for the End
+    /// Segment (last entry) of the previous segment. Both entries are written in one transaction.
+    /// However, the change stream may deliver the End Segment and the entries before it later,
+    /// since they are in another shard.
     pub(super) async fn ends_before(&self, spans: &[Span]) -> Result<Vec<Span>, PortError> {
         let Some(entries) = &self.entries else { return Ok(Vec::new()) };
         let mut ends = Vec::new();
         for span in spans.iter().filter(|span| span.first == 0) {
             let Some((log, segment)) = segment_of_stream(&span.stream) else { continue };
             let Some(segment) = segment.checked_sub(1) else { continue };
-            // A fork stores no entries of an inherited segment, since the segment belongs to its
-            // source.
+            // A fork stores no entries of inherited segments, which belong to its source.
             if let Some(end) = entries.last(log, segment, true).await? {
                 ends.push(entries_span(log, end.position, vec![EntryKind::of(&end.content)])?);
             }
@@ -88,8 +87,8 @@ impl Sources {
     }
 }
 
-/// Returns the entries of a segment, starting at `from`, that fit on one page. Trimmed entries are
-/// returned with the kind `Offloaded`.
+/// Returns one page of a segment's entries, starting at `from`. Trimmed entries are returned with
+/// the kind `Offloaded`.
 async fn span_of_entries(
     entries: &dyn Entries,
     (log, segment): (LogId, u32),
@@ -113,8 +112,8 @@ async fn span_of_entries(
     Ok(Some(entries_span(log, begin, kinds)?))
 }
 
-/// Returns a span for entries that are missing from the table. Returns `None` if their segment was
-/// not trimmed.
+/// Returns a span for entries that are missing from the table, or `None` if their segment was not
+/// trimmed.
 async fn span_of_trimmed(
     entries: &dyn Entries,
     (log, segment): (LogId, u32),

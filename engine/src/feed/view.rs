@@ -1,4 +1,4 @@
-//! Converts pages of the feed to the wire format of the HTTP API and the webhook.
+//! Converts feed pages to the wire format of the HTTP API and the webhook.
 
 use cellar_api::{wire::ChangeView, wire::EventRange, wire::FeedItemView, wire::FeedReply};
 use cellar_base::limits::MAX_REPLY_BYTES;
@@ -10,9 +10,10 @@ use crate::catalog::CatalogStore;
 use crate::streams::StreamError;
 
 /// Converts a page to an API response. If `catalog` is set, the response includes the contents of
-/// catalog events, which may use up to half of the maximum response size.
+/// catalog events, limited to half of the maximum response size.
 ///
 /// # Errors
+///
 /// Returns [`StreamError`] if the events cannot be read.
 pub async fn feed_reply(
     page: FeedPage,
@@ -29,7 +30,7 @@ pub async fn feed_reply(
             };
             spans.push(EventRange { events, ..span.into() });
         }
-        // The checkpoint after the last item of a partition is the end of the partition.
+        // The checkpoint after a partition's last item is the end of the partition.
         let next = item.at.number().saturating_add(1);
         items.push(FeedItemView { checkpoint: next, indexed_ms: item.time_ms, spans });
     }
@@ -37,8 +38,7 @@ pub async fn feed_reply(
     Ok(FeedReply { generation: feed, items, checkpoint: page.next.number(), at_end: page.is_end })
 }
 
-/// Returns the contents of the catalog events in a span. Returns `None` if they are longer than
-/// `remaining_bytes`.
+/// Returns the contents of a span's catalog events, or `None` if they exceed `remaining_bytes`.
 async fn event_views(
     catalog: &CatalogStore,
     span: &Span,

@@ -1,10 +1,10 @@
-//! Deletes snapshot objects that no log of a family needs. An operator may run the collector at any
-//! time and repeatedly, while all other work continues.
+//! Garbage collector for snapshot objects: deletes those that no log in a fork family needs. Safe
+//! to run at any time and repeatedly, while all other work continues.
 //!
 //! The collector follows all references from the roots and imports of the family's logs. It deletes
-//! objects that it has not reached, unless they are too young; [`GarbageSweep`] makes this
-//! decision. Each log of the family and each of their objects is read once. If anything cannot be
-//! read, nothing is deleted.
+//! unreachable objects, except for those that [`GarbageSweep`] considers too young. Each log in the
+//! family and each of their objects is read once. If a log or a referenced object cannot be read,
+//! nothing is deleted.
 
 mod referenced;
 #[cfg(test)]
@@ -32,10 +32,10 @@ use crate::snapshots::{ObjectFault, ObjectStore};
 #[derive(Clone)]
 pub struct GarbagePorts {
     pub logs: Arc<Logs>,
-    /// The PendingSnapshots table; `None` if the deployment has no such table.
+    /// The PendingSnapshots table, or `None` if the deployment has no such table.
     pub pending: Option<Arc<dyn PendingSnapshots>>,
     pub blobs: Arc<dyn Blobs>,
-    /// The object versions in the bucket.
+    /// Object versions in the bucket.
     pub versions: Arc<dyn BlobVersions>,
     pub clock: Arc<dyn Clock>,
 }
@@ -51,14 +51,14 @@ pub struct GarbageCollector {
 pub struct CollectedGarbage {
     /// Number of objects. All versions of an object count as one object.
     pub objects: u64,
-    /// Total length in bytes of all deleted versions.
+    /// Total length of all deleted versions, in bytes.
     pub bytes: u64,
 }
 
-/// Reason why a collection failed. It is safe to repeat the collection.
+/// Reason why a collection failed. Retrying the collection is safe.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GarbageError {
-    /// A request to a table or the bucket failed.
+    /// A table or bucket request failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
     /// A log cannot be read.
@@ -70,7 +70,7 @@ pub enum GarbageError {
     /// A referenced object is damaged.
     #[error("nothing was deleted, because an object of {log} is damaged: {why}")]
     Damaged { log: LogId, why: UnreadableReferences },
-    /// A snapshot was started long ago and is still unfinished, so its objects could be mistaken
+    /// A snapshot that was started long ago is still unfinished, so its objects could be mistaken
     /// for garbage.
     #[error(
         "nothing was deleted, because the snapshot {at} of {log} was started more than a day ago and \
@@ -84,7 +84,7 @@ pub enum GarbageError {
 }
 
 impl GarbageCollector {
-    /// Creates a collector that uses these ports.
+    /// Creates a collector over these ports.
     #[must_use]
     pub fn new(ports: GarbagePorts) -> Self {
         let store = ObjectStore::new(Arc::clone(&ports.blobs));
@@ -92,19 +92,19 @@ impl GarbageCollector {
     }
 
     /// Deletes the objects of `family` that no log in `needed` references. `needed` must contain
-    /// every log of the family whose snapshots are needed. Forks that are created during the
-    /// collection may be missing.
+    /// every log in the family whose snapshots are needed. Forks that are created during the
+    /// collection may be omitted.
     ///
     /// # Errors
-    /// Returns [`GarbageError`] if a read or deletion fails. If no deletion has failed, nothing was
-    /// deleted.
+    ///
+    /// Returns [`GarbageError`] if a read or deletion fails. Nothing has been deleted unless the
+    /// error occurred during the final sweep.
     pub async fn collect(
         &self,
         family: LogId,
         needed: &[Needed],
     ) -> Result<CollectedGarbage, GarbageError> {
-        // Take the time before reading references, since objects that are written later must not be
-        // deleted.
+        // Take the time before reading references: objects written later must not be deleted.
         let now_s = self.ports.clock.now_ms() / 1_000;
         for Needed { log, .. } in needed.iter().filter(|needed| !needed.is_due) {
             self.check_pending(*log, now_s).await?;
@@ -114,7 +114,7 @@ impl GarbageCollector {
         self.sweep(family, GarbageSweep::new(family, referenced, now_s)).await
     }
 
-    /// Returns an error if a pending snapshot of the log is overdue.
+    /// Returns an error if the log has an overdue pending snapshot.
     async fn check_pending(&self, log: LogId, now_s: u64) -> Result<(), GarbageError> {
         let Some(pending) = &self.ports.pending else { return Ok(()) };
         let end = SnapshotJob { log, position: Position::LAST };
@@ -169,7 +169,7 @@ impl GarbageCollector {
         self.retried(|| self.ports.versions.delete_version(&key, &version)).await
     }
 
-    /// Runs an idempotent request. Repeats it for a while after temporary failures.
+    /// Runs an idempotent request, retrying temporary failures for a while.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,

@@ -1,4 +1,4 @@
-//! Finds the objects that the logs of a family need: all objects that are reachable from roots and
+//! Finds the objects that the logs in a fork family need: all objects reachable from roots and
 //! imports.
 
 use std::collections::HashSet;
@@ -19,7 +19,7 @@ use crate::logs::{EntryCursor, LogError};
 use crate::ports::PortError;
 use crate::snapshots::ObjectFault;
 
-/// The references in the entries that belong to a log itself, not in inherited entries.
+/// References in a log's own entries, excluding inherited entries.
 struct OwnReferences {
     /// Position of the last entry.
     last: Position,
@@ -40,7 +40,7 @@ fn log_error(log: LogId, why: LogError) -> GarbageError {
     }
 }
 
-/// An object that references other objects. The kind is part of the identity: objects with equal
+/// An object that references other objects. The kind is part of its identity: objects with equal
 /// bytes have the same name, but the bytes may be a text in one place and a tile in another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Node {
@@ -48,7 +48,7 @@ enum Node {
     Tile(ChunkHash),
 }
 
-/// The objects that have been found so far.
+/// Objects found so far.
 #[derive(Default)]
 struct FoundObjects {
     referenced: ReferencedObjects,
@@ -75,15 +75,15 @@ impl GarbageCollector {
         Ok(found.referenced)
     }
 
-    /// Returns the references in the entries that belong to a log itself. Inherited entries belong
-    /// to the log's source. If a stale read misses entries, they were just written, and so were all
-    /// objects that only they reference.
+    /// Returns the references in a log's own entries. Inherited entries belong to the log's source.
+    /// A stale read can miss only entries that were just written; objects that only those entries
+    /// reference are just as new.
     async fn own_references(&self, log: LogId) -> Result<OwnReferences, GarbageError> {
         let logs = &self.ports.logs;
         let first = logs.first_own(log).await.map_err(|why| log_error(log, why))?;
         let mut own = self.entry_references(log, first).await?;
-        // The table still contains the first entry of a trimmed segment. Its root may differ from
-        // the root in the offloaded copy of the segment.
+        // The table retains the first entry of a trimmed segment. Its root may differ from the root
+        // in the segment's offloaded copy.
         for segment in first.segment()..=own.last.segment() {
             let Ok(first_entry) = Position::new(segment, 0) else { break };
             own.roots
@@ -93,7 +93,7 @@ impl GarbageCollector {
     }
 
     /// Returns the references in the entries from `first` on. Each entry is read from the table or
-    /// from the offloaded copy of its segment.
+    /// from its segment's offloaded copy.
     async fn entry_references(
         &self,
         log: LogId,
@@ -142,7 +142,7 @@ impl GarbageCollector {
         self.follow_references(family, references, found).await
     }
 
-    /// Adds the referenced objects and all objects that are reachable from them.
+    /// Adds the referenced objects and everything reachable from them.
     async fn follow_references(
         &self,
         family: LogId,
@@ -169,7 +169,7 @@ impl GarbageCollector {
         references.map_err(|why| GarbageError::Damaged { log: family, why })
     }
 
-    /// Reads an object. Retries temporary failures.
+    /// Reads an object, retrying temporary failures.
     async fn read<T, F>(&self, read: impl Fn() -> F) -> Result<T, GarbageError>
     where
         F: Future<Output = Result<T, ObjectFault>>,
@@ -191,7 +191,7 @@ impl Node {
 }
 
 impl FoundObjects {
-    /// Adds the referenced objects. Returns the new objects among them that may reference other
+    /// Adds the referenced objects. Returns the newly added objects that may reference further
     /// objects.
     fn add(&mut self, references: References) -> Vec<Node> {
         let References { index, tiles, leaves } = references;

@@ -1,4 +1,4 @@
-//! Tests of which objects of a family are collected and which are kept.
+//! Tests which objects of a fork family are collected and which are retained.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use crate::ports::{Entries as _, Jobs as _, NewBlob, Segments as _, VersionPage}
 use crate::retention::Offloader;
 use crate::sha256::sha256;
 
-/// The client that imports sheets.
+/// Client that imports sheets.
 const CLIENT: ClientKey = ClientKey([5; 8]);
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
@@ -56,8 +56,9 @@ async fn snapshot(ports: &Arc<FaultyPorts>, log: LogId, segment: u32) {
     work(&ports.workers(), ports).await;
 }
 
-/// Creates a log with long texts and imports. One of the imports is newer than the last snapshot.
-/// Optionally creates a fork with its own imports and texts, some of which equal those of the log.
+/// Creates a log with long texts and imports, one of which is newer than the last snapshot.
+/// Optionally creates a fork with its own imports and texts, some of them equal to those of the
+/// log.
 async fn world(is_forked: bool) -> Arc<FaultyPorts> {
     let ports = edited(4).await;
     let logs = ports.logs();
@@ -104,7 +105,7 @@ async fn only_objects_that_only_the_fork_used_are_collected() {
     let (alone, forked) = (world(false).await, world(true).await);
     let before = (alone.blobs.contents().len(), forked.blobs.contents().len());
     assert!(before.1 > before.0 + 20, "{before:?}");
-    // While both logs are needed, only intermediate roots of snapshots are garbage.
+    // While both logs are needed, only intermediate snapshot roots are garbage.
     let both = collect(&forked, &[log(), fork()]).await.unwrap();
     assert!(both.objects < 10, "{both:?}");
     assert_eq!(collect(&forked, &[log(), fork()]).await.unwrap(), CollectedGarbage::default());
@@ -129,8 +130,8 @@ async fn the_root_of_a_trimmed_segments_first_entry_stays() {
     for segment in planned.iter().filter(|planned| planned.segment.log == log()) {
         offloader.execute(segment).await.unwrap();
     }
-    // Simulates that the snapshot was rebuilt with another root after its segment was offloaded and
-    // before it was trimmed.
+    // Simulates a snapshot that was rebuilt with a different root after its segment was offloaded
+    // and before it was trimmed.
     let logs = ports.logs();
     let offloaded = logs.root_at(log(), at(1, 0)).await.unwrap();
     let other = logs.root_at(fork(), at(3, 0)).await.unwrap().unwrap();
@@ -218,7 +219,7 @@ async fn nothing_is_deleted_if_a_needed_object_cannot_be_read() {
     assert!(refused > 20, "{refused}");
 }
 
-/// Uploads missing objects as a client would, and requests the check of the import.
+/// Uploads missing objects like a client and requests the import check.
 async fn upload(ports: &Arc<FaultyPorts>, sheet: &Sheet) -> Result<(), LogError> {
     for object in sheet.objects() {
         let key = staged_chunk_key(log(), CLIENT, object.chunk.hash);
@@ -230,7 +231,7 @@ async fn upload(ports: &Arc<FaultyPorts>, sheet: &Sheet) -> Result<(), LogError>
     Ok(())
 }
 
-/// Writes the fork's objects to the log, as an import and as objects of a worker.
+/// Writes the fork's objects to the log, both as an import and as a worker's objects.
 async fn write_again(ports: &Arc<FaultyPorts>) {
     let (logs, sheet) = (ports.logs(), Sheet::new(4, 5, DEEP));
     while let Err(error) = upload(ports, &sheet).await {

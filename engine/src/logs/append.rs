@@ -1,4 +1,4 @@
-//! Runs the append state machine: performs its actions and passes their results back as events.
+//! Runs the append state machine: performs its actions and feeds back their results.
 
 use std::sync::Arc;
 
@@ -12,10 +12,11 @@ use super::{LogError, Logs};
 use crate::ports::{PortError, PutOutcome};
 
 impl Logs {
-    /// Appends the mutations of a request. Each mutation is appended exactly once, even if the
-    /// request is repeated.
+    /// Appends a request's mutations. Each mutation is appended exactly once, even if the request
+    /// is retried.
     ///
     /// # Errors
+    ///
     /// - [`LogError::Refused`] if the state machine refuses the request.
     /// - [`LogError::Import`] if chunks of an import are missing or invalid.
     /// - [`LogError::NotFound`] if the log does not exist.
@@ -30,8 +31,8 @@ impl Logs {
         }
     }
 
-    /// Appends a request. The caller has already resolved its undo or revert, if any, and checked
-    /// its imports.
+    /// Appends a request whose undo or revert, if any, is already resolved and whose imports are
+    /// checked.
     pub(super) async fn append_unchecked(&self, request: Request) -> Result<Appended, LogError> {
         let (log, from) = (request.log(), request.lowest_base());
         let tail = self.fresh_tail_from(log, from);
@@ -65,10 +66,10 @@ impl Logs {
         }
     }
 
-    /// Returns the cached entries from `from` on, if a new entry may be appended to them without a
-    /// read. Returns no entries if the newest cached entry is old: its segment may have been closed
-    /// and trimmed in the meantime, and a put at the next position would then succeed in a closed
-    /// segment.
+    /// Returns the cached entries from `from` on if a new entry may be appended after them without
+    /// a read. Returns no entries if the latest cached entry is old: its segment may have been
+    /// closed and trimmed in the meantime, and a put at the next position would then succeed in a
+    /// closed segment.
     fn fresh_tail_from(&self, log: LogId, from: Position) -> Vec<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
         let cached = self.tails.entries_from(now_ms, log, from);
@@ -138,8 +139,8 @@ impl Logs {
         }
     }
 
-    /// Converts a refusal to an error. If the base is unknown, one more read checks whether the log
-    /// exists.
+    /// Converts a refusal to an error. If the base is unknown, checks with one more read whether
+    /// the log exists.
     async fn refusal_error(
         &self,
         log: LogId,
@@ -175,7 +176,7 @@ pub(super) fn contiguous(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
     last_before_gap.and_then(|last| entries.get(..=last)).unwrap_or(entries)
 }
 
-/// Returns whether an entry is recent enough that its segment cannot have been trimmed yet.
+/// Whether an entry is recent enough that its segment cannot have been trimmed yet.
 pub(super) fn is_fresh(tail: &Entry, now_ms: u64) -> bool {
     now_ms / 1_000 < tail.created_s.saturating_add(CACHED_ENTRY_AGE_S)
 }

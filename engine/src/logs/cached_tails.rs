@@ -1,4 +1,4 @@
-//! Cache of the newest entries of each log.
+//! Cache of each log's tail (latest entries).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use cellar_base::position::Position;
 use cellar_log::append::CachedTail;
 use cellar_log::entry::Entry;
 
-/// The cached newest entries of one log.
+/// Cached tail of one log.
 #[derive(Debug)]
 struct TailSlot {
     tail: CachedTail,
@@ -18,7 +18,7 @@ struct TailSlot {
 }
 
 /// Cached tails of up to `MAX_CACHED_TAILS` logs. A tail expires `CACHED_TAIL_AGE_MS` after its
-/// creation even if it is in use, so that no process relies on old reads indefinitely.
+/// creation even if it is in use, so that no process relies on stale reads indefinitely.
 #[derive(Debug, Default)]
 pub(super) struct TailCache {
     tails: Mutex<HashMap<LogId, TailSlot>>,
@@ -29,7 +29,7 @@ impl TailCache {
         self.tails.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Caches entries of one log that were read or written.
+    /// Caches entries of a log that were read or written.
     pub(super) fn add(&self, now_ms: u64, entries: &[Arc<Entry>]) {
         let Some(log) = entries.first().map(|entry| entry.log) else { return };
         let mut tails = self.lock();
@@ -43,22 +43,22 @@ impl TailCache {
         entries.iter().for_each(|entry| slot.tail.add(entry));
     }
 
-    /// Returns the cached entries of a log, starting at `base`.
+    /// Returns a log's cached entries, starting at `base`.
     pub(super) fn entries_from(&self, now_ms: u64, log: LogId, base: Position) -> Vec<Arc<Entry>> {
         self.read_tail(now_ms, log, |tail| tail.entries_from(base)).unwrap_or_default()
     }
 
-    /// Returns whether the entry at `base` is in the cache.
+    /// Whether the entry at `base` is cached.
     pub(super) fn covers(&self, now_ms: u64, log: LogId, base: Position) -> bool {
         self.read_tail(now_ms, log, |tail| tail.covers(base)).unwrap_or(false)
     }
 
-    /// Returns the newest cached entry of a log.
+    /// Returns the latest cached entry of a log.
     pub(super) fn last(&self, now_ms: u64, log: LogId) -> Option<Arc<Entry>> {
         self.read_tail(now_ms, log, |tail| tail.last().cloned()).flatten()
     }
 
-    /// Calls `read` with the cached tail of a log. Removes the tail if it has expired.
+    /// Calls `read` with a log's cached tail. Removes the tail if it has expired.
     fn read_tail<T>(&self, now_ms: u64, log: LogId, read: impl Fn(&CachedTail) -> T) -> Option<T> {
         let mut tails = self.lock();
         let slot = tails.get_mut(&log)?;

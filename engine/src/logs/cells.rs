@@ -12,12 +12,12 @@ use cellar_snapshot::merge::Window;
 
 use super::{LogError, Logs, View};
 
-/// Approximate JSON size of a cell in bytes, without its texts.
+/// Approximate JSON size of a cell in bytes, excluding its texts.
 const CELL_FRAME_BYTES: usize = 96;
 /// Number of cells in the first band of rows that a page reads.
 const BAND_CELLS: u32 = 32 * 1024;
-/// A band with fewer non-blank cells than this is sparse. After a sparse band, the height of the
-/// bands is doubled.
+/// Number of non-blank cells below which a band is sparse. After a sparse band, the band height is
+/// doubled.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
 
 /// Selects a sheet by number or by name.
@@ -27,43 +27,43 @@ pub enum SheetName {
     First,
     /// The sheet with this number.
     Number(SheetId),
-    /// The sheet with this name, compared without regard to case.
+    /// The sheet with this name, ignoring case.
     Name(String),
 }
 
-/// A request for the cells of a rectangle.
+/// Request for the cells of a rectangle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellsQuery {
     pub sheet: SheetName,
     pub rectangle: Rectangle,
-    /// The position in history to read; `None` for the newest position.
+    /// Position in history to read; defaults to the latest position.
     pub at: Option<Position>,
-    /// First cell to return, in row order. Earlier pages returned the cells before it.
+    /// First cell to return, in row order. Earlier cells were returned by earlier pages.
     pub from: Option<CellName>,
-    /// Minimum position of the state that is read.
+    /// Minimum position of the state to read.
     pub min_position: Option<Position>,
 }
 
-/// The non-blank cells of a rectangle, limited to the size of one response.
+/// Non-blank cells of a rectangle, limited to one response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CellsRead {
-    /// The position of the state that was read.
+    /// Position of the state that was read.
     pub position: Position,
-    /// Incarnation of the tables at `position`.
+    /// Incarnation (restore counter) of the tables at `position`.
     pub incarnation: u32,
     pub sheet: SheetId,
     pub name: String,
-    /// The used range of the sheet.
+    /// Used range of the sheet.
     pub extent: Extent,
     /// Range formats that intersect the rectangle, oldest first. Only the first page contains
     /// formats.
     pub formats: Vec<RangeFormat>,
-    /// Set if the oldest formats were dropped because all formats together exceed the maximum
-    /// response size.
+    /// Whether the oldest formats were dropped because the formats exceed the maximum response
+    /// size.
     pub formats_cut: bool,
     /// Cells in row order.
     pub cells: Vec<CellAt>,
-    /// First cell of the next page; `None` on the last page.
+    /// First cell of the next page, or `None` on the last page.
     pub next: Option<CellName>,
 }
 
@@ -71,6 +71,7 @@ impl Logs {
     /// Reads cells from the nearest snapshot and the entries after it.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::UnknownSheet`] if the sheet does not exist, and the same errors as
     /// [`Logs::view`].
     pub async fn cells(&self, log: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
@@ -116,9 +117,9 @@ fn page_formats(formats: &FormatLayer, query: &CellsQuery) -> ReplyFormats {
     }
 }
 
-/// Reads the cells of one page, and returns them with the first cell of the next page. `bytes` is
-/// the part of the response that is already used. The cells are read in bands of rows, so that few
-/// tiles are loaded that do not fit the page.
+/// Reads one page of cells and returns them with the first cell of the next page. `bytes` is the
+/// size of the response so far. Cells are read in bands of rows, to avoid loading many tiles that
+/// do not fit on the page.
 async fn read_page(
     view: &mut View,
     sheet: SheetId,

@@ -1,5 +1,5 @@
-//! Reads the changes that a range of entries made. From the earlier state, only the touched cells
-//! are read, so the cost does not depend on the size of the sheets.
+//! Reads the changes made by a range of entries. Of the state before them, only the touched cells
+//! are read, so the cost does not depend on the sheet size.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -20,19 +20,18 @@ use super::{LogError, Logs, View};
 /// Cells with their row and column indexes.
 type PlacedCells = Vec<((u32, u32), Cell)>;
 
-/// The operations of a range of committed entries, and the earlier values of the cells that they
-/// touch.
+/// The operations of a range of committed entries, with the previous values of the touched cells.
 pub(super) struct Changes {
-    /// State before the entries, restricted to the touched cells.
+    /// State before the entries, limited to the touched cells.
     pub(super) before: Workbook,
-    /// Operations that the entries committed.
+    /// Operations committed by the entries.
     operations: Vec<Operation>,
-    /// All cells of the sheets that the entries imported, for the sheets that still exist.
+    /// All cells of the imported sheets, except for sheets that were deleted since.
     imported: BTreeMap<SheetId, PlacedCells>,
 }
 
 impl Changes {
-    /// Returns the state after the entries, restricted to the touched cells.
+    /// Returns the state after the entries, limited to the touched cells.
     pub(super) fn after(&self) -> Result<Workbook, WorkbookTooLarge> {
         let mut after = self.before.clone();
         for operation in &self.operations {
@@ -57,6 +56,7 @@ impl Logs {
     /// Reads the entries after `from` up to and including `to`, and the state at `from`.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::NoSuchPosition`] if a position does not exist, [`LogError::TooLarge`] if
     /// the entries touch too many cells, and the same errors as [`Logs::view`].
     pub(super) async fn changes(
@@ -76,8 +76,7 @@ impl Logs {
         Ok(Changes { before, operations, imported })
     }
 
-    /// Returns the operations that were committed by the entries after `from` up to and including
-    /// `to`.
+    /// Returns the operations committed by the entries after `from` up to and including `to`.
     async fn operations(
         &self,
         log: LogId,
@@ -106,8 +105,8 @@ impl Logs {
         Ok(operations)
     }
 
-    /// Reads all cells of the imported sheets that still exist. Later edits of these cells are not
-    /// included, since the caller applies the operations afterwards.
+    /// Reads all cells of the imported sheets that still exist. Later edits are not included, since
+    /// the caller applies the operations afterwards.
     async fn imported_cells(
         &self,
         view: &View,

@@ -1,5 +1,5 @@
-//! Reads entries together with their committed operations. An entry's operations are stored in the
-//! entry itself or in an external body.
+//! Reads entries with their committed operations, which are stored in the entry itself or in an
+//! external body (a separate object).
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use super::{LogError, Logs};
 use crate::ports::{BlobKey, GetOutcome};
 use crate::sha256::sha256;
 
-/// A cursor for reading the entries of a log.
+/// Cursor over the entries of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryCursor {
-    /// Next position to read; `None` after the last position that a log can have.
+    /// Next position to read, or `None` after the last possible position of a log.
     pub(crate) next: Option<Position>,
-    /// Position and incarnation of the newest entry that was read.
+    /// Position and incarnation (restore counter) of the latest entry read.
     pub(crate) newest: Option<(Position, u32)>,
 }
 
@@ -35,9 +35,9 @@ impl EntryCursor {
 }
 
 impl Logs {
-    /// Calls `visit` for each entry, with the operations that each of its mutations committed.
-    /// Visits entries up to `at` (inclusive). If `at` is `None`, visits entries up to the newest
-    /// one, which is at or after `min_position`. Stops early if `visit` breaks.
+    /// Calls `visit` for each entry with the operations committed by each of its mutations, up to
+    /// the entry at `at` (inclusive). `at` defaults to the latest entry, which is at or after
+    /// `min_position`. Stops early if `visit` breaks.
     pub(crate) async fn visit_committed(
         &self,
         log: LogId,
@@ -46,8 +46,8 @@ impl Logs {
         min_position: Option<Position>,
         mut visit: impl FnMut(&Entry, &[&[Operation]]) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<(), LogError> {
-        // Always require the first entry, since an empty result may be stale and does not prove
-        // that the log is empty.
+        // Always require the first entry: an empty result may be stale and does not prove that the
+        // log is empty.
         let must_reach = at.max(min_position).max(Some(Position::FIRST));
         while let Some(from) = cursor.next {
             let mut external: Option<Arc<Entry>> = None;
@@ -68,7 +68,7 @@ impl Logs {
                 Ok(if is_last { ControlFlow::Break(()) } else { flow })
             })
             .await?;
-            // An external body is fetched between two walks, since visitors are synchronous.
+            // External bodies are fetched between walks, since visitors are synchronous.
             let Some(entry) = external else { break };
             let committed = self.external_operations(&entry).await?;
             let committed: Vec<&[Operation]> = committed.iter().map(Vec::as_slice).collect();
@@ -80,7 +80,7 @@ impl Logs {
         Ok(())
     }
 
-    /// Returns the committed operations of each mutation of an entry with an external body.
+    /// Returns the operations committed by each mutation of an entry with an external body.
     async fn external_operations(&self, entry: &Entry) -> Result<Vec<Vec<Operation>>, LogError> {
         let Content::External(external) = &entry.content else { return Ok(Vec::new()) };
         let authored = self.external_body(external).await?;

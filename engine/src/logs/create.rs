@@ -15,14 +15,15 @@ pub struct Created {
     /// First position of the log.
     pub head: Position,
     pub incarnation: u32,
-    /// Set if the log already existed.
+    /// Whether the log already existed.
     pub existed: bool,
 }
 
 impl Logs {
-    /// Creates a log. If the same request was sent before, returns the existing log.
+    /// Creates a log. A retry of the same request returns the existing log.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::Store`] if the store fails or if another log already uses the id.
     pub async fn create(&self, log: LogId, author: Option<String>) -> Result<Created, LogError> {
         let created_s = self.clock.now_ms() / 1_000;
@@ -53,8 +54,8 @@ impl Logs {
         created
     }
 
-    /// Compares the stored first entry with the requested first entry. Ignores time, root and
-    /// incarnation: finished snapshots and table restores change them later.
+    /// Compares the stored first entry with the requested one. Ignores time, root and incarnation,
+    /// which may change after creation.
     async fn find_created(&self, wanted: &Entry) -> Result<Created, LogError> {
         let stored = self.retry_read(|| self.entries.get(wanted.log, Position::FIRST)).await?;
         let Some(stored) = stored else {

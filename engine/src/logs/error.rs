@@ -5,7 +5,7 @@ use cellar_log::append::Refusal;
 
 use crate::ports::PortError;
 
-/// Error of an operation on a log.
+/// Error of a log operation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
     /// The log does not exist.
@@ -18,7 +18,7 @@ pub enum LogError {
     /// spreadsheet.
     #[error("the position is older than the two newest log segments; reload the spreadsheet")]
     Reload,
-    /// The requested position is after the newest position.
+    /// The requested position is after the latest position.
     #[error("position {at} does not exist; the newest is {newest}")]
     NoSuchPosition {
         /// Requested position.
@@ -26,16 +26,16 @@ pub enum LogError {
         /// Newest position.
         newest: Position,
     },
-    /// The spreadsheet exceeds the memory limit for reading.
+    /// The spreadsheet exceeds the memory limit for reads.
     #[error(transparent)]
     TooLarge(#[from] cellar_sheet::workbook::WorkbookTooLarge),
     /// The sheet does not exist at the requested position.
     #[error("sheet `{sheet}` does not exist")]
     UnknownSheet {
-        /// The requested sheet number or name.
+        /// Requested sheet number or name.
         sheet: String,
     },
-    /// The uploaded object cannot become an entry.
+    /// The uploaded object cannot be appended as an entry.
     #[error(transparent)]
     Upload(#[from] super::UploadFault),
     /// Chunks of the import are missing or invalid.
@@ -53,10 +53,10 @@ pub enum LogError {
         /// Position of the damage.
         at: Position,
     },
-    /// An object of a snapshot is missing or damaged.
+    /// A snapshot object is missing or damaged.
     #[error(transparent)]
     Snapshot(crate::snapshots::ObjectFault),
-    /// A request to the store failed.
+    /// A store request failed.
     #[error("the store failed: {0}")]
     Store(PortError),
 }

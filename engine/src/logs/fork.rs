@@ -1,5 +1,5 @@
-//! Forks logs and lists their forks. A fork can start at any position, and is created by one
-//! transaction of four records, regardless of the log's size.
+//! Forks logs and lists forks. A fork can start at any position. Its creation writes four records
+//! in one transaction, regardless of the log's size.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS};
@@ -15,11 +15,11 @@ use crate::ports::{CreateOutcome, ForkPage, ForkRecords, PortError};
 /// A request to fork a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFork {
-    /// Id of the fork, derived by [`LogId::derive_fork`]. A repeated request has the same id and
-    /// thus finds the existing fork.
+    /// Fork id, derived by [`LogId::derive_fork`]. A retry derives the same id and thus finds the
+    /// existing fork.
     pub log: LogId,
     pub source: LogId,
-    /// Last position that the fork shares with the source; `None` for the newest position.
+    /// Last position shared with the source; defaults to the latest position.
     pub at: Option<Position>,
     pub author: Option<String>,
 }
@@ -27,28 +27,28 @@ pub struct NewFork {
 /// Result of forking a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forked {
-    /// The log in which the last shared entry is stored. This is the requested source, unless the
-    /// source inherits the entry from another log.
+    /// Log that stores the last shared entry: the requested source, or the log from which the
+    /// source inherits the entry.
     pub source: LogId,
     /// Position of the last shared entry.
     pub position: Position,
-    /// Position of the first entry that belongs to the fork itself.
+    /// Position of the fork's first own entry.
     pub head: Position,
     pub incarnation: u32,
-    /// Set if the fork already existed.
+    /// Whether the fork already existed.
     pub existed: bool,
 }
 
 /// Reason why a log cannot be forked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ForkFault {
-    /// The source has reached the maximum nesting depth of forks.
+    /// The source has reached the maximum fork depth.
     #[error(
         "the source is already nested {MAX_FORK_DEPTH} forks deep; fork one of its sources, or export \
          and import the source"
     )]
     TooDeep,
-    /// The requested position is one that no later entry can follow.
+    /// No entry can follow the requested position.
     #[error("no log can continue after {at}; fork an earlier position")]
     Full { at: Position },
     /// The nonce was already used for another fork.
@@ -60,9 +60,10 @@ pub enum ForkFault {
 }
 
 impl Logs {
-    /// Forks a log. If the same request was sent before, returns the existing fork.
+    /// Forks a log. A retry of the same request returns the existing fork.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::Fork`] if the log cannot be forked, [`LogError::NoSuchPosition`] if the
     /// position does not exist, and the same errors as [`Logs::head`].
     pub async fn fork(&self, new: NewFork) -> Result<Forked, LogError> {
@@ -88,7 +89,7 @@ impl Logs {
             ended: matches!(entry.content, Content::EndSegment),
             family: parent.map_or(source, |parent| parent.family),
             depth,
-            // The state at a log's first entry is empty, so it needs no snapshot.
+            // The state at a log's first entry is empty and needs no snapshot.
             snapshot: snapshot.filter(|at| *at != Position::FIRST),
             forked_s: 0,
         };
@@ -97,8 +98,8 @@ impl Logs {
         self.write_fork(&new, lineage, header).await
     }
 
-    /// Writes the records of a fork. Each attempt uses a different number in the source's list of
-    /// forks.
+    /// Writes the records of a fork. Each attempt uses a different number in the source's fork
+    /// list.
     async fn write_fork(
         &self,
         new: &NewFork,
@@ -107,8 +108,7 @@ impl Logs {
     ) -> Result<Forked, LogError> {
         let (mut attempt, incarnation) = (0, header.incarnation);
         loop {
-            // The fork's number is derived from the time, so a later time gives each attempt a
-            // different number.
+            // The fork number is derived from the time, so shift the time for each attempt.
             let now_ms = self.clock.now_ms().saturating_add(u64::from(attempt));
             let records = build_records(new, lineage, header.clone(), now_ms)?;
             let error = match self.segments.fork(&records).await {
@@ -136,7 +136,7 @@ impl Logs {
     }
 
     /// Returns the existing fork if it matches the request. A request without a position matches a
-    /// fork at any position, since the first attempt chose the newest position at that time.
+    /// fork at any position, since the first attempt chose the latest position at that time.
     async fn found_fork(&self, new: &NewFork, wanted: Lineage) -> Result<Option<Forked>, LogError> {
         let Some(lineage) = self.retry_read(|| self.lineage(new.log)).await? else {
             return Ok(None);
@@ -151,8 +151,8 @@ impl Logs {
         Ok(Some(Forked { source, position, head, incarnation, existed: true }))
     }
 
-    /// Returns the log that stores the entry at a position, and the position in that log. For a
-    /// fork of a fork, the result may be the original source.
+    /// Returns the log that stores the entry at a position, and the entry's position in that log.
+    /// For a fork of a fork, the result may be the original source.
     async fn find_owner(&self, log: LogId, at: Position) -> Result<(LogId, Position), LogError> {
         let (mut log, mut at) = (log, at);
         while let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, at)).await? {
@@ -164,20 +164,21 @@ impl Logs {
         Ok((log, at))
     }
 
-    /// Returns the source of a fork and the last position that they share. Returns `None` if the
-    /// log is not a fork.
+    /// Returns a fork's source and their last shared position, or `None` if the log is not a fork.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::Store`] if the store fails.
     pub async fn forked_from(&self, log: LogId) -> Result<Option<(LogId, Position)>, LogError> {
         let lineage = self.retry_read(|| self.lineage(log)).await?;
         Ok(lineage.map(|lineage| (lineage.source, lineage.position)))
     }
 
-    /// Returns at most `MAX_LISTED_FORKS` forks of a log with numbers greater than `after`, oldest
-    /// first.
+    /// Returns a log's forks with numbers greater than `after`, oldest first, limited to
+    /// `MAX_LISTED_FORKS`.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::NotFound`] if the log does not exist, or [`LogError::Store`] if the
     /// store fails.
     pub async fn forks(&self, log: LogId, after: Option<u64>) -> Result<ForkPage, LogError> {

@@ -1,5 +1,5 @@
-//! Reads the newest position of a log. The read costs 0.5 read units if the current segment is
-//! cached, and 1 unit otherwise.
+//! Reads a log's latest position. The read costs 0.5 read units if the current segment is cached,
+//! and 1 read unit otherwise.
 
 use std::sync::Arc;
 
@@ -10,20 +10,21 @@ use cellar_log::entry::{Content, Entry};
 
 use super::{LogError, Logs};
 
-/// The newest position of a log.
+/// Latest position of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogHead {
-    /// Position of the newest entry.
+    /// Position of the latest entry.
     pub head: Position,
-    /// Incarnation of the newest entry.
+    /// Incarnation (restore counter) of the latest entry.
     pub incarnation: u32,
 }
 
 impl Logs {
-    /// Returns the newest position of a log. The result is at or after `min_position` and every
-    /// cached entry.
+    /// Returns a log's latest position. The result is at or after `min_position` and every cached
+    /// entry.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::NotFound`], [`LogError::Corrupt`] or [`LogError::Store`].
     pub async fn head(
         &self,
@@ -44,7 +45,7 @@ impl Logs {
                 Some(entry) if matches!(entry.content, Content::EndSegment) => {
                     let next =
                         entry.next_position().ok_or(LogError::Corrupt { at: entry.position })?;
-                    // Many newer segments may follow the cached one, so find the current segment
+                    // Many segments may have followed the cached one, so find the current segment
                     // with a single read.
                     let newest = self.newest_segments(log, Some(next)).await?;
                     let current = newest.first().map_or(0, |segment| segment.num);
@@ -57,7 +58,7 @@ impl Logs {
                     });
                 }
                 // A segment's record and first entry are written in one transaction, but an
-                // eventually consistent read may show the record before the entry.
+                // eventually consistent read may see the record before the entry.
                 None if attempt < MAX_READ_ATTEMPTS => {
                     attempt += 1;
                     self.pause(attempt).await;
@@ -79,8 +80,8 @@ impl Logs {
         newest.first().map(|segment| segment.num).ok_or(LogError::NotFound)
     }
 
-    /// Returns the newest entry of a segment. If that entry is older than `floor`, repeats the read
-    /// with strong consistency.
+    /// Returns the latest entry of a segment. If that entry is older than `floor`, retries with a
+    /// strongly consistent read.
     async fn last_not_before(
         &self,
         log: LogId,
@@ -88,8 +89,8 @@ impl Logs {
         floor: Option<Position>,
     ) -> Result<Option<Arc<Entry>>, LogError> {
         let last = self.retry_read(|| self.last(log, segment, false)).await?;
-        // If `floor` is in a later segment, this segment has an End Segment that the first read did
-        // not see.
+        // If `floor` is in a later segment, this segment has an End Segment (last entry) that the
+        // first read missed.
         if last.is_some() && last.as_ref().map(|entry| entry.position) >= floor {
             return Ok(last);
         }

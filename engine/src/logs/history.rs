@@ -13,24 +13,25 @@ use cellar_sheet::workbook::WorkbookDiff;
 
 use super::{LogError, Logs};
 
-/// Future of a backward read. The type is boxed because the read is recursive: the source of a fork
-/// may itself be a fork.
+/// Future of a backward read. Boxed because the read is recursive: the source of a fork may itself
+/// be a fork.
 type RecursiveRead<'a> =
     Pin<Box<dyn Future<Output = Result<Vec<Arc<Entry>>, LogError>> + Send + 'a>>;
 
-/// Entries from newest to oldest, limited to the size of one response.
+/// Entries from newest to oldest, limited to one response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     pub entries: Vec<Arc<Entry>>,
-    /// Newest position that is not in `entries`; `None` if there are no older entries.
+    /// Position at which the next (older) page starts, or `None` if there are no older entries.
     pub next: Option<Position>,
 }
 
 impl Logs {
-    /// Returns at most `limit` entries from newest to oldest. Starts at `from` (inclusive), or at
-    /// the newest entry if `from` is `None`.
+    /// Returns at most `limit` entries from newest to oldest. Starts at `from` (inclusive), which
+    /// defaults to the latest entry.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::Corrupt`] or
     /// [`LogError::Store`].
     pub async fn history(
@@ -65,10 +66,11 @@ impl Logs {
         Ok(History { entries, next: None })
     }
 
-    /// Returns at least one entry at or before `from`, from newest to oldest. If the segment was
-    /// trimmed, the entries are read from its offloaded copy.
+    /// Returns one or more entries at or before `from`, from newest to oldest. Entries of a trimmed
+    /// segment are read from its offloaded copy.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::NoSuchPosition`] if the segment ends before `from`.
     async fn page_back(
         &self,
@@ -81,7 +83,7 @@ impl Logs {
         if let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, from)).await? {
             return self.inherited_back(log, lineage, from, limit).await;
         }
-        // If the first read misses entries, the read is repeated with strong consistency.
+        // If the first read misses entries, retry with a strongly consistent read.
         for consistent in [false, true] {
             let page =
                 self.retry_read(|| self.entries.page_back(log, from, limit, consistent)).await?;
@@ -93,15 +95,15 @@ impl Logs {
         self.offloaded_back(log, from, wanted.max(1)).await
     }
 
-    /// Returns between one and `limit` entries at or before `from`, from newest to oldest. Reads
-    /// the offloaded copy of the segment.
+    /// Returns between one and `limit` entries at or before `from`, from newest to oldest, from the
+    /// segment's offloaded copy.
     async fn offloaded_back(
         &self,
         log: LogId,
         from: Position,
         limit: usize,
     ) -> Result<Vec<Arc<Entry>>, LogError> {
-        // The table still contains the last entry of a trimmed segment.
+        // The table retains the last entry of a trimmed segment.
         let last = self.retry_read(|| self.entries.last(log, from.segment(), true)).await?;
         if let Some(last) = last
             && last.position < from
@@ -116,7 +118,7 @@ impl Logs {
         if older.is_empty() { Err(LogError::Corrupt { at: from }) } else { Ok(older) }
     }
 
-    /// Like [`Logs::page_back`], but for inherited entries of a fork.
+    /// Like [`Logs::page_back`], but for entries that a fork inherits.
     fn inherited_back(
         &self,
         log: LogId,
@@ -144,8 +146,8 @@ impl Logs {
         })
     }
 
-    /// Returns the position before `position`. Before the first position of a segment is the End
-    /// Segment of the previous segment.
+    /// Returns the position before `position`. The first position of a segment is preceded by the
+    /// End Segment (last entry) of the previous segment.
     pub(super) async fn before(
         &self,
         log: LogId,
@@ -161,10 +163,11 @@ impl Logs {
         }
     }
 
-    /// Returns the differences between the states at two positions. Reads only the cells that were
-    /// touched by the entries between the positions.
+    /// Returns the differences between the states at two positions. Reads only the cells touched by
+    /// the entries between them.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::TooLarge`] if the entries touched too many cells, and the same errors as
     /// [`Logs::view`].
     pub async fn diff(

@@ -1,8 +1,7 @@
 //! Reads the entries that a fork inherits from its source.
 //!
 //! Inherited entries are not stored under the fork's id, but a writer must not treat their
-//! positions as free. Reads of these positions return the entries of the source, which never
-//! change.
+//! positions as free. Reads at these positions return the source's entries, which never change.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -18,11 +17,11 @@ use cellar_log::lineage::{Inherited, Lineage, StalePage};
 use super::{LogError, Logs};
 use crate::ports::{Page, PortError};
 
-/// Future of a read. The type is boxed because the read is recursive: the source of a fork may
-/// itself be a fork.
+/// Future of a read. Boxed because the read is recursive: the source of a fork may itself be a
+/// fork.
 type RecursiveRead<'a, T> = Pin<Box<dyn Future<Output = Result<T, PortError>> + Send + 'a>>;
 
-/// Cache of the lineages of logs, which never change. A log that is not a fork is cached as `None`.
+/// Cache of log lineages, which never change. A log that is not a fork is cached as `None`.
 #[derive(Default)]
 pub(super) struct LineageCache {
     lineages: Mutex<HashMap<LogId, Option<Lineage>>>,
@@ -44,8 +43,9 @@ impl LineageCache {
 }
 
 impl Logs {
-    /// Returns the lineage of a log, or `None` if the log is not a fork. If the id can be that of a
-    /// fork, the first call costs one read unit. All other calls are free.
+    /// Returns a log's lineage (its source and their last shared position), or `None` if the log is
+    /// not a fork. The first call for an id that can belong to a fork costs one read unit; all
+    /// other calls are free.
     pub(super) async fn lineage(&self, log: LogId) -> Result<Option<Lineage>, PortError> {
         if !log.may_be_fork() {
             return Ok(None);
@@ -53,14 +53,14 @@ impl Logs {
         if let Some(known) = self.lineages.get(log) {
             return Ok(known);
         }
-        // The read is strongly consistent, since a missed lineage would make inherited positions
-        // look free.
+        // The read is strongly consistent: a missed lineage would make inherited positions look
+        // free.
         let Some(origin) = self.segments.segment(log, 0, true).await? else { return Ok(None) };
         self.lineages.insert(log, origin.lineage);
         Ok(origin.lineage)
     }
 
-    /// Returns the lineage of a log, if the log inherits the entry at `at`.
+    /// Returns the log's lineage if the log inherits the entry at `at`.
     pub(super) async fn lineage_if_inherited(
         &self,
         log: LogId,
@@ -69,20 +69,22 @@ impl Logs {
         Ok(self.lineage(log).await?.filter(|lineage| lineage.inherits(at)))
     }
 
-    /// Returns the original log of a family of forks. Snapshot objects of all logs in the family
-    /// are stored under its id.
+    /// Returns the original log of a fork family. Snapshot objects of all logs in the family are
+    /// stored under its id.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::Store`] if the store fails.
     pub async fn family(&self, log: LogId) -> Result<LogId, LogError> {
         let lineage = self.retry_read(|| self.lineage(log)).await?;
         Ok(lineage.map_or(log, |lineage| lineage.family))
     }
 
-    /// Returns the first position that a log can write: the position after the inherited entries of
-    /// a fork, or [`Position::FIRST`] for any other log.
+    /// Returns the first writable position of a log: the position after the inherited entries of a
+    /// fork, or [`Position::FIRST`] for any other log.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::Store`] if the store fails.
     pub(crate) async fn first_own(&self, log: LogId) -> Result<Position, LogError> {
         let lineage = self.retry_read(|| self.lineage(log)).await?;
@@ -101,7 +103,8 @@ impl Logs {
             if from > lineage.end() {
                 return Ok(Page { entries: Vec::new(), more: false });
             }
-            // A fork's End Segment entry is not stored. It is derived from the last shared entry.
+            // A fork's End Segment (last entry of a segment) is not stored but derived from the
+            // last shared entry.
             let read_from = from.min(lineage.position);
             for consistent in [consistent, true] {
                 let page = self.page(lineage.source, read_from, consistent).await?;
@@ -157,8 +160,8 @@ impl Logs {
         })
     }
 
-    /// Returns the entry at a position from the table, or from the offloaded copy of its segment.
-    /// The read is strongly consistent.
+    /// Returns the entry at a position from the table or from its segment's offloaded copy. The
+    /// read is strongly consistent.
     pub(super) async fn get_anywhere(
         &self,
         log: LogId,
@@ -171,7 +174,7 @@ impl Logs {
         Ok(page.entries.into_iter().find(|entry| entry.position == at))
     }
 
-    /// Returns the newest entry of a segment.
+    /// Returns the latest entry of a segment.
     pub(super) async fn last(
         &self,
         log: LogId,
@@ -184,8 +187,8 @@ impl Logs {
             Some(lineage) if segment == lineage.position.segment() => {
                 self.inherited_entry(log, lineage, lineage.end()).await
             }
-            // This segment precedes the segment of the last shared entry, so it is closed. Trimming
-            // keeps its End Segment.
+            // This segment precedes the last shared entry's segment, so it is closed. Trimming
+            // retains its End Segment (last entry).
             Some(lineage) => self.inherited_last(log, lineage.source, segment).await,
         }
     }
@@ -202,7 +205,7 @@ impl Logs {
         })
     }
 
-    /// Returns an error if `at` is an inherited position, because a fork must not write there.
+    /// Returns an error if `at` is an inherited position, where a fork must not write.
     pub(super) async fn check_own(&self, log: LogId, at: Position) -> Result<(), PortError> {
         match self.lineage_if_inherited(log, at).await? {
             None => Ok(()),

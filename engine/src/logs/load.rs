@@ -1,4 +1,4 @@
-//! Loads a log, starting at its newest snapshot, and reads the entries after a position.
+//! Loads a log from its latest snapshot, and reads the entries after a position.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,29 +12,30 @@ use cellar_log::load::{LoadPlan, UpdatePlan, plan_load, plan_update};
 use super::walk::WalkEnd;
 use super::{LogError, LogHead, Logs};
 
-/// Number of newest segments that a read needs: the current segment and its predecessor.
+/// Number of latest segments that a read needs: the current segment and its predecessor.
 const NEWEST_SEGMENTS: u8 = 2;
 
-/// Entries from oldest to newest, limited to the size of one response.
+/// Entries from oldest to newest, limited to one response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// Root key of the snapshot on which `entries` are based; `None` if the entries start at the
+    /// Root key of the snapshot on which `entries` are based, or `None` if the entries start at the
     /// beginning of the log.
     pub root: Option<String>,
     pub entries: Vec<Arc<Entry>>,
-    /// Position of the newest entry of the log.
+    /// Position of the log's latest entry.
     pub head: Position,
-    /// Incarnation of the newest entry.
+    /// Incarnation (restore counter) of the latest entry.
     pub incarnation: u32,
     /// If `entries` was truncated, the position after which the next response starts.
     pub next: Option<Position>,
 }
 
 impl Logs {
-    /// Returns the entries, starting at the newest snapshot. The response includes at least every
-    /// entry up to `min_position`.
+    /// Returns the entries, starting at the latest snapshot. Includes at least every entry up to
+    /// `min_position`.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::NotFound`], [`LogError::Corrupt`] or [`LogError::Store`].
     pub async fn load(
         &self,
@@ -65,8 +66,8 @@ impl Logs {
         Ok(Loaded { root, ..loaded })
     }
 
-    /// Returns the root key of the finished snapshot at `at`. The root is added to an entry after
-    /// the entry was written, so cached entries and eventually consistent reads may lack it.
+    /// Returns the root key of the finished snapshot at `at`. The root is added to an existing
+    /// entry, so cached entries and eventually consistent reads may lack it.
     pub(super) async fn root(&self, log: LogId, at: Position) -> Result<String, LogError> {
         let entry = self.retry_read(|| self.get(log, at)).await?;
         match entry.as_ref().map(|entry| &entry.content) {
@@ -78,6 +79,7 @@ impl Logs {
     /// Returns the entries after `after`.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::Reload`] if the client is too far behind or if `after` is not in the
     /// log, and the same errors as [`Logs::load`].
     pub async fn update(&self, log: LogId, after: Position) -> Result<Loaded, LogError> {
@@ -98,8 +100,8 @@ impl Logs {
         }
     }
 
-    /// Returns the newest segments of a log. If they are older than `min_position`, repeats the
-    /// read with strong consistency.
+    /// Returns a log's latest segments. If they are older than `min_position`, retries with a
+    /// strongly consistent read.
     pub(super) async fn newest_segments(
         &self,
         log: LogId,
@@ -113,8 +115,8 @@ impl Logs {
         self.retry_read(|| self.segments.newest(log, NEWEST_SEGMENTS, true)).await
     }
 
-    /// Collects the entries after `from` until the response is full. Includes the entry at `from`
-    /// if `inclusive` is set.
+    /// Collects the entries after `from`, or from `from` on if `inclusive` is set, until the
+    /// response is full.
     async fn collect(
         &self,
         log: LogId,
@@ -128,7 +130,7 @@ impl Logs {
         self.finish_reply(log, walk_end, collector).await
     }
 
-    /// Collects the entries after `from`, using strongly consistent reads.
+    /// Collects the entries after `from` with strongly consistent reads.
     pub(super) async fn collect_consistently(
         &self,
         log: LogId,
@@ -139,7 +141,7 @@ impl Logs {
         self.finish_reply(log, walk_end, collector).await
     }
 
-    /// Builds the response. A truncated response needs one more read to find the head of the log.
+    /// Builds the response. A truncated response requires one more read to find the log's head.
     async fn finish_reply(
         &self,
         log: LogId,
@@ -158,13 +160,13 @@ impl Logs {
     }
 }
 
-/// Entries that were collected for one response.
+/// Entries collected for one response.
 struct ReplyCollector {
     from: Position,
     inclusive: bool,
     entries: Vec<Arc<Entry>>,
     bytes: usize,
-    /// Position and incarnation of the newest visited entry.
+    /// Position and incarnation of the latest visited entry.
     newest: Option<(Position, u32)>,
 }
 

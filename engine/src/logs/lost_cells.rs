@@ -1,4 +1,4 @@
-//! Finds cells whose long text is lost, and overwrites them with `#LOST!` in an ordinary edit.
+//! Finds cells whose long text is lost and overwrites them with `#LOST!` in a normal edit.
 
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::limits::{
@@ -18,10 +18,10 @@ use super::{LogError, Logs, View};
 
 /// Number of cells in the first band of rows, including blank cells.
 const BAND_CELLS: u32 = 32 * 1024;
-/// A band with fewer non-blank cells than this is sparse. After a sparse band, the height of the
-/// bands is doubled.
+/// Number of non-blank cells below which a band is sparse. After a sparse band, the band height is
+/// doubled.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
-/// Approximate size of a `#LOST!` cell in an entry, in bytes, without its formula.
+/// Approximate size of a `#LOST!` cell in an entry, in bytes, excluding its formula.
 const CELL_BYTES: usize = 32;
 
 /// A cell whose long text is permanently unreadable.
@@ -33,7 +33,7 @@ pub struct LostCell {
     pub place: CellName,
     /// Beginning of the text.
     pub preview: String,
-    /// Key of the object that stores the text, and the reason why it is unreadable.
+    /// Key of the text's object, and the reason why it is unreadable.
     pub why: String,
     /// The cell's formula.
     formula: Option<String>,
@@ -42,11 +42,11 @@ pub struct LostCell {
 /// Lost cells of a spreadsheet at a position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LostCells {
-    /// Position of the state that was searched.
+    /// Position of the searched state.
     pub at: Position,
-    /// Cells in tab order; at most [`MAX_LOST_CELLS_AT_ONCE`].
+    /// Lost cells in tab order, limited to [`MAX_LOST_CELLS_AT_ONCE`].
     pub cells: Vec<LostCell>,
-    /// Set if the spreadsheet has more lost cells than `cells` contains.
+    /// Whether the spreadsheet has more lost cells than `cells` contains.
     pub more: bool,
     incarnation: u32,
 }
@@ -55,16 +55,17 @@ pub struct LostCells {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplacedCells {
     pub cells: Vec<LostCell>,
-    /// Set if more lost cells remain for the next call.
+    /// Whether lost cells remain for the next call.
     pub more: bool,
     /// Positions of the entries that replaced the cells.
     pub positions: Vec<Position>,
 }
 
 impl Logs {
-    /// Searches all cells of the newest state for lost texts.
+    /// Searches all cells of the latest state for lost texts.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Logs::view`].
     pub async fn lost_cells(&self, log: LogId) -> Result<LostCells, LogError> {
         let mut view = self.view(log, None, None).await?;
@@ -81,11 +82,12 @@ impl Logs {
         Ok(LostCells { at: view.position, cells, more, incarnation: view.incarnation })
     }
 
-    /// Writes `#LOST!` into the cells whose text is lost. If other clients edit the spreadsheet at
-    /// the same time, the search is repeated, so that no edit is overwritten. Idempotent, since a
-    /// cell that contains `#LOST!` is no longer lost.
+    /// Writes `#LOST!` into the cells whose text is lost. If other clients edit the spreadsheet
+    /// concurrently, the search is retried, so that no edit is overwritten. Idempotent: a cell that
+    /// contains `#LOST!` no longer counts as lost.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Logs::lost_cells`] and [`Logs::append`], and
     /// [`Refusal::Contention`] if every attempt conflicted with other edits.
     pub async fn replace_lost_cells(
@@ -105,8 +107,8 @@ impl Logs {
         Err(LogError::Refused(Refusal::Contention))
     }
 
-    /// Appends one entry for each group of cells, on the condition that the log has not changed
-    /// since the search.
+    /// Appends one entry per group of cells, provided that the log has not changed since the
+    /// search.
     async fn append_replacements(
         &self,
         log: LogId,
@@ -121,8 +123,7 @@ impl Logs {
             let edit = lost_cells_edit(&group);
             let request = Request::directly_after(log, client, author, incarnation, at, edit);
             let appended = self.append(request).await?;
-            // If another client appends an entry after this one, the next request is rejected as
-            // stale.
+            // If another client appends after this entry, the next request is rejected as stale.
             at = appended.results.first().and_then(|result| result.position).unwrap_or(at);
             replaced.positions.push(at);
             replaced.cells.extend(group);
@@ -177,7 +178,7 @@ impl LostCellScan {
     }
 }
 
-/// Groups cells by sheet, so that each group fits into one entry.
+/// Groups cells by sheet, limited to the size of one entry.
 fn group_by_entry(cells: Vec<LostCell>) -> Vec<Vec<LostCell>> {
     let mut groups: Vec<Vec<LostCell>> = Vec::new();
     let mut group_bytes = 0;

@@ -88,7 +88,7 @@ pub struct Logs {
 }
 
 impl Logs {
-    /// Creates a service that uses these ports, with empty caches.
+    /// Creates a service over these ports, with empty caches.
     #[must_use]
     pub fn new(
         entries: Arc<dyn Entries>,
@@ -119,22 +119,22 @@ impl Logs {
         }
     }
 
-    /// Sets the current incarnation of the tables. New logs start with this incarnation. Entries
-    /// that are read from offloaded copies of segments get at least this incarnation.
+    /// Sets the current incarnation (restore counter) of the tables. New logs start with this
+    /// incarnation, and entries read from offloaded segment copies get at least this incarnation.
     #[must_use]
     pub fn with_incarnation(mut self, incarnation: u32) -> Self {
         self.incarnation = incarnation;
         self
     }
 
-    /// Notifies followers of each append through `pokes`.
+    /// Notifies followers of each append through `pokes` (change hints).
     #[must_use]
     pub fn with_pokes(mut self, pokes: Arc<dyn Pokes>) -> Self {
         self.pokes = pokes;
         self
     }
 
-    /// Returns the name of each table in the stack, and whether the table responds.
+    /// Returns each table's name and whether the table responds.
     pub async fn reachable(&self) -> [(&'static str, bool); 2] {
         let (entries, segments) = tokio::join!(self.entries.reachable(), self.segments.reachable());
         [("entries", entries), ("segments", segments)]
@@ -150,13 +150,12 @@ impl Logs {
         self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
     }
 
-    /// Caches entries of one log that were read or written.
+    /// Caches entries of a log that were read or written.
     fn cache_entries(&self, entries: &[Arc<Entry>]) {
         self.tails.add(self.clock.now_ms(), entries);
     }
 
-    /// Runs a read. Repeats it after a temporary failure, up to `MAX_READ_ATTEMPTS` attempts in
-    /// total (I6).
+    /// Runs a read, retrying temporary failures up to `MAX_READ_ATTEMPTS` attempts in total (I6).
     async fn retry_read<T, F>(&self, read: impl Fn() -> F) -> Result<T, LogError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -165,8 +164,8 @@ impl Logs {
     }
 }
 
-/// Runs an idempotent request. Repeats it after a temporary failure, up to `MAX_READ_ATTEMPTS`
-/// attempts in total.
+/// Runs an idempotent request, retrying temporary failures up to `MAX_READ_ATTEMPTS` attempts in
+/// total.
 async fn retried<T, F>(
     clock: &dyn Clock,
     random: &dyn Random,

@@ -1,5 +1,5 @@
-//! Finds the last mutation id of each client in a sync group, since the requests of these clients
-//! do not include the last acknowledged id.
+//! Finds the last mutation id of each client in a sync group, whose requests do not include the
+//! last acknowledged id.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -23,7 +23,7 @@ pub(super) struct LastIdCache {
 }
 
 impl LastIdCache {
-    /// Returns the cached id of a client's last mutation; 0 if no id is cached.
+    /// Returns the cached id of a client's last mutation, or 0 if it is not cached.
     pub(super) fn last_id(&self, log: LogId, client: ClientKey) -> u64 {
         let last_ids = self.last_ids.lock().unwrap_or_else(PoisonError::into_inner);
         last_ids.get(&(log, client)).copied().unwrap_or(0)
@@ -40,7 +40,7 @@ impl LastIdCache {
 }
 
 impl Logs {
-    /// Computes the id of a client's last mutation from the newest root and the entries after it.
+    /// Computes a client's last mutation id from the latest root and the entries after it.
     pub(super) async fn look_up_last_id(
         &self,
         log: LogId,
@@ -67,7 +67,7 @@ impl Logs {
         Ok(LookedUp { last_id, head, incarnation })
     }
 
-    /// Returns the last mutation id of each client as stored in a root.
+    /// Returns each client's last mutation id as stored in a root.
     pub(super) async fn root_clients(
         &self,
         log: LogId,

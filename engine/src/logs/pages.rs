@@ -1,5 +1,5 @@
-//! Reads pages of a log. A page comes from the table, from the offloaded copy of a trimmed segment,
-//! or from the source of a fork.
+//! Reads pages of a log from the table, from the offloaded copy of a trimmed segment, or from the
+//! source of a fork.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,8 +13,8 @@ use super::Logs;
 use super::append::contiguous;
 use crate::ports::{BlobKey, GetOutcome, Page, PortError};
 
-/// Cache of the most recently read offloaded segment, identified by its object key. The key
-/// contains a hash of the content.
+/// Cache of the most recently read offloaded segment, identified by its object key, which contains
+/// a content hash.
 #[derive(Default)]
 pub(super) struct OffloadedCache {
     last: Mutex<Option<(String, SegmentEntries)>>,
@@ -26,7 +26,7 @@ pub(super) type SegmentEntries = Arc<Vec<Arc<Entry>>>;
 impl Logs {
     /// Returns one page of a segment in ascending order, starting at `from` (inclusive). If the
     /// page in the table has a gap and the segment has an offloaded copy, the page is read from the
-    /// copy. If the entries are inherited, the page is read from the fork's source.
+    /// copy. Inherited entries are read from the fork's source.
     pub(super) async fn page(
         &self,
         log: LogId,
@@ -50,8 +50,8 @@ impl Logs {
         Ok(Page { entries, more: rest.next().is_some() })
     }
 
-    /// Returns the entries of a segment from its offloaded copy. Returns `None` if the segment has
-    /// no copy, or if the copy is missing or damaged, since a retry cannot recover such a copy.
+    /// Returns a segment's entries from its offloaded copy. Returns `None` if there is no copy, or
+    /// if the copy is missing or damaged, since retries would not help.
     pub(super) async fn offloaded_entries(
         &self,
         log: LogId,
@@ -96,17 +96,16 @@ impl OffloadedCache {
     }
 }
 
-/// Result of reading the offloaded copy of a segment.
+/// Result of reading a segment's offloaded copy.
 pub(crate) enum OffloadedRead {
-    /// All entries of the segment, from the first entry to the End Segment.
+    /// All entries of the segment, from the first entry to the End Segment (last entry).
     Whole(Vec<Arc<Entry>>),
-    /// The copy is missing or damaged, as the text describes. A retry cannot succeed.
+    /// The copy is missing or damaged, as the text describes. Retries would not help.
     Unusable(String),
 }
 
-/// Reads and verifies the offloaded copy of a segment. If the format version of the copy is
-/// unknown, returns an error instead of [`OffloadedRead::Unusable`], since a newer release can read
-/// the copy.
+/// Reads and verifies a segment's offloaded copy. An unknown format version results in an error
+/// instead of [`OffloadedRead::Unusable`], since a newer release can read the copy.
 pub(crate) async fn read_offloaded(
     blobs: &dyn crate::ports::Blobs,
     log: LogId,
@@ -145,8 +144,8 @@ pub(crate) async fn read_offloaded(
     }
 }
 
-/// Returns whether `entries` is a complete closed segment of `log`: all entries from the first one
-/// to the End Segment, without gaps.
+/// Whether `entries` is a complete closed segment of `log`: all entries from the first one to the
+/// End Segment (last entry), without gaps.
 pub(crate) fn is_complete_segment(entries: &[Arc<Entry>], log: LogId, segment: u32) -> bool {
     let start = Position::new(segment, 0).ok();
     let is_closed = entries.last().is_some_and(|last| matches!(last.content, Content::EndSegment));

@@ -1,4 +1,4 @@
-//! Pull: returns the entries since a cookie, and the last mutation ids of a client group.
+//! Pull: returns the entries since a cookie and the last mutation ids of a client group.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,34 +18,35 @@ pub enum PullOutcome {
     Nothing(Cookie),
     /// The entries after the cookie.
     Since(PullDelta),
-    /// The newest snapshot and the entries after it. They replace the client's state.
+    /// The latest snapshot and the entries after it, which replace the client's state.
     Reset {
-        /// Root key of the snapshot; `None` if the log has no snapshot.
+        /// Root key of the snapshot, or `None` if the log has no snapshot.
         root: Option<String>,
         news: PullDelta,
     },
-    /// The cookie was issued for another log.
+    /// The cookie belongs to another log.
     UnknownCookie,
 }
 
-/// The entries of a pull and the next cookie.
+/// Entries of a pull, and the next cookie.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PullDelta {
-    /// The cookie to send with the next pull.
+    /// Cookie for the next pull.
     pub cookie: Cookie,
     /// Entries, oldest first.
     pub entries: Vec<Arc<Entry>>,
-    /// The last mutation id of each client of the group that has new mutations.
+    /// Last mutation id of each client in the group that has new mutations.
     pub last_ids: BTreeMap<String, u64>,
-    /// Set if `entries` was truncated.
+    /// Whether `entries` was truncated.
     pub more: bool,
 }
 
 impl Logs {
-    /// Pulls the changes of a log for a client group of a subject. The read is strongly consistent,
-    /// so it includes every acknowledged write.
+    /// Pulls a log's changes for a subject's client group. The read is strongly consistent, so it
+    /// includes every acknowledged write.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Logs::load`].
     pub async fn pull(
         &self,
@@ -89,8 +90,8 @@ impl Logs {
         }
     }
 
-    /// Returns the newest finished snapshot. Also returns whether a client at `after` must reload
-    /// from the snapshot because too many entries follow `after`.
+    /// Returns the latest finished snapshot, and whether a client at `after` must reload from it
+    /// because too many entries follow `after`.
     async fn snapshot_and_distance(
         &self,
         log: LogId,

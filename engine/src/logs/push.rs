@@ -12,15 +12,15 @@ use super::{LogError, Logs};
 pub struct PushClient {
     /// Hash of the subject and the client id.
     pub key: ClientKey,
-    /// Ids of the client and its group.
+    /// Client id and client group id.
     pub name: ClientName,
 }
 
-/// The target log and the author of a push.
+/// Target log and author of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pushing {
     pub log: LogId,
-    /// Author that is stored in the appended entries.
+    /// Author stored in the appended entries.
     pub author: Option<String>,
 }
 
@@ -29,8 +29,9 @@ impl Logs {
     /// repeatedly.
     ///
     /// # Errors
-    /// Returns [`LogError`] if the failure is temporary or if no mutation caused it. The client
-    /// should then repeat its push.
+    ///
+    /// Returns [`LogError`] if the failure is temporary or was not caused by a mutation. The client
+    /// should then retry the push.
     pub async fn push(
         &self,
         pushing: &Pushing,
@@ -58,15 +59,15 @@ impl Logs {
     }
 }
 
-/// Converts the result of an append to an event of the state machine. Returns an error if the push
-/// must end.
+/// Converts the result of an append to a state machine event, or returns an error that ends the
+/// push.
 fn to_push_event(
     appended: Result<cellar_log::append::Appended, LogError>,
 ) -> Result<PushEvent, LogError> {
     match appended {
         Ok(appended) => PushEvent::of(Ok(appended)).map_err(LogError::Refused),
         Err(LogError::Refused(refusal)) => PushEvent::of(Err(refusal)).map_err(LogError::Refused),
-        // Reject the mutation instead of returning an error. After an error, the client would retry
+        // Reject the mutation instead of returning an error. The client would retry an error
         // forever and never send its later mutations.
         Err(LogError::Import(fault)) => {
             Ok(PushEvent::Unfit(Rejection::new(RejectionReason::Invalid, fault.to_string())))

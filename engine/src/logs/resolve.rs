@@ -1,4 +1,4 @@
-//! Appends undo and revert requests. Their operations are computed from the state immediately
+//! Appends undo and revert requests, whose operations are computed from the state immediately
 //! before their entry.
 
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use cellar_log::append::{Appended, Refusal, Request, ResolutionRequest, Resolved
 use super::undo::UndoStates;
 use super::{LogError, Logs};
 
-/// The data for resolving an undo or revert again for each attempt.
+/// Data for resolving an undo or revert anew in each attempt.
 enum Resolver {
     Undo(Box<UndoStates>),
     Revert(Position),
@@ -19,15 +19,15 @@ enum Resolver {
 
 impl Logs {
     /// Appends an undo or revert. If another entry is appended concurrently, reads that entry,
-    /// resolves the request again and retries.
+    /// resolves the request anew and retries.
     pub(super) async fn append_resolved(
         &self,
         request: Request,
         asked: ResolutionRequest,
     ) -> Result<Appended, LogError> {
         let log = request.log();
-        // If this request is a repetition, the log already contains its mutation, even if the
-        // current state no longer allows that mutation.
+        // If this request is a retry, the log already contains its mutation, even if the current
+        // state no longer allows the mutation.
         if self.has_mutation(log, asked).await? {
             return self.append_unchecked(request).await;
         }
@@ -66,9 +66,8 @@ impl Logs {
         }
     }
 
-    /// Returns whether the log contains the mutation after its base. The read is eventually
-    /// consistent and may miss the mutation; its only purpose is to avoid resolving a repeated
-    /// request again.
+    /// Whether the log contains the mutation after its base. The read is eventually consistent and
+    /// may miss the mutation; the check merely avoids resolving a repeated request again.
     async fn has_mutation(&self, log: LogId, asked: ResolutionRequest) -> Result<bool, LogError> {
         let mut found = false;
         let walk = self.walk(log, asked.base, None, |entry| {
@@ -86,9 +85,9 @@ impl Logs {
     }
 }
 
-/// Returns whether an error means that a state is permanently unreadable. An undo or revert that
-/// needs the state is then rejected. After an error, the client would retry forever and never send
-/// its later mutations.
+/// Whether an error means that a state is permanently unreadable. If an undo or revert needs that
+/// state, it is rejected: the client would retry an error forever and never send its later
+/// mutations.
 fn is_unreadable(error: &LogError) -> bool {
     matches!(error, LogError::TooLarge(_) | LogError::Corrupt { .. } | LogError::Snapshot(_))
 }

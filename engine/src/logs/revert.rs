@@ -8,11 +8,12 @@ use cellar_sheet::workbook::revert;
 use super::{LogError, Logs};
 
 impl Logs {
-    /// Returns the operations that change the newest state back to the state at `target`. The
-    /// newest state is at or after `must_reach`. Reads only the cells that changed between the two
-    /// states. Returns no operations if the states are equal or if `target` does not exist.
+    /// Returns the operations that restore the state at `target`, starting from the latest state,
+    /// which is at or after `must_reach`. Reads only the cells that differ. Returns no operations
+    /// if the states are equal or `target` does not exist.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Logs::changes`].
     pub(super) async fn resolve_revert(
         &self,

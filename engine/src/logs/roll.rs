@@ -9,10 +9,11 @@ use super::{LogError, Logs};
 use crate::ports::{CreateOutcome, PortError};
 
 impl Logs {
-    /// Closes the segment of `tail`, which is the newest known entry, and opens the next segment.
-    /// The operation is idempotent, and several workers may run it concurrently.
+    /// Closes the segment of `tail` (the latest known entry) and opens the next segment.
+    /// Idempotent; several workers may roll a log concurrently.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::Roll`] if the state machine refuses, or [`LogError::Store`] if the store
     /// fails permanently.
     pub async fn roll(&self, tail: Arc<Entry>) -> Result<Rolled, LogError> {
@@ -50,7 +51,7 @@ impl Logs {
 }
 
 impl Logs {
-    /// Writes the End Segment entry and the first entry of the next segment in one transaction.
+    /// Writes the End Segment (last entry) and the next segment's first entry in one transaction.
     async fn transact_roll(
         &self,
         transaction: Box<Transaction>,

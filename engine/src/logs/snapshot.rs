@@ -12,12 +12,12 @@ use cellar_snapshot::root::Root;
 
 use super::{LogError, Logs};
 
-/// Maximum number of Snapshot entries in one segment that are searched backward for a root. If none
-/// of them has a root, the read is based on an earlier segment, which is slower but correct.
+/// Maximum number of Snapshot entries per segment that are searched backward for a root. If none of
+/// them has a root, the read is based on an earlier segment, which is slower but correct.
 const MAX_UNFINISHED_SNAPSHOTS: usize = 8;
 
-/// Cache of the newest root of each log, together with the position of its Snapshot entry. A cached
-/// root stays valid: an entry's root changes only if a rebuild replaces it with an equivalent root.
+/// Cache of each log's latest root and the position of its Snapshot entry. A cached root stays
+/// valid: an entry's root changes only if a rebuild replaces it with an equivalent root.
 #[derive(Default)]
 pub(super) struct RootCache {
     roots: Mutex<HashMap<LogId, (Position, Arc<Root>)>>,
@@ -41,8 +41,8 @@ impl RootCache {
         roots.insert(log, (at, Arc::clone(root)));
     }
 
-    /// Returns `result` unchanged. If an object of the snapshot is missing or damaged, removes the
-    /// root from the cache, so that the next read finds the rebuilt root.
+    /// Returns `result` unchanged. If a snapshot object is missing or damaged, evicts the root from
+    /// the cache, so that the next read finds the rebuilt root.
     pub(super) fn invalidate_on_error<T>(
         &self,
         log: LogId,
@@ -56,9 +56,9 @@ impl RootCache {
 }
 
 impl Logs {
-    /// Returns the root on which a read at `at` is based. If `at` is `None`, the read is for the
-    /// newest state, which is at or after `min_position`. Returns `None` if no snapshot is usable,
-    /// so that the read starts at the first entry of the log.
+    /// Returns the root on which a read at `at` is based. `at` defaults to the latest position,
+    /// which is at or after `min_position`. Returns `None` if no snapshot is usable; the read then
+    /// starts at the log's first entry.
     pub(super) async fn root_for(
         &self,
         log: LogId,
@@ -66,8 +66,8 @@ impl Logs {
         min_position: Option<Position>,
     ) -> Result<Option<Arc<Root>>, LogError> {
         let newest = self.newest_segments(log, min_position).await?;
-        // The segment records may be missing although the log exists, so its existence is checked
-        // with the entries.
+        // Segment records may be missing even if the log exists, so its existence is checked with
+        // the entries.
         let Some(current) = newest.first() else { return Ok(None) };
         let last = newest.iter().find_map(Segment::newest_snapshot);
         // The state at a log's first entry is empty, so its root is not worth a read.
@@ -96,8 +96,8 @@ impl Logs {
         Ok(Some(root))
     }
 
-    /// Returns the newest finished snapshot at or before `at`, with its root key. Returns `None` if
-    /// no such snapshot exists and the log must be read from its first entry.
+    /// Returns the latest finished snapshot at or before `at` with its root key, or `None` if the
+    /// log must be read from its first entry.
     pub(crate) async fn snapshot_before(
         &self,
         log: LogId,
@@ -105,7 +105,7 @@ impl Logs {
     ) -> Result<Option<(Position, String)>, LogError> {
         let (mut log, mut at) = (log, at);
         loop {
-            // The snapshots of inherited entries are stored in the source.
+            // Snapshots of inherited entries are stored in the source.
             while let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, at)).await?
             {
                 (log, at) = (lineage.source, at.min(lineage.position));
@@ -119,7 +119,7 @@ impl Logs {
         }
     }
 
-    /// Returns the newest finished snapshot at or before `at` within the segment of `at`.
+    /// Returns the latest finished snapshot at or before `at` within the segment of `at`.
     async fn snapshot_in_segment(
         &self,
         log: LogId,
@@ -128,7 +128,7 @@ impl Logs {
         let segment = self.retry_read(|| self.segments.segment(log, at.segment(), false)).await?;
         let last = segment.and_then(|segment| segment.last_snapshot);
         let last = last.and_then(|num| Position::new(at.segment(), num).ok());
-        // The segment's record contains no finished snapshot.
+        // The segment record contains no finished snapshot.
         let Some(last) = last else { return Ok(None) };
         let mut candidate =
             if last <= at { Some(last) } else { self.snapshot_entry_before(log, at).await? };
@@ -140,7 +140,7 @@ impl Logs {
                     return Ok(Some((position, root.clone())));
                 }
                 Some(Content::Snapshot { .. }) => {}
-                // The segment was trimmed and has no offloaded copy, so its entries cannot be read.
+                // The segment was trimmed and has no offloaded copy, so its entries are unreadable.
                 None => return Ok(None),
                 Some(_) => return Err(LogError::Corrupt { at: position }),
             }
@@ -155,8 +155,8 @@ impl Logs {
         Ok(None)
     }
 
-    /// Returns the last Snapshot entry of the segment at or before `at`. The header of the entry at
-    /// `at` contains its position.
+    /// Returns the segment's last Snapshot entry at or before `at`, whose position is in the header
+    /// of the entry at `at`.
     async fn snapshot_entry_before(
         &self,
         log: LogId,

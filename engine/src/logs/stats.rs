@@ -1,4 +1,4 @@
-//! Statistics of a spreadsheet: its size, its newest snapshot, and the cost of opening it.
+//! Spreadsheet statistics: size, latest snapshot and the cost of opening the spreadsheet.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -21,9 +21,10 @@ use crate::snapshots::ObjectStore;
 const FIRST_VIEW: Window = Window { rows: 0..50, columns: 0..20 };
 
 impl Logs {
-    /// Returns the statistics of the newest state. The state is at or after `min_position`.
+    /// Returns the statistics of the latest state, which is at or after `min_position`.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Logs::view`].
     pub async fn stats(
         &self,
@@ -40,7 +41,7 @@ impl Logs {
         })
         .await?;
         let (head, _) = cursor.newest.ok_or(LogError::NotFound)?;
-        // Use a store that bypasses the shared cache, to measure the cost of a cold read.
+        // Bypass the shared cache to measure the cost of a cold read.
         let store = ObjectStore::new(Arc::clone(&self.blobs));
         let family = self.family(log).await?;
         let (snapshot, open) = match &root {
@@ -91,7 +92,7 @@ async fn level_stats(
     Ok(LevelStats { last: level.last, cells: level.cells, bytes: level.bytes, chunks, in_root })
 }
 
-/// Reads the first window that a client shows, and counts the requests and bytes.
+/// Reads the first window shown by a client, and counts the requests and bytes.
 async fn measure_open(
     store: &ObjectStore,
     family: LogId,

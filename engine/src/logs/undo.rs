@@ -12,7 +12,7 @@ use cellar_sheet::workbook::{Workbook, undo};
 use super::workbook::Replay;
 use super::{LogError, Logs};
 
-/// An undo or revert in the log that was not rejected.
+/// A logged undo or revert that was not rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reversal {
     /// Position of the entry that contains the undo or revert.
@@ -20,7 +20,7 @@ struct Reversal {
     reversed: ReversedEdits,
 }
 
-/// The edits that are reversed by an undo or revert.
+/// Edits reversed by an undo or revert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReversedEdits {
     /// The edits of one entry.
@@ -29,8 +29,7 @@ enum ReversedEdits {
     After(Position),
 }
 
-/// The states that an undo compares: the state before the target entry, the state after it, and the
-/// newest state.
+/// States compared by an undo: before the target entry, after it, and the latest state.
 pub(super) struct UndoStates {
     target: Position,
     before: Option<Workbook>,
@@ -46,8 +45,8 @@ impl UndoStates {
     }
 
     /// Returns the operations that reverse the target. Returns no operations if later edits
-    /// replaced everything that the target changed, if the target was already reversed, or if it
-    /// does not exist. Returns `None` if no entry has been read yet.
+    /// replaced everything that the target changed, or if the target was already reversed or does
+    /// not exist. Returns `None` if no entry has been read yet.
     fn resolve(&self) -> Option<Resolved> {
         let (at, _) = self.now.cursor.newest?;
         let nothing = Some(Resolved { at, operations: Vec::new() });
@@ -66,6 +65,7 @@ impl Logs {
     /// `base`.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Logs::changes`].
     pub(super) async fn states_before(
         &self,
@@ -86,12 +86,13 @@ impl Logs {
         }
     }
 
-    /// Reads up to the newest entry, which is at or after `must_reach`, and computes the undo.
-    /// Later edits of other authors are preserved.
+    /// Reads up to the latest entry, which is at or after `must_reach`, and computes the undo.
+    /// Later edits by other authors are preserved.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::TooLarge`] if the state exceeds the memory limit, [`LogError::NotFound`]
-    /// if the log does not exist, and the errors of reading entries.
+    /// if the log does not exist, and any error from reading entries.
     pub(super) async fn resolve_undo(
         &self,
         log: LogId,
@@ -126,11 +127,11 @@ fn reversals_in(entry: &Entry) -> impl Iterator<Item = Reversal> + '_ {
     })
 }
 
-/// Returns whether `target` was reversed by an undo or revert that is still in effect. `reversals`
-/// must be sorted from oldest to newest.
+/// Whether `target` is reversed by an undo or revert that is still in effect. `reversals` must be
+/// sorted from oldest to newest.
 fn is_reversed(reversals: &[Reversal], target: Position) -> bool {
     let mut effective = EffectiveReversals::default();
-    // Only a later reversal can reverse a reversal, so iterate from newest to oldest.
+    // A reversal can be reversed only by a later one, so iterate from newest to oldest.
     for reversal in reversals.iter().rev() {
         if !effective.reverses(reversal.at) {
             effective.add(reversal);
@@ -139,7 +140,7 @@ fn is_reversed(reversals: &[Reversal], target: Position) -> bool {
     effective.reverses(target)
 }
 
-/// Undos and reverts that are in effect, because no later one reversed them.
+/// Undos and reverts in effect: no later one reversed them.
 #[derive(Default)]
 struct EffectiveReversals {
     undone: BTreeSet<Position>,

@@ -1,4 +1,4 @@
-//! Maintains a log after an append: adds Snapshot entries and rolls segments.
+//! Log upkeep after an append: adds Snapshot entries and rolls segments.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::append::is_fresh;
 use super::{LogError, Logs};
 use crate::ports::PutOutcome;
 
-/// Result of maintaining a log.
+/// Result of log upkeep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpkeepOutcome {
-    /// No maintenance was due, or another process performed it first.
+    /// No upkeep was due, or another process performed it first.
     Nothing,
     /// A Snapshot entry was appended at this position.
     Snapshot(Position),
@@ -28,16 +28,16 @@ pub enum UpkeepOutcome {
 }
 
 impl Logs {
-    /// Performs the maintenance that is due after the newest cached entry. In most cases nothing is
-    /// due and no read is needed. Call this after each append. The call is idempotent, and skipping
-    /// it does no harm.
+    /// Performs the upkeep that is due after the latest cached entry; usually none is due and no
+    /// read is needed. To be called after each append. Idempotent, and safe to skip.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::Store`] if the store fails, or [`LogError::Roll`] under the conditions
     /// of [`Logs::roll`].
     pub async fn upkeep(&self, log: LogId, policy: &LogPolicy) -> Result<UpkeepOutcome, LogError> {
         let Some(tail) = self.fresh_tail(log) else { return Ok(UpkeepOutcome::Nothing) };
-        // Inherited entries are maintained by the source.
+        // Inherited entries are maintained by the source log.
         if self.retry_read(|| self.lineage_if_inherited(log, tail.position)).await?.is_some() {
             return Ok(UpkeepOutcome::Nothing);
         }
@@ -50,7 +50,7 @@ impl Logs {
         self.put_snapshot_entry(tail, policy).await
     }
 
-    /// Returns the newest cached entry, unless it is so old that its segment may have been trimmed.
+    /// Returns the latest cached entry, unless it is so old that its segment may have been trimmed.
     fn fresh_tail(&self, log: LogId) -> Option<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
         let tail = self.tails.last(now_ms, log)?;
@@ -58,7 +58,7 @@ impl Logs {
     }
 
     /// Appends a Snapshot entry with a conditional put. If another entry was appended first and a
-    /// snapshot is still due after it, tries again.
+    /// snapshot is still due after it, retries.
     async fn put_snapshot_entry(
         &self,
         mut tail: Arc<Entry>,

@@ -1,5 +1,5 @@
-//! Large entries: grants uploads of external bodies, and appends entries that reference the
-//! uploaded objects.
+//! Large entries: grants uploads of external bodies (separate objects) and appends entries that
+//! reference the uploaded objects.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use super::{LogError, Logs};
 use crate::ports::{BlobKey, GetOutcome, KeepOutcome, PortError, PresignedRequest, UploadGrant};
 use crate::sha256::sha256;
 
-/// A request to append an uploaded object as an entry.
+/// Request to append an uploaded object as an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {
     pub upload: Uuid,
-    /// Length of the object in bytes.
+    /// Object length in bytes.
     pub bytes: u64,
     pub sha256: [u8; 32],
     /// Client that authored the mutations.
@@ -28,11 +28,11 @@ pub struct Completion {
     pub author: Option<String>,
     /// Incarnation of the base.
     pub incarnation: u32,
-    /// Newest mutation id that is in the log, as far as the client knows.
+    /// Latest mutation id in the log that the client knows of.
     pub acknowledged: u64,
     /// Id of the first mutation.
     pub first_id: u64,
-    /// The position that the mutations are based on.
+    /// Position on which the mutations are based.
     pub base: Position,
 }
 
@@ -45,11 +45,11 @@ pub enum UploadFault {
         /// Length in bytes.
         bytes: u64,
     },
-    /// The object does not exist: it was never uploaded, or it has expired. Incomplete uploads are
-    /// deleted after three days.
+    /// The object was never uploaded, or it has expired: incomplete uploads are deleted after three
+    /// days.
     #[error("the upload has no object; create a new upload and send the body again")]
     Absent,
-    /// The length or checksum of the object differs from the announced values.
+    /// The object's length or checksum differs from the announced one.
     #[error("the length or SHA-256 of the object differs from the announced one")]
     Other,
     /// The upload is too old.
@@ -60,10 +60,10 @@ pub enum UploadFault {
     Unreadable(String),
 }
 
-/// Media type of uploads. It was chosen so that browsers do not render the content.
+/// Media type of uploads, chosen so that browsers do not render the content.
 const CONTENT_TYPE: &str = "application/octet-stream";
 
-/// Returns the object key of an upload of a client.
+/// Returns the object key of a client's upload.
 fn upload_key(log: LogId, upload: Uuid) -> Result<BlobKey, LogError> {
     let key = BlobKey::new(format!("{}{log}/{upload}", cellar_base::schema::UPLOADS_PREFIX));
     key.map_err(|error| LogError::Store(PortError::permanent(error.to_string())))
@@ -73,6 +73,7 @@ impl Logs {
     /// Returns a presigned request to upload one object to an existing log.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::Upload`] if the object is too long, [`LogError::NotFound`] if the log
     /// does not exist, or [`LogError::Store`] if the store fails.
     pub async fn grant_upload(
@@ -100,13 +101,14 @@ impl Logs {
     }
 
     /// Appends an uploaded object as an entry. The entry is appended exactly once, even if the
-    /// request is repeated.
+    /// request is retried.
     ///
-    /// The object is read and checked before the append, since an entry with an unreadable body
-    /// would stop every reader. The `pending` tag is removed last. If its removal fails, the relay
-    /// removes the tag.
+    /// The object is verified before the append, since an entry with an unreadable body would break
+    /// every reader. The `pending` tag is removed last. If the removal fails, the relay removes the
+    /// tag later.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::Upload`] with the reason if the object cannot become an entry, and the
     /// same errors as [`Logs::append`].
     pub async fn complete_upload(
@@ -134,7 +136,7 @@ impl Logs {
         Ok(appended)
     }
 
-    /// Reads and checks the uploaded object, and returns its operations.
+    /// Reads and verifies the uploaded object, and returns its operations.
     async fn check_upload(
         &self,
         key: &BlobKey,
@@ -153,8 +155,8 @@ impl Logs {
         }
         let now_s = self.clock.now_ms() / 1_000;
         let too_old = now_s > head.modified_s.saturating_add(MAX_UPLOAD_AGE_S);
-        // If an old upload has no `pending` tag, an earlier request completed it in time, and this
-        // request is a repetition.
+        // If an old upload has no `pending` tag, an earlier request completed it in time and this
+        // request is a retry.
         if too_old && self.retry_read(|| self.blobs.pending(key)).await? != Some(false) {
             return fault(UploadFault::TooOld);
         }
@@ -167,8 +169,8 @@ impl Logs {
         Ok(operations.into())
     }
 
-    /// Returns whether the entry with the mutations references this upload. It does not if the
-    /// mutations were rejected, or if another request appended them.
+    /// Whether the entry that contains the mutations references this upload. It does not if the
+    /// mutations were rejected or were appended by another request.
     async fn entry_references(
         &self,
         log: LogId,
@@ -190,7 +192,7 @@ impl Logs {
         }))
     }
 
-    /// Removes the `pending` tag. A failure is only logged, since the relay removes the tag later.
+    /// Removes the `pending` tag. Failures are only logged, since the relay removes the tag later.
     async fn remove_pending_tag(&self, key: &BlobKey) {
         match self.retry_read(|| self.blobs.keep(key)).await {
             Ok(KeepOutcome::Kept) => {}

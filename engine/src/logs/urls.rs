@@ -1,4 +1,4 @@
-//! Presigned URLs with which clients read objects directly. They are valid for a few minutes.
+//! Presigned URLs through which clients read objects directly. They are valid for a few minutes.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_PRESIGNED_S;
@@ -10,18 +10,20 @@ use super::{LogError, Logs};
 use crate::ports::{BlobKey, PortError};
 
 impl Logs {
-    /// Returns a presigned URL for reading the body of a large entry.
+    /// Returns a presigned URL for reading the external body of a large entry.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::Store`] if the URL cannot be signed.
     pub async fn external_url(&self, external: &ExternalEdits) -> Result<String, LogError> {
         Ok(self.object_url(&external.object).await?.0)
     }
 
-    /// Returns a presigned URL for reading an object, and the time in Unix seconds at which the URL
-    /// expires.
+    /// Returns a presigned URL for reading an object, and its expiry time in seconds since the Unix
+    /// epoch.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Logs::external_url`].
     pub async fn object_url(&self, key: &str) -> Result<(String, u64), LogError> {
         let key = BlobKey::new(key)
@@ -32,11 +34,12 @@ impl Logs {
         Ok((signed.url, signed.expires_s))
     }
 
-    /// Returns presigned URLs for reading snapshot chunks of a log, in the order of `hashes`, and
-    /// the time in Unix seconds at which the URLs expire. The method sends no request, so it does
-    /// not check that the chunks exist.
+    /// Returns presigned URLs for reading a log's snapshot chunks, in the order of `hashes`, and
+    /// their expiry time in seconds since the Unix epoch. Sends no request, so the existence of the
+    /// chunks is not checked.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Logs::external_url`].
     pub async fn chunk_urls(
         &self,

@@ -1,5 +1,5 @@
-//! Reads the state of a spreadsheet at a position from the nearest snapshot and the entries after
-//! it. Loads only the chunks that contain requested cells.
+//! Reads the spreadsheet state at a position from the nearest snapshot and the entries after it.
+//! Loads only the chunks that contain requested cells.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -26,15 +26,15 @@ use super::committed::EntryCursor;
 use super::{LogError, Logs};
 use crate::snapshots::{ObjectFault, ObjectStore};
 
-/// Number of decoded tiles above which a view drops all its decoded tiles.
+/// Number of decoded tiles above which a view drops all of them.
 const MAX_VIEW_TILES: usize = 64;
 
-/// The state of a spreadsheet at a position. Its cells are loaded on demand.
+/// Spreadsheet state at a position. Cells are loaded on demand.
 pub struct View {
-    /// Id of the log under which the snapshot objects of the family are stored.
+    /// Id of the log under which the fork family's snapshot objects are stored.
     family: LogId,
     pub position: Position,
-    /// Incarnation of the tables at `position`.
+    /// Incarnation (restore counter) of the tables at `position`.
     pub incarnation: u32,
     /// The state without cells.
     pub metadata: WorkbookMetadata,
@@ -44,7 +44,7 @@ pub struct View {
     store: ObjectStore,
 }
 
-/// Result of reading a text that is stored in a separate object.
+/// Result of reading a text stored as a separate object.
 pub(super) enum LongText {
     /// The complete text.
     Whole(String),
@@ -53,14 +53,15 @@ pub(super) enum LongText {
 }
 
 impl Logs {
-    /// Reads the state at `at`. If `at` is `None`, reads the newest state, which is at or after
-    /// `min_position`.
+    /// Reads the state at `at`, which defaults to the latest position. The latest position is at or
+    /// after `min_position`.
     ///
     /// # Errors
+    ///
     /// - [`LogError::NotFound`] if the log does not exist.
     /// - [`LogError::NoSuchPosition`] if the log has no entry at `at`.
     /// - [`LogError::TooLarge`] if the entries after the last snapshot are too large.
-    /// - [`LogError::Snapshot`] if an object of a snapshot is missing or damaged.
+    /// - [`LogError::Snapshot`] if a snapshot object is missing or damaged.
     /// - [`LogError::Corrupt`] or [`LogError::Store`] if an entry cannot be read.
     pub async fn view(
         &self,
@@ -107,10 +108,11 @@ impl Logs {
 }
 
 impl View {
-    /// Returns the non-blank cells of a window, each with its row, its column and its complete
-    /// text. If the text of a cell is lost, the value of the cell is `#LOST!`.
+    /// Returns the non-blank cells of a window, each with its row, column and complete text. If a
+    /// cell's text is lost, its value is `#LOST!`.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::Snapshot`] or [`LogError::Store`].
     pub async fn cells(
         &mut self,
@@ -123,7 +125,7 @@ impl View {
         self.with_long_texts(found).await
     }
 
-    /// Returns the cells of a window as they are stored. Range formats are not applied to them.
+    /// Returns a window's cells as stored, without applying range formats.
     pub(super) async fn stored_cells(
         &mut self,
         sheet: SheetId,
@@ -134,7 +136,7 @@ impl View {
         Ok(found.into_iter().map(|placed| ((placed.row, placed.column), placed.cell)).collect())
     }
 
-    /// Returns the state of the workbook, restricted to the touched cells.
+    /// Returns the workbook state, limited to the touched cells.
     pub(super) async fn touched_state(
         &mut self,
         touched: &BTreeMap<SheetId, TouchedCells>,
@@ -152,8 +154,7 @@ impl View {
         Ok(workbook)
     }
 
-    /// Returns a view of the same sheets that contains only the cells of `level`, without the
-    /// snapshot.
+    /// Returns a view of the same sheets with only the cells of `level`, without the snapshot.
     pub(super) fn with_only_level(&self, level: FoldedLevel) -> Self {
         Self {
             family: self.family,
@@ -167,12 +168,12 @@ impl View {
         }
     }
 
-    /// Returns whether a sheet was imported after the snapshot.
+    /// Whether a sheet was imported after the snapshot.
     pub(super) fn has_imported(&self, sheet: SheetId) -> bool {
         self.tail.imported.sheet(sheet).is_some()
     }
 
-    /// Returns the tile of a window, merged from all levels.
+    /// Returns a window's tile, merged from all levels.
     pub(super) async fn tile(&mut self, sheet: SheetId, window: &Window) -> Result<Tile, LogError> {
         if self.objects.tile_count() > MAX_VIEW_TILES {
             self.objects.drop_tiles();
@@ -199,7 +200,7 @@ impl View {
     }
 
     /// Returns a long text from its object or from an entry after the snapshot. A lost text is not
-    /// returned as an error, since it affects only one cell and the other cells remain readable.
+    /// an error, since it affects a single cell and the other cells remain readable.
     pub(super) async fn long_text(&self, hash: [u8; 32]) -> Result<LongText, LogError> {
         if let Some(text) = self.tail.long_texts.iter().find(|text| text.hash == hash) {
             return Ok(LongText::Whole(text.text.clone()));

@@ -22,7 +22,7 @@ pub(super) enum WalkEnd {
 
 impl Logs {
     /// Visits every entry, starting at `from` (inclusive), until the visitor breaks or the log
-    /// ends. If the log appears to end before `must_reach`, the last read is repeated with strong
+    /// ends. If the log appears to end before `must_reach`, retries the last read with strong
     /// consistency.
     pub(super) async fn walk(
         &self,

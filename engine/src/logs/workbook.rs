@@ -1,5 +1,5 @@
-//! Reads the state at a position by replaying the whole log. Tests use this as the reference
-//! implementation for faster reads.
+//! Reads the state at a position by replaying the whole log. Tests use this as the reference model
+//! for faster reads.
 
 use std::ops::ControlFlow;
 
@@ -17,11 +17,11 @@ pub struct WorkbookRead {
     pub workbook: Workbook,
     /// Position of the state.
     pub position: Position,
-    /// Incarnation of the tables at `position`.
+    /// Incarnation (restore counter) of the tables at `position`.
     pub incarnation: u32,
 }
 
-/// A replay of a log that is in progress.
+/// A replay in progress.
 #[derive(Debug)]
 pub(super) struct Replay {
     pub(super) workbook: Workbook,
@@ -29,18 +29,19 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    /// Resumes a replay from a state. The next entry to replay is at `next`.
+    /// Resumes a replay from a state. `next` is the next entry to replay.
     pub(super) fn resume(workbook: Workbook, next: Position) -> Self {
         Self { workbook, cursor: EntryCursor::from(next) }
     }
 }
 
 impl Logs {
-    /// Returns the state at `at`. If `at` is `None`, returns the newest state, which is at or after
-    /// `min_position`. The cells of imported sheets are missing, since the log does not contain
-    /// them.
+    /// Returns the state at `at`, which defaults to the latest position. The latest position is at
+    /// or after `min_position`. Cells of imported sheets are missing, since the log does not
+    /// contain them.
     ///
     /// # Errors
+    ///
     /// Returns [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::TooLarge`],
     /// [`LogError::Corrupt`] or [`LogError::Store`].
     pub async fn workbook(
@@ -53,15 +54,15 @@ impl Logs {
         self.continue_replay(log, &mut replay, at, min_position, |_, _| {}).await?;
         let (position, incarnation) = replay.cursor.newest.ok_or(LogError::NotFound)?;
         match at {
-            // `at` is after the newest entry, or in the gap between the End Segment of a segment
-            // and the next segment.
+            // `at` is after the latest entry, or in the gap between a segment's End Segment (last
+            // entry) and the next segment.
             Some(at) if position < at => Err(LogError::NoSuchPosition { at, newest: position }),
             _ => Ok(WorkbookRead { workbook: replay.workbook, position, incarnation }),
         }
     }
 
-    /// Continues a replay up to `at`. If `at` is `None`, continues to the newest entry, which is at
-    /// or after `min_position`. Calls `visit` for each entry, with the state before that entry.
+    /// Continues a replay up to `at`, calling `visit` for each entry with the state before it. `at`
+    /// defaults to the latest entry, which is at or after `min_position`.
     pub(super) async fn continue_replay(
         &self,
         log: LogId,

@@ -16,7 +16,7 @@ use crate::ports::{
     ListedVersion, NewBlob, PortError, PresignedRequest, UploadGrant, VersionMarker, VersionPage,
 };
 
-/// An in-memory object store. Its presigned URLs are not web addresses: pass the requests to
+/// In-memory object store. Its presigned URLs are not web addresses; pass the requests to
 /// [`MemoryBlobs::send`].
 pub struct MemoryBlobs {
     clock: Arc<dyn Clock>,
@@ -27,7 +27,7 @@ pub struct MemoryBlobs {
 struct State {
     objects: BTreeMap<String, Object>,
     grants: Grants,
-    /// Version id of the newest write.
+    /// Version id of the latest write.
     version: u64,
 }
 
@@ -40,7 +40,7 @@ impl State {
 
 #[derive(Clone)]
 struct Object {
-    /// Version id of the object. Older versions are not kept.
+    /// Version id of the object. Older versions are not retained.
     version: u64,
     head: BlobHead,
     bytes: Bytes,
@@ -48,8 +48,7 @@ struct Object {
 }
 
 impl MemoryBlobs {
-    /// Creates an empty store. `clock` supplies the times of writes and the time for checking
-    /// whether a URL has expired.
+    /// Creates an empty store. `clock` supplies write times and determines when URLs expire.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, state: Mutex::default() }
@@ -91,7 +90,7 @@ impl MemoryBlobs {
         Self { clock, state: Mutex::new(state) }
     }
 
-    /// Returns the content of each object, and whether the object has the pending tag.
+    /// Returns each object's content, and whether the object has the pending tag.
     #[cfg(test)]
     pub(crate) fn contents(&self) -> BTreeMap<String, (Bytes, bool)> {
         let object = |(key, object): (&String, &Object)| {

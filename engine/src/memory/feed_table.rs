@@ -1,4 +1,4 @@
-//! In-memory Feed table. It uses the same records and conditions as the DynamoDB table.
+//! In-memory Feed table, with the same records and conditions as the DynamoDB table.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ use crate::ports::{FeedTable, FeedWriteOutcome, PortError, WebhookProgresses};
 type Key = (String, String);
 type Items = BTreeMap<Key, Item>;
 
-/// An in-memory Feed table. All reads are strongly consistent.
+/// In-memory Feed table. All reads are strongly consistent.
 #[derive(Debug, Default)]
 pub struct MemoryFeed {
     items: Mutex<Items>,
@@ -74,7 +74,7 @@ impl MemoryFeed {
         last
     }
 
-    /// Removes an item to simulate data loss, for tests of repairs.
+    /// Removes an item to simulate data loss, for repair tests.
     pub fn lose(&self, at: Checkpoint) {
         self.lock().remove(&key_of(&item_key(at)));
     }
@@ -126,8 +126,8 @@ impl FeedTable for MemoryFeed {
         let mut items = self.lock();
         let key = key_of(&mark_key(stream));
         let there = items.get(&key).map(decode_mark).transpose()?;
-        // A mark of a later feed is greater than every mark of an earlier feed, regardless of its
-        // index.
+        // A high-water mark of a later feed is greater than any mark of an earlier feed, regardless
+        // of its index.
         if there.is_none_or(|(_, there)| there < mark) {
             items.insert(key, encode_mark(stream, mark));
         }

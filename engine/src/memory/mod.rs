@@ -1,5 +1,4 @@
-//! In-memory ports that give the same guarantees as the real services, for tests and the local
-//! stack.
+//! In-memory ports with the same guarantees as the real services, for tests and the local stack.
 
 mod blobs;
 mod clock;

@@ -16,7 +16,7 @@ use crate::ports::{PendingSnapshots, PortError, WriteOutcome};
 
 type Key = (LogId, Position);
 
-/// An in-memory PendingSnapshots table. Records are encoded like in DynamoDB.
+/// In-memory PendingSnapshots table. Records are encoded as in DynamoDB.
 #[derive(Debug, Default)]
 pub struct MemoryPendingSnapshots {
     records: Mutex<BTreeMap<Key, Item>>,

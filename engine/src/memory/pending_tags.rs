@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use crate::ports::{PendingTags, PortError};
 
-/// Maps the key of each object to whether the object has the pending tag.
+/// Maps each object key to whether the object has the pending tag.
 #[derive(Debug, Default)]
 pub struct MemoryPendingTags {
     objects: Mutex<BTreeMap<String, bool>>,
@@ -19,7 +19,7 @@ impl MemoryPendingTags {
         self.lock().insert(key.to_owned(), true);
     }
 
-    /// Returns whether an object has the pending tag; `None` if the object does not exist.
+    /// Returns whether an object has the pending tag, or `None` if the object does not exist.
     #[must_use]
     pub fn is_pending(&self, key: &str) -> Option<bool> {
         self.lock().get(key).copied()

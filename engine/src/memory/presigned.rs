@@ -1,4 +1,4 @@
-//! Presigned requests of the in-memory object store. The store records a grant for each URL.
+//! Presigned requests of the in-memory object store, which records a grant for each URL.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use crate::ports::{
     check_valid_s,
 };
 
-/// Prefix of headers that the store interprets. A request may contain such a header only if it is
+/// Prefix of headers that the store interprets. Requests may contain such a header only if it is
 /// signed.
 const SIGNED_PREFIX: &str = "x-amz-";
 
-/// The grants of all presigned URLs.
+/// Grants of all presigned URLs.
 #[derive(Default)]
 pub(super) struct Grants {
     by_url: BTreeMap<String, Grant>,
 }
 
-/// The grant of one presigned URL.
+/// Grant of one presigned URL.
 pub(super) enum Grant {
     Upload { presigned: PresignedRequest, grant: UploadGrant },
     Download { presigned: PresignedRequest, key: BlobKey },
@@ -73,7 +73,7 @@ impl Grants {
         PresignedRequest { method: method.to_owned(), url, headers: vec![], expires_s }
     }
 
-    /// Returns the grant of a request, if the request matches the grant exactly.
+    /// Returns a request's grant if the request matches the grant exactly.
     pub(super) fn find(&self, request: &UrlRequest, now_s: u64) -> Option<&Grant> {
         let grant = self.by_url.get(&request.url)?;
         let presigned = grant.presigned();
@@ -110,7 +110,7 @@ impl Grant {
         }
     }
 
-    /// Returns the object that an upload grant describes, without its content.
+    /// Returns the object described by an upload grant, without its content.
     pub(super) fn upload(&self) -> Option<NewBlob> {
         let Self::Upload { grant, .. } = self else { return None };
         Some(NewBlob {

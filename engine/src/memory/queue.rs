@@ -9,7 +9,7 @@ use crate::ports::{
     Clock, Jobs, PortError, QueueRules, Receipt, Received, check_body, check_max, check_visibility,
 };
 
-/// An in-memory job queue, optionally with a dead-letter queue.
+/// In-memory job queue, optionally with a dead-letter queue.
 pub struct MemoryQueue {
     clock: Arc<dyn Clock>,
     rules: QueueRules,
@@ -45,7 +45,7 @@ impl MemoryQueue {
         self
     }
 
-    /// Returns an independent copy of the queue. The copy has no dead-letter queue.
+    /// Returns an independent copy of the queue, without a dead-letter queue.
     #[cfg(test)]
     pub(crate) fn copied(&self, clock: Arc<dyn Clock>) -> Self {
         let (rules, state) = (self.rules, Mutex::new(self.lock().clone()));
@@ -94,7 +94,7 @@ impl MemoryQueue {
     }
 }
 
-/// Formats a receipt as `id.count`, so that each receive of a message has a different receipt.
+/// Formats a receipt as `id.count`, so that each receive of a message has a unique receipt.
 fn receipt(id: u64, receive_count: u32) -> Receipt {
     Receipt(format!("{id}.{receive_count}"))
 }

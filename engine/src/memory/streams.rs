@@ -1,4 +1,4 @@
-//! In-memory EventStream table. It uses the same records and conditions as the DynamoDB table.
+//! In-memory EventStream table, with the same records and conditions as the DynamoDB table.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,12 +13,12 @@ use cellar_catalog::stream::{Etag, EventBatch, StreamName, Tip, Update};
 
 use crate::ports::{AllStreams, PortError, StreamOutcome, StreamPage, StreamScanKey, Streams};
 
-/// A small page size, so that callers must request several pages.
+/// The page size is small, so that callers must request several pages.
 const BATCHES_PER_PAGE: usize = 2;
 
 type Items = BTreeMap<(StreamName, u64), Item>;
 
-/// An in-memory EventStream table. All reads are strongly consistent.
+/// In-memory EventStream table. All reads are strongly consistent.
 #[derive(Debug, Default)]
 pub struct MemoryStreams {
     items: Mutex<Items>,
@@ -35,8 +35,8 @@ impl MemoryStreams {
         Self { items: Mutex::new(self.lock().clone()) }
     }
 
-    /// Returns all items, sorted by key. Each item consists of the index of its first event and the
-    /// data of its events.
+    /// Returns all items, sorted by key. Each item consists of the index of its first event and its
+    /// event data.
     #[cfg(test)]
     pub(crate) fn contents(&self) -> Vec<(u64, Vec<Vec<u8>>)> {
         let said = |events: &[cellar_catalog::stream::StreamEvent]| {
@@ -56,8 +56,8 @@ fn tip_of(items: &Items, name: &StreamName) -> Result<Option<Arc<Tip>>, RecordEr
     item.map(|item| decode_tip(item).map(Arc::new)).transpose()
 }
 
-/// Writes the tip and the event batch if the stored tip has the expected etag and the event batch
-/// does not exist. An expected etag of `None` means that no tip may exist.
+/// Writes the tip (latest item) and the event batch if the stored tip has the expected etag and the
+/// event batch does not exist. If the expected etag is `None`, no tip may exist.
 fn write(
     items: &mut Items,
     batch: Option<&EventBatch>,
@@ -113,7 +113,7 @@ impl Streams for MemoryStreams {
     }
 }
 
-/// A small page size, so that callers must request several pages.
+/// The page size is small, so that callers must request several pages.
 const PAGE_STREAMS: usize = 3;
 
 #[async_trait]

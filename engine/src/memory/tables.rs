@@ -1,8 +1,7 @@
-//! In-memory Entry and Segment tables. They use the same records and conditions as the DynamoDB
-//! tables.
+//! In-memory Entry and Segment tables, with the same records and conditions as the DynamoDB tables.
 //!
-//! Records are encoded like in DynamoDB, so that a record that DynamoDB would reject is rejected
-//! here as well.
+//! Records are encoded as in DynamoDB, so that a record that DynamoDB would reject is rejected here
+//! as well.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -61,7 +60,7 @@ impl MemoryTables {
 }
 
 impl MemoryTables {
-    /// Writes all records if none of them exists. Otherwise writes nothing.
+    /// Writes all records if none of them exists; otherwise writes nothing.
     fn transact(
         &self,
         segments: &[&Segment],
@@ -110,7 +109,7 @@ impl MemoryTables {
 #[async_trait]
 impl Retention for MemoryTables {
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
-        /// A small page size, so that callers must request several pages.
+        /// The page size is small, so that callers must request several pages.
         const PAGE_SEGMENTS: usize = 3;
         let tables = self.lock();
         let key = |(log, num): &(LogId, u32)| ScanKey {

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cellar_api::cost::Cost;
 
 tokio::task_local! {
-    /// The innermost measurement of the current task; unset outside of [`measure`].
+    /// Innermost measurement of the current task; unset outside of [`measure`].
     static SCOPE: Arc<MeasureScope>;
 }
 
-/// An active measurement. It may be nested in another measurement.
+/// An active measurement, which may be nested in another one.
 struct MeasureScope {
     cost: Mutex<Cost>,
     parent: Option<Arc<MeasureScope>>,
@@ -22,8 +22,8 @@ impl MeasureScope {
     }
 }
 
-/// Adds a cost to all active measurements immediately, so that the cost is included even if the
-/// future is dropped later.
+/// Adds a cost to all active measurements immediately, so that it is included even if the future is
+/// dropped later.
 pub(super) fn add(cost: Cost) {
     let mut scope = MeasureScope::current();
     while let Some(active) = scope {
@@ -32,14 +32,13 @@ pub(super) fn add(cost: Cost) {
     }
 }
 
-/// Runs a future, and returns its output and the consumption of its own requests to the ports.
-/// Requests of concurrent futures are not included, and it does not matter which
-/// [`Meter`](super::Meter) counts the requests. The requests of a nested measurement count for both
-/// measurements.
+/// Runs a future and returns its output together with the consumption of its own port requests.
+/// Requests of concurrent futures are excluded, whichever [`Meter`](super::Meter) counts them.
+/// Requests of a nested measurement count for both measurements.
 ///
-/// If a part of the future is dropped, for example by a timeout, its consumption up to that point
-/// is included. A request without a response is not counted, since its consumption is unknown.
-/// Spawned tasks are counted only if they are wrapped in [`carried`].
+/// If part of the future is dropped, for example by a timeout, its consumption up to that point is
+/// included. A request without a response is not counted, since its consumption is unknown. Spawned
+/// tasks are counted only if they are wrapped in [`carried`].
 pub async fn measure<F: Future>(future: F) -> (F::Output, Cost) {
     let scope = Arc::new(MeasureScope { cost: Mutex::default(), parent: MeasureScope::current() });
     let output = SCOPE.scope(Arc::clone(&scope), future).await;
@@ -48,8 +47,7 @@ pub async fn measure<F: Future>(future: F) -> (F::Output, Cost) {
 }
 
 /// Returns a future whose consumption counts for the current measurement even if it runs in another
-/// task, for use as `tokio::spawn(carried(…))`. Consumption after the end of the measurement is not
-/// counted for any request.
+/// task: `tokio::spawn(carried(…))`. Consumption after the end of the measurement is not counted.
 pub fn carried<F: Future>(future: F) -> impl Future<Output = F::Output> {
     let scope = MeasureScope::current();
     async move {
@@ -67,7 +65,7 @@ mod tests {
     use super::super::Meter;
     use super::*;
 
-    /// Sends requests to a port. Yields to other tasks before each request.
+    /// Sends requests to a port, yielding to other tasks before each request.
     async fn calls(meter: &Meter, count: u64) {
         for _ in 0..count {
             tokio::task::yield_now().await;
@@ -144,7 +142,7 @@ mod tests {
         })
         .await;
         assert_eq!(units(cost), (2, 2, 2));
-        // `carried` has no effect outside of a measurement.
+        // `carried` is a no-op outside of a measurement.
         carried(task(1)).await;
         assert_eq!(units(meter.take()), (8, 8, 8));
     }

@@ -1,8 +1,8 @@
-//! Measures the consumption of requests to the ports.
+//! Measures the consumption of port requests.
 //!
-//! Each adapter counts its requests with the [`Meter`] of its process. [`measure`] returns the
-//! consumption of a single API request, even if other requests run concurrently. Adapters need no
-//! additional code for this.
+//! Each adapter counts its requests with the process's [`Meter`]. [`measure`] returns the
+//! consumption of a single API request, even if other requests run concurrently, and needs no
+//! additional code in the adapters.
 
 mod measure;
 
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use cellar_api::cost::Cost;
 
-/// Kind of a request to the object store.
+/// Kind of object store request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectRequest {
     /// A PUT or LIST request.
@@ -25,15 +25,15 @@ pub enum ObjectRequest {
     Delete,
 }
 
-/// Sums the consumption of requests. The adapters of a process share one meter.
+/// Sums the consumption of requests. All adapters of a process share one meter.
 #[derive(Debug, Default)]
 pub struct Meter {
     consumed: Mutex<Cost>,
 }
 
 impl Meter {
-    /// Counts a request to a table. Read units are rounded up to a multiple of one half, and write
-    /// units are rounded up to an integer.
+    /// Counts a table request. Read units are rounded up to a multiple of one half, and write units
+    /// to an integer.
     pub fn count(&self, read_units: f64, write_units: f64) {
         self.add(Cost {
             read_half_units: rounded_up(read_units * 2.0),
@@ -43,7 +43,7 @@ impl Meter {
         });
     }
 
-    /// Counts a request to the object store that transferred an object of `bytes` bytes.
+    /// Counts an object store request that transferred `bytes` bytes of an object.
     pub fn count_object(&self, request: ObjectRequest, bytes: u64) {
         let none = Cost::default();
         self.add(match request {
@@ -54,17 +54,17 @@ impl Meter {
         });
     }
 
-    /// Adds the received bytes of an object. Their number is known only after the transfer.
+    /// Adds the received bytes of an object, whose number is known only after the transfer.
     pub fn add_object_bytes_received(&self, bytes: u64) {
         self.add(Cost { object_bytes_received: bytes, ..Cost::default() });
     }
 
-    /// Counts a request to a queue.
+    /// Counts a queue request.
     pub fn count_queue(&self) {
         self.add(Cost { queue_requests: 1, ..Cost::default() });
     }
 
-    /// Returns the consumption since the last call, and resets the counters.
+    /// Returns the consumption since the last call and resets the counters.
     #[must_use]
     pub fn take(&self) -> Cost {
         std::mem::take(&mut *self.consumed.lock().unwrap_or_else(PoisonError::into_inner))
@@ -76,8 +76,8 @@ impl Meter {
     }
 }
 
-/// Rounds a number of units that a service reported up to an integer. NaN and negative numbers
-/// become 0.
+/// Rounds the request units reported by a service up to an integer. NaN and negative numbers become
+/// 0.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

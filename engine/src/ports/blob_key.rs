@@ -2,9 +2,9 @@ use std::fmt;
 
 use cellar_base::limits::MAX_BLOB_KEY_BYTES;
 
-/// The key of an object that Cellar writes. A key consists of segments of letters, digits, `-`,
-/// `_`, `=` and `.`, separated by `/`. URLs and signatures can therefore contain the key without
-/// escaping, and no client resolves `..` as a parent folder.
+/// Key of an object written by Cellar. A key consists of segments of letters, digits, `-`, `_`, `=`
+/// and `.`, separated by `/`. URLs and signatures can therefore contain the key without escaping,
+/// and no client resolves `..` as a parent directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobKey(String);
 
@@ -26,9 +26,10 @@ pub enum BlobKeyError {
 }
 
 impl BlobKey {
-    /// Checks a key.
+    /// Validates a key.
     ///
     /// # Errors
+    ///
     /// Returns [`BlobKeyError`] if the key is too long or malformed.
     pub fn new(key: impl Into<String>) -> Result<Self, BlobKeyError> {
         let key = key.into();

@@ -12,21 +12,21 @@ use super::PortError;
 /// One page of entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// Entries of one segment in ascending order. An eventually consistent page may have gaps; the
-    /// caller must detect them.
+    /// Entries of one segment in ascending order. An eventually consistent page may have gaps,
+    /// which the caller must detect.
     pub entries: Vec<Arc<Entry>>,
-    /// Set if the segment may have more entries after `entries`.
+    /// Whether the segment may have more entries after `entries`.
     pub more: bool,
 }
 
-/// Outcome of a conditional put of an entry.
+/// Outcome of a conditional entry put.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PutOutcome {
     /// The entry was written durably.
     Accepted,
-    /// Another entry already occupies the position; nothing was written.
+    /// The position is already taken; nothing was written.
     Refused {
-        /// The entry at the position.
+        /// The existing entry at the position.
         winner: Arc<Entry>,
     },
     /// The entry may or may not have been written.
@@ -38,16 +38,18 @@ pub enum PutOutcome {
 /// The Entry table, which stores the entries of all logs. Adapters do not retry requests.
 #[async_trait]
 pub trait Entries: Send + Sync {
-    /// Returns one page of a segment in ascending order, starting at `from` (inclusive).
+    /// Returns a page of a segment in ascending order, starting at `from` (inclusive).
     ///
     /// # Errors
+    ///
     /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError>;
 
-    /// Returns one page of a segment in descending order, starting at `from` (inclusive). The page
-    /// contains at most `limit` entries.
+    /// Returns a page of a segment in descending order, starting at `from` (inclusive), limited to
+    /// `limit` entries.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Entries::page`].
     async fn page_back(
         &self,
@@ -57,9 +59,10 @@ pub trait Entries: Send + Sync {
         consistent: bool,
     ) -> Result<Page, PortError>;
 
-    /// Returns the newest entry of a segment.
+    /// Returns the latest entry of a segment.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Entries::page`].
     async fn last(
         &self,
@@ -75,13 +78,14 @@ pub trait Entries: Send + Sync {
     async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError>;
 
     /// Writes an entry if its position is free. The adapter must not retry this request: the append
-    /// state machine decides how to continue after an unknown outcome.
+    /// state machine decides how to proceed after an unknown outcome.
     async fn put(&self, entry: &Entry) -> PutOutcome;
 
-    /// Sets the root of a Snapshot entry if the entry has no root, and returns the stored root.
-    /// Only this method and [`Entries::replace_root`] change an existing entry (I12).
+    /// Sets the root of a Snapshot entry that has none, and returns the stored root. Only this
+    /// method and [`Entries::replace_root`] change an existing entry (I12).
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Entries::page`]. The error is permanent if there is no Snapshot
     /// entry at the position.
     async fn set_root(
@@ -91,11 +95,12 @@ pub trait Entries: Send + Sync {
         root: &str,
     ) -> Result<String, PortError>;
 
-    /// Sets the root of a Snapshot entry if its current root equals `replaces`, where `None` means
-    /// no root. Returns the root that is stored afterwards, or `None` if the entry has no root or
-    /// is not a Snapshot entry.
+    /// Sets the root of a Snapshot entry if its current root equals `replaces` (`None` for no
+    /// root). Returns the root stored afterwards, or `None` if the entry has no root or is not a
+    /// Snapshot entry.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Entries::page`].
     async fn replace_root(
         &self,

@@ -5,18 +5,18 @@ use cellar_base::limits::{MAX_MESSAGE_BYTES, MAX_RECEIVED_MESSAGES, MAX_VISIBILI
 
 use super::PortError;
 
-/// A received message. It is hidden from other receivers until its visibility timeout ends.
+/// A received message. Hidden from other receivers until its visibility timeout expires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// Id of the message. It stays the same if the message is received again.
+    /// Message id, which stays the same if the message is redelivered.
     pub id: String,
-    /// Body of the message, as it was sent.
+    /// Message body as it was sent.
     pub body: String,
-    /// Handle with which this receiver deletes or hides the message.
+    /// Handle for deleting or hiding the message after this receive.
     pub receipt: Receipt,
-    /// Approximate number of times that the message was received, including this receive.
+    /// Approximate receive count, including this receive.
     pub receive_count: u32,
-    /// Time when the message was sent, in Unix milliseconds.
+    /// Time when the message was sent, in milliseconds since the Unix epoch.
     pub sent_ms: u64,
 }
 
@@ -27,15 +27,14 @@ pub struct Receipt(pub String);
 /// Retention period and dead-letter rule of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueRules {
-    /// Time in milliseconds after which the queue drops a message.
+    /// Retention period in milliseconds, after which the queue drops a message.
     pub retention_ms: u64,
-    /// Number of receives after which a message moves to the dead-letter queue; `None` for no
-    /// limit.
+    /// Receive count at which a message moves to the dead-letter queue, or `None` for no limit.
     pub max_receive_count: Option<u32>,
 }
 
 impl QueueRules {
-    /// The longest retention period that SQS supports, without a dead-letter queue.
+    /// The maximum SQS retention period, without a dead-letter queue.
     pub const LONGEST: Self =
         Self { retention_ms: 14 * 24 * 60 * 60 * 1_000, max_receive_count: None };
 }
@@ -43,30 +42,33 @@ impl QueueRules {
 /// A job queue.
 ///
 /// Messages are delivered at least once, in any order. A received message is hidden until its
-/// visibility timeout ends. If it was not deleted by then, it is delivered again. If the queue has
-/// a dead-letter queue, a message that was received too often moves there.
+/// visibility timeout expires, and is then redelivered unless it was deleted. If the queue has a
+/// dead-letter queue, a message that was received too often moves there.
 #[async_trait]
 pub trait Jobs: Send + Sync {
-    /// Sends a message durably. The method is not idempotent: each call adds a message.
+    /// Sends a message durably. Not idempotent: each call adds a message.
     ///
     /// # Errors
+    ///
     /// Returns [`PortError`] if the request fails, or if the body is empty or longer than
     /// `MAX_MESSAGE_BYTES`.
     async fn send(&self, body: &str) -> Result<(), PortError>;
 
     /// Receives up to `max` messages and hides each of them for `visibility_s` seconds. May return
-    /// fewer than `max` messages, or none, even if the queue contains more.
+    /// fewer messages, or none, even if the queue contains more.
     ///
     /// # Errors
+    ///
     /// Returns [`PortError`] if the request fails, `max` is not between 1 and
     /// `MAX_RECEIVED_MESSAGES`, or `visibility_s` exceeds `MAX_VISIBILITY_S`.
     async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError>;
 
-    /// Hides a received message for `visibility_s` seconds from now; with 0, the message becomes
-    /// visible immediately. Returns `false` if the receipt has expired because the message was
-    /// deleted or became visible again.
+    /// Hides a received message for `visibility_s` seconds from now; 0 makes the message visible
+    /// immediately. Returns `false` if the receipt has expired because the message was deleted or
+    /// became visible again.
     ///
     /// # Errors
+    ///
     /// Returns [`PortError`] if the request fails, or if `visibility_s` exceeds `MAX_VISIBILITY_S`.
     async fn change_visibility(
         &self,
@@ -74,17 +76,19 @@ pub trait Jobs: Send + Sync {
         visibility_s: u32,
     ) -> Result<bool, PortError>;
 
-    /// Deletes a received message. Idempotent. If the message has been received again with another
-    /// receipt, it may be kept.
+    /// Deletes a received message. Idempotent. The message may be retained if it was redelivered
+    /// with another receipt.
     ///
     /// # Errors
+    ///
     /// Returns [`PortError`] if the request fails.
     async fn delete(&self, receipt: &Receipt) -> Result<(), PortError>;
 }
 
-/// Checks the length of a message body.
+/// Validates the length of a message body.
 ///
 /// # Errors
+///
 /// Returns a permanent [`PortError`] if the body is empty or too long.
 pub fn check_body(body: &str) -> Result<(), PortError> {
     if (1..=MAX_MESSAGE_BYTES).contains(&body.len()) {
@@ -95,9 +99,10 @@ pub fn check_body(body: &str) -> Result<(), PortError> {
     Err(PortError::permanent(why))
 }
 
-/// Checks the maximum number of messages of a receive request.
+/// Validates the maximum number of messages in a receive request.
 ///
 /// # Errors
+///
 /// Returns a permanent [`PortError`] if the number is out of range.
 pub fn check_max(max: u8) -> Result<(), PortError> {
     if (1..=MAX_RECEIVED_MESSAGES).contains(&max) {
@@ -109,9 +114,10 @@ pub fn check_max(max: u8) -> Result<(), PortError> {
     Err(PortError::permanent(why))
 }
 
-/// Checks a visibility timeout.
+/// Validates a visibility timeout.
 ///
 /// # Errors
+///
 /// Returns a permanent [`PortError`] if the timeout is too long.
 pub fn check_visibility(visibility_s: u32) -> Result<(), PortError> {
     if visibility_s <= MAX_VISIBILITY_S {

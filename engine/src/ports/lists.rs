@@ -1,4 +1,4 @@
-//! Port of the spreadsheet lists, one for each person.
+//! Port of the users' spreadsheet lists.
 
 use async_trait::async_trait;
 use cellar_base::identity::LogId;
@@ -6,30 +6,32 @@ use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 
 use super::PortError;
 
-/// One page of a person's spreadsheet list.
+/// A page of a user's spreadsheet list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPage {
-    /// Entries sorted by spreadsheet id. Spreadsheets that are no longer shared with the person are
-    /// included.
+    /// Entries sorted by spreadsheet id, including spreadsheets that are no longer shared with the
+    /// user.
     pub entries: Vec<ListEntry>,
-    /// Set if the list may contain more entries after `entries`.
+    /// Whether the list may contain more entries after `entries`.
     pub more: bool,
 }
 
-/// The spreadsheet lists of all people, stored in the Feed table.
+/// The spreadsheet lists of all users, stored in the Feed table.
 #[async_trait]
 pub trait Lists: Send + Sync {
-    /// Writes an entry of a person's list. Keeps the stored entry if it was derived from more
-    /// events than the new entry. Idempotent.
+    /// Writes an entry of a user's list. No-op if the stored entry was derived from more events
+    /// than the new one. Idempotent.
     ///
     /// # Errors
+    ///
     /// Returns [`PortError`] if the request fails.
     async fn put_listed(&self, person: &Person, entry: &ListEntry) -> Result<(), PortError>;
 
-    /// Returns at most `limit` entries that follow a spreadsheet in a person's list. The read is
-    /// eventually consistent.
+    /// Returns at most `limit` entries that follow a given spreadsheet in a user's list. The read
+    /// is eventually consistent.
     ///
     /// # Errors
+    ///
     /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn listed(
         &self,

@@ -39,25 +39,25 @@ pub use webhook::{DeliveryRejected, WebhookProgresses, WebhookSender};
 
 use cellar_base::record::RecordError;
 
-/// Error of a request to a port.
+/// Error of a port request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct PortError {
-    /// Set if a retry may succeed.
+    /// Whether a retry may succeed.
     pub temporary: bool,
-    /// Cause of the error, for operators. The API does not show it to users.
+    /// Cause of the error, for operators. Not exposed through the API.
     pub message: String,
 }
 
 impl PortError {
-    /// Returns an error that a retry may resolve, such as a timeout, a throttled request or a lost
+    /// Creates an error that a retry may resolve, such as a timeout, a throttled request or a lost
     /// connection.
     #[must_use]
     pub fn temporary(message: impl Into<String>) -> Self {
         Self { temporary: true, message: message.into() }
     }
 
-    /// Returns an error that a retry cannot resolve, such as a denied permission, a missing table
+    /// Creates an error that a retry cannot resolve, such as a denied permission, a missing table
     /// or an unreadable record.
     #[must_use]
     pub fn permanent(message: impl Into<String>) -> Self {

@@ -6,7 +6,7 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::PortError;
 
-/// Outcome of a conditional write of a pending snapshot.
+/// Outcome of a conditional pending snapshot write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WriteOutcome {
     /// The record was written durably.
@@ -22,30 +22,33 @@ pub enum WriteOutcome {
 /// The PendingSnapshots table. Adapters do not retry writes.
 #[async_trait]
 pub trait PendingSnapshots: Send + Sync {
-    /// Returns the first pending snapshot of the job's log that is at or before the job's position.
-    /// The read is strongly consistent.
-    ///
-    /// # Errors
-    /// Returns [`PortError`] if the request fails or a record is unreadable.
-    async fn first_up_to(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError>;
-
-    /// Returns the first pending snapshot of the job's log that is after the job's position. The
+    /// Returns the first pending snapshot of the job's log at or before the job's position. The
     /// read is strongly consistent.
     ///
     /// # Errors
+    ///
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
+    async fn first_up_to(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError>;
+
+    /// Returns the first pending snapshot of the job's log after the job's position. The read is
+    /// strongly consistent.
+    ///
+    /// # Errors
+    ///
     /// Returns the same errors as [`PendingSnapshots::first_up_to`].
     async fn first_after(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError>;
 
     /// Writes a record if no record with its key exists.
     async fn create(&self, record: &PendingSnapshot) -> WriteOutcome;
 
-    /// Replaces the stored record if its increment equals `increment`.
+    /// Replaces the stored record if its increment (version counter) equals `increment`.
     async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome;
 
-    /// Deletes the record of a job if the record belongs to the rebuild run `run`. Any other record
-    /// is kept. Idempotent.
+    /// Deletes a job's record if it belongs to the rebuild run `run`; other records are retained.
+    /// Idempotent.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`PendingSnapshots::first_up_to`].
     async fn delete(&self, job: SnapshotJob, run: Option<u64>) -> Result<(), PortError>;
 }

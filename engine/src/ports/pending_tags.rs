@@ -7,13 +7,14 @@ use async_trait::async_trait;
 use super::{BlobKey, Blobs, KeepOutcome, PortError};
 
 /// Removes the pending tag of uploaded objects. The bucket's lifecycle rule deletes objects that
-/// keep the tag.
+/// retain the tag.
 #[async_trait]
 pub trait PendingTags: Send + Sync {
-    /// Removes the `state=pending` tag of an object. Succeeds if the object has no tag, so the
-    /// method is idempotent. Returns `false` if the object does not exist.
+    /// Removes an object's `state=pending` tag. Idempotent: succeeds if the object has no tag.
+    /// Returns `false` if the object does not exist.
     ///
     /// # Errors
+    ///
     /// Returns [`PortError`] if the request fails.
     async fn remove_pending_tag(&self, key: &str) -> Result<bool, PortError>;
 }

@@ -1,5 +1,5 @@
-//! Pokes notify the followers of a spreadsheet that its log has grown. They are optional: a client
-//! that receives no pokes polls the head instead.
+//! Pokes: hints to a spreadsheet's followers that its log has grown. Optional: a client that
+//! receives no pokes polls the log's head instead.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::position::Position;
 use tokio::sync::watch;
 
-/// A subscription to the pokes of a log.
+/// Subscription to the pokes (change hints) of a log.
 #[derive(Debug, Clone)]
 pub struct Subscription {
-    /// The newest position that was announced. Intermediate positions may be skipped.
+    /// Latest announced position. Intermediate positions may be skipped.
     pub newest: watch::Receiver<Position>,
-    /// Counts the subscription for its subject; dropping this value ends the count.
+    /// Counts the subscription for its subject until dropped.
     pub slot: Arc<()>,
 }
 
@@ -31,26 +31,27 @@ pub enum FollowError {
     /// The subject has too many connections.
     #[error("you already have {max} open connections; close one, or poll the head")]
     TooManyOfOne {
-        /// Maximum number of connections of one subject.
+        /// Maximum number of connections per subject.
         max: usize,
     },
 }
 
-/// Notifies the followers of a log when it has grown. A poke is only a hint and may be lost.
+/// Notifies a log's followers when the log has grown. A poke is only a hint and may be lost.
 pub trait Pokes: Send + Sync {
     /// Announces that the log has an entry at `head`.
     fn poke(&self, log: LogId, head: Position);
 
-    /// Subscribes a subject to a log. Pokes that were sent before the subscription are not
-    /// repeated. The subscription ends when its sender is dropped.
+    /// Subscribes a subject to a log. Pokes sent before the subscription are not repeated. The
+    /// subscription ends when its sender is dropped.
     ///
     /// # Errors
+    ///
     /// Returns [`FollowError`] if the server does not push or a connection limit is reached.
     fn follow(&self, log: LogId, subject: SubjectKey) -> Result<Subscription, FollowError>;
 }
 
-/// An implementation that never sends pokes. A serverless function cannot be notified between
-/// requests without a permanently running component, which would cost money while idle.
+/// No-op implementation. A serverless function cannot be notified between requests without a
+/// permanently running component, which would incur costs while idle.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoPokes;
 

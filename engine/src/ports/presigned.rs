@@ -1,4 +1,4 @@
-//! Presigned requests: the recipient needs no credentials to send them.
+//! Presigned requests, which the recipient can send without credentials.
 
 use cellar_base::limits::{MAX_BLOB_BYTES, MAX_PRESIGNED_S};
 
@@ -8,7 +8,7 @@ use super::{BlobKey, PortError, Sha256};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UploadGrant {
     pub key: BlobKey,
-    /// Required length of the object in bytes.
+    /// Required object length in bytes.
     pub length: u64,
     pub sha256: Sha256,
     /// Required media type. If `None`, the media type is not signed and the uploader may choose it.
@@ -16,28 +16,29 @@ pub struct UploadGrant {
     /// Required content encoding, for example `zstd`. If `None`, the content encoding is not
     /// signed.
     pub content_encoding: Option<String>,
-    /// Duration of validity in seconds.
+    /// Validity period in seconds.
     pub valid_s: u64,
 }
 
-/// A signed request. Anyone who knows it can send it.
+/// A signed request. Anyone who knows the request can send it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresignedRequest {
     pub method: String,
-    /// URL of the request. It must be kept secret while it is valid.
+    /// Request URL. Must be kept secret while valid.
     pub url: String,
-    /// Headers that the sender must send unchanged, sorted by their lower-case names. `host` is not
-    /// included, since an HTTP client derives it from the URL.
+    /// Headers that must be sent unchanged, sorted by lower-case name. Excludes `host`, which HTTP
+    /// clients derive from the URL.
     pub headers: Vec<(String, String)>,
-    /// Time of expiry in Unix seconds.
+    /// Expiry time, in seconds since the Unix epoch.
     pub expires_s: u64,
 }
 
 impl UploadGrant {
-    /// Checks the validity period and the object length of the grant.
+    /// Validates the grant's validity period and object length.
     ///
     /// # Errors
-    /// Returns a permanent [`PortError`] that describes the exceeded bound.
+    ///
+    /// Returns a permanent [`PortError`] that describes the exceeded limit.
     pub fn check(&self) -> Result<(), PortError> {
         check_valid_s(self.valid_s)?;
         if self.length > MAX_BLOB_BYTES {
@@ -51,9 +52,10 @@ impl UploadGrant {
     }
 }
 
-/// Checks the validity period of a presigned URL.
+/// Validates the validity period of a presigned URL.
 ///
 /// # Errors
+///
 /// Returns a permanent [`PortError`] if the period is zero or exceeds [`MAX_PRESIGNED_S`].
 pub fn check_valid_s(valid_s: u64) -> Result<(), PortError> {
     if (1..=MAX_PRESIGNED_S).contains(&valid_s) {

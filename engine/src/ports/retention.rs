@@ -1,5 +1,4 @@
-//! Port for offloading and trimming segments. The functions that serve the API lack the permissions
-//! for it.
+//! Port for offloading and trimming segments. The API functions have no permissions for it.
 
 use async_trait::async_trait;
 use cellar_base::identity::LogId;
@@ -8,44 +7,47 @@ use cellar_log::segment::Segment;
 
 use super::PortError;
 
-/// Place in a scan of the Segment table: the key of the last scanned record.
+/// Scan position in the Segment table: the key of the last scanned record.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ScanKey {
     pub partition: Vec<u8>,
     pub sort: u64,
 }
 
-/// One page of the segments of all logs.
+/// A page of the segments of all logs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SegmentPage {
-    /// Segments on the page. The segments of one log are in ascending order; the logs are in no
+    /// Segments on the page. Segments of the same log are in ascending order; logs are in no
     /// particular order.
     pub segments: Vec<Segment>,
-    /// Scan key after which the next page starts; `None` on the last page. It may be the key of a
+    /// Scan key after which the next page starts, or `None` on the last page. May be the key of a
     /// segment that is not in `segments`.
     pub next: Option<ScanKey>,
 }
 
-/// Writes that offload and trim segments, and that delete the records of purged spreadsheets.
+/// Writes that offload and trim segments and delete the records of purged spreadsheets.
 #[async_trait]
 pub trait Retention: Send + Sync {
     /// Returns a page of the segments of all logs, starting after `after`. A page may be empty even
     /// if more pages follow.
     ///
     /// # Errors
+    ///
     /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError>;
 
-    /// Stores the key of a segment's offloaded copy in the segment's record. Idempotent.
+    /// Stores the key of a segment's offloaded copy in the segment record. Idempotent.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Retention::all_segments`]. The error is permanent if the
     /// segment does not exist.
     async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError>;
 
-    /// Sets the trim mark on the first entry of a segment. An earlier mark is kept.
+    /// Sets the trim mark on a segment's first entry. No-op if the mark is already set.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Retention::all_segments`]. The error is permanent if the entry
     /// does not exist.
     async fn mark_trimmed(&self, log: LogId, segment: u32, trimmed_s: u64)
@@ -54,20 +56,22 @@ pub trait Retention: Send + Sync {
     /// Deletes entries of one segment. Idempotent.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Retention::all_segments`]. After an error, some of the entries
     /// may have been deleted.
     async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError>;
 
-    /// Deletes the record of a segment. Idempotent.
+    /// Deletes a segment record. Idempotent.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Retention::all_segments`].
     async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError>;
 
-    /// Deletes the record of a fork from its source's list of forks. The fork is identified by its
-    /// number in the list. Idempotent.
+    /// Deletes a fork record, identified by its number, from its source's fork list. Idempotent.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Retention::all_segments`].
     async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError>;
 }

@@ -1,4 +1,4 @@
-//! Port of the Segment table. Its transactions open logs and segments.
+//! Port of the Segment table, whose transactions open logs and segments.
 
 use async_trait::async_trait;
 use cellar_base::identity::LogId;
@@ -17,31 +17,31 @@ pub enum CreateOutcome {
     Created,
     /// A record with one of the keys exists; nothing was written.
     Exists,
-    /// The transaction may or may not have happened.
+    /// The transaction may or may not have been committed.
     Unknown(PortError),
-    /// The transaction did not happen, and a retry cannot succeed.
+    /// The transaction was not committed, and a retry cannot succeed.
     Failed(PortError),
 }
 
-/// The records that the creation of a fork writes.
+/// Records written when a fork is created.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForkRecords {
-    /// Segment 0 of the fork, which contains the fork's lineage.
+    /// The fork's segment 0, which contains its lineage (source and last shared position).
     pub origin: Segment,
-    /// The first segment that belongs to the fork itself.
+    /// The fork's first own segment.
     pub segment: Segment,
-    /// The first entry that belongs to the fork itself.
+    /// The fork's first own entry.
     pub first: Entry,
-    /// The fork's record in its source's list of forks.
+    /// The fork's record in its source's fork list.
     pub listed: ListedFork,
 }
 
-/// One page of a list of forks.
+/// A page of a fork list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ForkPage {
     /// Forks, oldest first.
     pub forks: Vec<ListedFork>,
-    /// Fork number after which the next page starts; `None` on the last page.
+    /// Fork number after which the next page starts, or `None` on the last page.
     pub next: Option<u64>,
 }
 
@@ -51,6 +51,7 @@ pub trait Segments: Send + Sync {
     /// Returns at most `limit` segments of a log, from newest to oldest.
     ///
     /// # Errors
+    ///
     /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn newest(
         &self,
@@ -59,9 +60,10 @@ pub trait Segments: Send + Sync {
         consistent: bool,
     ) -> Result<Vec<Segment>, PortError>;
 
-    /// Returns the record of one segment.
+    /// Returns a segment record.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Segments::newest`].
     async fn segment(
         &self,
@@ -70,14 +72,15 @@ pub trait Segments: Send + Sync {
         consistent: bool,
     ) -> Result<Option<Segment>, PortError>;
 
-    /// Closes a segment and opens the next segment in one transaction. Writes nothing if any of the
+    /// Closes a segment and opens the next one in one transaction. Writes nothing if any of the
     /// records exists.
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome;
 
-    /// Records an entry as the newest entry of its segment that has a finished snapshot. If a later
-    /// entry is already recorded, that entry is kept (I9).
+    /// Records an entry as its segment's latest entry with a finished snapshot. No-op if a later
+    /// entry is already recorded (I9).
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Segments::newest`]. The error is permanent if the segment does
     /// not exist.
     async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError>;
@@ -86,13 +89,14 @@ pub trait Segments: Send + Sync {
     /// record exists.
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome;
 
-    /// Writes the records of a fork in one transaction. Writes nothing if any record exists.
+    /// Writes a fork's records in one transaction. Writes nothing if any of them exists.
     async fn fork(&self, records: &ForkRecords) -> CreateOutcome;
 
-    /// Returns a page of at most `limit` forks of a log, oldest first, starting after the number
-    /// `after`. The read is eventually consistent.
+    /// Returns a page of a log's forks after the number `after`, oldest first, limited to `limit`
+    /// forks. The read is eventually consistent.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Segments::newest`].
     async fn forks(
         &self,

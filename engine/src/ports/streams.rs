@@ -10,39 +10,41 @@ use super::PortError;
 /// Outcome of a conditional write to an event stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamOutcome {
-    /// The write was stored durably.
+    /// The write is durable.
     Done,
-    /// The condition on the tip failed; nothing was written.
+    /// The tip condition failed; nothing was written.
     Refused {
-        /// The current tip, if the response included the tip.
+        /// Current tip, if the response included it.
         tip: Option<Arc<Tip>>,
     },
     /// An event batch with the same index exists, so nothing was written. The response did not
-    /// report a failed condition on the tip.
+    /// report a failed tip condition.
     BatchExists,
-    /// The write may have happened, or may still happen later.
+    /// The write may have taken effect, or may still take effect later.
     Unknown(PortError),
     /// The request was throttled; nothing was written.
     Throttled(PortError),
-    /// The write did not happen, and a retry cannot succeed.
+    /// Nothing was written, and a retry cannot succeed.
     Failed(PortError),
 }
 
-/// The EventStream table. Its items are never deleted. Adapters must not retry writes: the append
-/// state machine decides how to continue after an unknown outcome.
+/// The EventStream table, whose items are never deleted. Adapters must not retry writes: the append
+/// state machine decides how to proceed after an unknown outcome.
 #[async_trait]
 pub trait Streams: Send + Sync {
-    /// Returns the tip of a stream; `None` if the stream does not exist.
+    /// Returns a stream's tip (latest item), or `None` if the stream does not exist.
     ///
     /// # Errors
+    ///
     /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn tip(&self, name: &StreamName, consistent: bool)
     -> Result<Option<Arc<Tip>>, PortError>;
 
-    /// Returns a page of event batches with indexes less than `below`, newest first. The page is
-    /// empty only if no such batches exist.
+    /// Returns a page of event batches with indexes less than `below`, newest first. Empty only if
+    /// there are no such batches.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`Streams::tip`].
     async fn batches_before(
         &self,
@@ -54,25 +56,25 @@ pub trait Streams: Send + Sync {
     /// Writes the first tip of a stream if the stream does not exist.
     async fn put_first(&self, tip: &Tip) -> StreamOutcome;
 
-    /// Appends events to the tip if the tip's etag is the expected etag.
+    /// Appends events to the tip if its etag matches.
     async fn update(&self, update: &Update) -> StreamOutcome;
 
-    /// Writes an event batch and updates the tip in one transaction. The transaction succeeds if no
-    /// batch exists at the index and the tip has the expected etag. If an identical request is sent
-    /// again within ten minutes after a success, the repeated request may also succeed.
+    /// Writes an event batch and updates the tip in one transaction, provided that no batch exists
+    /// at the index and the tip's etag matches. A repeated identical request may also succeed
+    /// within ten minutes after the first success.
     async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome;
 }
 
-/// One page of the streams of a table.
+/// A page of the streams in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamPage {
-    /// Pairs of a stream and the index of its next event. The same stream may be on several pages.
+    /// Each stream with the index of its next event. A stream may be on several pages.
     pub streams: Vec<(StreamName, u64)>,
-    /// Scan key after which the next page starts; `None` on the last page.
+    /// Scan key after which the next page starts, or `None` on the last page.
     pub next: Option<StreamScanKey>,
 }
 
-/// Place in a scan of the EventStream table: the key of the last scanned item.
+/// Scan position in the EventStream table: the key of the last scanned item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamScanKey {
     pub stream: String,
@@ -80,12 +82,13 @@ pub struct StreamScanKey {
     pub index: u64,
 }
 
-/// Lists all streams of a table. Intended for operators, since a scan reads the whole table.
+/// Lists all streams of a table. For operators, since the scan reads the whole table.
 #[async_trait]
 pub trait AllStreams: Send + Sync {
     /// Returns a page of streams in no particular order. The read is strongly consistent.
     ///
     /// # Errors
+    ///
     /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn all_streams(&self, after: Option<StreamScanKey>) -> Result<StreamPage, PortError>;
 }

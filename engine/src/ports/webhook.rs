@@ -1,4 +1,4 @@
-//! Ports of the webhook: its stored progress, and the sender of its deliveries.
+//! Ports of the webhook: stored progress and delivery.
 
 use async_trait::async_trait;
 use cellar_api::wire::WebhookDelivery;
@@ -6,21 +6,23 @@ use cellar_catalog::webhook::WebhookProgress;
 
 use super::PortError;
 
-/// Stores the progress of the webhook in one record.
+/// Stores the webhook's progress in a single record.
 #[async_trait]
 pub trait WebhookProgresses: Send + Sync {
-    /// Returns the stored progress; `None` before the first delivery. The read is strongly
+    /// Returns the stored progress, or `None` before the first delivery. The read is strongly
     /// consistent.
     ///
     /// # Errors
+    ///
     /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn progress(&self) -> Result<Option<WebhookProgress>, PortError>;
 
-    /// Replaces the stored progress by `to` if it equals `from`. Returns whether the progress was
-    /// replaced. If the request fails with an error, the new progress may still have been stored; a
-    /// retry returns `false` in that case.
+    /// Replaces the stored progress with `to` if it equals `from`, and returns whether it did.
+    /// After an error, the new progress may have been stored nevertheless; a retry then returns
+    /// `false`.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`WebhookProgresses::progress`].
     async fn advance(
         &self,
@@ -29,20 +31,21 @@ pub trait WebhookProgresses: Send + Sync {
     ) -> Result<bool, PortError>;
 }
 
-/// Error of a delivery that the receiver did not accept. The delivery is retried later.
+/// A delivery was not accepted by the receiver and is retried later.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct DeliveryRejected {
-    /// Response of the receiver, or the reason why no response arrived.
+    /// The receiver's response, or the reason why no response arrived.
     pub reason: String,
 }
 
-/// Sends deliveries to the receiver of the webhook.
+/// Sends deliveries to the webhook receiver.
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
-    /// Sends a delivery. `Ok` means that the receiver accepted the delivery.
+    /// Sends a delivery. `Ok` means that the receiver accepted it.
     ///
     /// # Errors
+    ///
     /// Returns [`DeliveryRejected`]. The receiver may have processed the delivery despite the
     /// error.
     async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected>;

@@ -1,10 +1,10 @@
-//! Purges deleted spreadsheets that can no longer be undeleted. An operator may run a purge at any
-//! time and repeatedly, while all other work continues.
+//! Purges deleted spreadsheets that can no longer be undeleted. Safe to run at any time and
+//! repeatedly, while all other work continues.
 //!
-//! First, the spreadsheet is marked as purged in the catalog, which makes it unrecoverable. Then
-//! all its data is deleted. A purge finds spreadsheets by their segment records. A spreadsheet's
-//! last segment record is therefore deleted after all its other data, so that an interrupted purge
-//! can be continued.
+//! The spreadsheet is first marked as purged in the catalog, which makes it unrecoverable; then all
+//! its data is deleted. A purge finds spreadsheets by their segment records. The last segment
+//! record of a spreadsheet is therefore deleted after all its other data, so that an interrupted
+//! purge can be resumed.
 
 mod objects;
 #[cfg(test)]
@@ -36,21 +36,21 @@ use crate::ports::{
 use crate::retry::retried;
 use crate::streams::StreamError;
 
-/// Maximum number of forks on a page when listing forks.
+/// Page size when listing forks.
 const FORKS_PAGE: u32 = 100;
 
 pub struct PurgePorts {
     pub entries: Arc<dyn Entries>,
     pub segments: Arc<dyn Segments>,
-    /// Deletions in the Entry and Segment tables. Only operators have the permissions.
+    /// Deletions in the Entry and Segment tables, which only operators are permitted to make.
     pub retention: Arc<dyn Retention>,
-    /// The PendingSnapshots table; `None` if the deployment has no such table.
+    /// The PendingSnapshots table, or `None` if the deployment has no such table.
     pub pending: Option<Arc<dyn PendingSnapshots>>,
     pub blobs: Arc<dyn Blobs>,
-    /// The object versions in the bucket.
+    /// Object versions in the bucket.
     pub versions: Arc<dyn BlobVersions>,
     pub clock: Arc<dyn Clock>,
-    /// Random numbers for the jitter of retry delays.
+    /// Random numbers for retry jitter.
     pub random: Arc<dyn Random>,
 }
 
@@ -67,30 +67,30 @@ pub struct Purger {
 pub struct PlannedPurge {
     pub log: LogId,
     pub name: String,
-    /// Time at which the spreadsheet was deleted or purged, in Unix seconds.
+    /// Time at which the spreadsheet was deleted or purged, in seconds since the Unix epoch.
     pub since_s: u64,
     /// Whether the spreadsheet is to be purged or kept.
     pub plan: DeletedPlan,
 }
 
-/// Amount of data that a purge deleted.
+/// Amount of data deleted by a purge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PurgedData {
     /// Number of deleted log entries.
     pub entries: u64,
     /// Number of deleted objects in the bucket.
     pub objects: u64,
-    /// Total length of the deleted objects in bytes.
+    /// Total length of the deleted objects, in bytes.
     pub object_bytes: u64,
 }
 
-/// Reason why a purge failed. It is safe to repeat the purge; the repetition continues it.
+/// Reason why a purge failed. Retrying is safe and resumes the purge.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PurgeError {
-    /// A request to a table or the bucket failed.
+    /// A table or bucket request failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
-    /// A request to the catalog failed.
+    /// A catalog request failed.
     #[error("the catalog cannot be read or written: {0}")]
     Catalog(#[from] StreamError),
     /// The spreadsheet was not deleted, or it was undeleted.
@@ -129,7 +129,7 @@ impl Purger {
         Self { ports, catalog, collector, operator }
     }
 
-    /// Runs an idempotent request. Repeats it for a while after temporary failures.
+    /// Runs an idempotent request, retrying temporary failures for a while.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -138,9 +138,10 @@ impl Purger {
     }
 
     /// Returns every deleted spreadsheet with its purge plan. Forks precede their sources. Costs
-    /// one scan of the Segment table, and half a read unit per spreadsheet.
+    /// one scan of the Segment table and half a read unit per spreadsheet.
     ///
     /// # Errors
+    ///
     /// Returns [`PurgeError::Store`] or [`PurgeError::Catalog`] if a request fails.
     pub async fn survey(&self) -> Result<Vec<PlannedPurge>, PurgeError> {
         let logs = self.list_logs().await?;
@@ -171,7 +172,8 @@ impl Purger {
         listings.try_filter_map(async |listing| Ok(listing)).try_collect().await
     }
 
-    /// Returns all logs in the tables. For forks, the lineage is included.
+    /// Returns all logs in the tables, with the lineage (source and last shared position) of each
+    /// fork.
     async fn list_logs(&self) -> Result<BTreeMap<LogId, Option<Lineage>>, PurgeError> {
         let (mut logs, mut after) = (BTreeMap::new(), None);
         loop {
@@ -187,17 +189,18 @@ impl Purger {
         }
     }
 
-    /// Purges a spreadsheet whose plan is to purge it.
+    /// Purges a spreadsheet that is due according to its plan.
     ///
     /// # Errors
-    /// Returns [`PurgeError`]. Repeating the purge deletes the remaining data.
+    ///
+    /// Returns [`PurgeError`]. A retry deletes the remaining data.
     pub async fn purge(&self, log: LogId) -> Result<PurgedData, PurgeError> {
         self.check_not_forked(log).await?;
         self.mark_purged(log).await?;
         self.delete_pending(log).await?;
         let mut purged = self.delete_objects(log).await?;
-        // Read the newest segment first and delete segments in descending order, so that an
-        // interrupted purge finds the newest remaining segment.
+        // Read the latest segment first and delete segments in descending order: a resumed purge
+        // then finds the latest remaining segment.
         while let Some(newest) = self.newest_segment(log).await? {
             purged.entries += self.delete_entries(log, newest.num).await?;
             if newest.num == 0 {
@@ -223,7 +226,7 @@ impl Purger {
             Err(CatalogError::Stream(error)) => Err(error.into()),
         }
     }
-    /// Deletes the snapshot objects that no log of the family except this fork needed.
+    /// Deletes the snapshot objects that only this fork needed.
     async fn delete_snapshots(
         &self,
         log: LogId,
@@ -234,8 +237,8 @@ impl Purger {
         let listings = self.read_listings(logs.keys().copied()).await?;
         let needed = needed(&residents(&logs, &listings), self.now_s());
         if needed.is_empty() {
-            // All snapshots of the family are deleted when its origin is purged, which is the last
-            // log of the family.
+            // The origin is purged last in its fork family, and its purge deletes all of the
+            // family's snapshots.
             return Ok(CollectedGarbage::default());
         }
         let collected = self.collector.collect(family, &needed).await;
@@ -257,7 +260,7 @@ impl Purger {
         Ok(())
     }
 
-    /// Returns the fork records of a log, each with its number in the list of forks.
+    /// Returns a log's fork records, each with its number in the fork list.
     async fn list_forks(&self, log: LogId) -> Result<BTreeSet<(u64, LogId)>, PortError> {
         let (mut forks, mut after) = (BTreeSet::new(), None);
         loop {
@@ -296,8 +299,8 @@ impl Purger {
         }
     }
 
-    /// Deletes the log's list of forks, all of which are purged already, and the log's own record
-    /// in its source's list.
+    /// Deletes the log's fork list, whose forks are all purged already, and the log's own record in
+    /// its source's fork list.
     async fn delete_fork_list_items(&self, first: &Segment) -> Result<(), PortError> {
         let log = first.log;
         for (number, _) in self.list_forks(log).await? {
@@ -312,7 +315,7 @@ impl Purger {
     }
 }
 
-/// Combines each log with its status in the catalog.
+/// Combines each log with its catalog status.
 fn residents(
     logs: &BTreeMap<LogId, Option<Lineage>>,
     listings: &BTreeMap<LogId, Arc<Listing>>,

@@ -9,9 +9,8 @@ use super::{PurgedData, Purger};
 use crate::ports::{BlobKey, ListedBlob, PortError};
 
 impl Purger {
-    /// Deletes all objects under the key prefixes of a log. The snapshots of a fork are not
-    /// included: they are stored under the prefix of the family's origin, and [`crate::garbage`]
-    /// deletes them.
+    /// Deletes all objects under a log's key prefixes. Does not include a fork's snapshots, which
+    /// are stored under the prefix of the family's origin and deleted by [`crate::garbage`].
     pub(super) async fn delete_objects(&self, log: LogId) -> Result<PurgedData, PortError> {
         let mut purged = PurgedData::default();
         for prefix in [UPLOADS_PREFIX, OFFLOADED_PREFIX, SHEETS_PREFIX] {

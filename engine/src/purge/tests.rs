@@ -1,4 +1,4 @@
-//! Tests of purges over in-memory ports that fail.
+//! Tests of purges over in-memory ports with injected faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,8 +38,8 @@ fn other() -> LogId {
 }
 
 fn catalog(ports: &Arc<FaultyPorts>) -> CatalogStore {
-    // A random number identifies a writer, so each process needs a different sequence of random
-    // numbers.
+    // Writers are identified by a random number, so each process needs a different sequence of
+    // random numbers.
     let (streams, random) = (Arc::clone(ports) as _, Arc::new(SystemRandom));
     CatalogStore::new(streams, Arc::clone(&ports.clock) as _, random)
 }
@@ -83,8 +83,8 @@ async fn snapshot(ports: &Arc<FaultyPorts>, job: SnapshotJob) {
 }
 
 /// Creates a log, a fork of it and an unrelated log, and adds them to the catalog. Each has three
-/// segments, the first of which is offloaded, as well as snapshots, an upload and an abandoned
-/// worker.
+/// segments (the first of them offloaded), snapshots, an upload and the pending record of an
+/// abandoned worker.
 async fn world() -> Arc<FaultyPorts> {
     let ports = edited(4).await;
     let logs = ports.logs();
@@ -128,8 +128,8 @@ async fn world() -> Arc<FaultyPorts> {
     ports
 }
 
-/// Builds two snapshots of the fork. The second one contains a long text. Returns the objects that
-/// only these snapshots use, in the notation of [`everything`].
+/// Builds two snapshots of the fork, the second of them with a long text. Returns the objects used
+/// only by these snapshots, in the notation of [`everything`].
 async fn snapshots_of_fork(ports: &Arc<FaultyPorts>) -> BTreeSet<String> {
     let (before, logs) = (ports.blobs.contents(), ports.logs());
     snapshot(ports, SnapshotJob { log: fork(), position: at(2, 0) }).await;
@@ -143,7 +143,7 @@ async fn snapshots_of_fork(ports: &Arc<FaultyPorts>) -> BTreeSet<String> {
     made.map(|key| format!("object {key}")).collect()
 }
 
-/// Returns a textual list of all data of the logs.
+/// Lists all data of the logs as text.
 fn everything(ports: &FaultyPorts, of: &[LogId]) -> BTreeMap<String, String> {
     let (entries, segments, forks) = ports.tables.contents();
     let entries = entries.into_iter().filter(|entry: &Entry| of.contains(&entry.log));
@@ -168,7 +168,7 @@ async fn plans(ports: &Arc<FaultyPorts>) -> Vec<(LogId, DeletedPlan)> {
 }
 
 /// Deletes the log, the fork or both, long enough ago that they can be purged. Also returns the
-/// objects that only the fork's snapshots use.
+/// objects used only by the fork's snapshots.
 async fn deleted(logs: &[LogId]) -> (Arc<FaultyPorts>, BTreeSet<String>) {
     let ports = world().await;
     let of_fork = snapshots_of_fork(&ports).await;
@@ -180,7 +180,7 @@ async fn deleted(logs: &[LogId]) -> (Arc<FaultyPorts>, BTreeSet<String>) {
     (ports, of_fork)
 }
 
-/// Deletes the pending record of the abandoned worker.
+/// Deletes the abandoned worker's pending record.
 async fn mend(ports: &Arc<FaultyPorts>) {
     ports.pending.delete(SnapshotJob { log: log(), position: at(2, 0) }, None).await.unwrap();
 }
@@ -250,7 +250,7 @@ async fn a_purged_fork_leaves_its_source_readable() {
 async fn recently_written_objects_stay() {
     let (ports, _) = deleted(&[fork()]).await;
     mend(&ports).await;
-    // Does the same as `synth reprocess --rebuild`.
+    // Same as `synth reprocess --rebuild`.
     for (key, (bytes, _)) in ports.blobs.contents() {
         let key = BlobKey::new(key).unwrap();
         let sha256 = sha256(&bytes);
@@ -314,7 +314,7 @@ async fn assert_between(
         }
         let of_log = |ports: &FaultyPorts| {
             let mut all = everything(ports, &[log]);
-            // The snapshots of the fork are stored under the log's prefix.
+            // The fork's snapshots are stored under the log's prefix.
             let is_kept = |key: &String| log == fork() || !of_fork.contains(key);
             all.retain(|key, _| !key.starts_with("listed") && is_kept(key));
             all
@@ -324,8 +324,8 @@ async fn assert_between(
     ports.faults.resume();
 }
 
-/// Purges the logs with each fault at each request, and then repeats the purge without faults until
-/// it succeeds.
+/// Purges the logs with each fault injected into each request, then retries the purge without
+/// faults until it succeeds.
 async fn purge_with_each_fault(logs: &[LogId]) {
     let (before, of_fork) = deleted(logs).await;
     mend(&before).await;

@@ -1,4 +1,4 @@
-//! The relay: for each change of the Entry table, sends a snapshot job or removes a pending tag.
+//! The relay: for each change in the Entry table, sends a snapshot job or removes a pending tag.
 
 #[cfg(test)]
 mod tests;
@@ -10,14 +10,14 @@ use cellar_snapshot::relay::{RelayAction, RelayError, decide_relay_action};
 
 use crate::ports::{Jobs, PendingTags, PortError};
 
-/// One record of the Entry table's change stream.
+/// A record of the Entry table's change stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntryChange {
-    /// Sequence number in the change stream; reported if relaying the record fails.
+    /// Sequence number in the change stream, reported if the record cannot be relayed.
     pub sequence_number: String,
-    /// DynamoDB's name for the kind of change, such as `INSERT`.
+    /// DynamoDB's event name, such as `INSERT`.
     pub name: String,
-    /// Attributes of the entry. They include at least [`cellar_snapshot::relay::ATTRIBUTES`].
+    /// Entry attributes, including at least [`cellar_snapshot::relay::ATTRIBUTES`].
     pub image: Item,
 }
 
@@ -27,10 +27,10 @@ pub enum RelayFailure {
     /// The record is invalid.
     #[error(transparent)]
     Record(#[from] RelayError),
-    /// A request to the queue or the bucket failed.
+    /// A queue or bucket request failed.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// The object of an entry's external body does not exist, so its data is lost.
+    /// The external body's object does not exist, so the entry's data is lost.
     #[error(
         "the external body `{key}` is missing, but an entry references it; restore an older version \
          of the object"
@@ -39,13 +39,13 @@ pub enum RelayFailure {
 }
 
 impl RelayFailure {
-    /// Returns whether a retry of the record may succeed.
+    /// Whether retrying the record may succeed.
     fn is_temporary(&self) -> bool {
         matches!(self, Self::Port(PortError { temporary: true, .. }))
     }
 }
 
-/// Relays change records of the Entry table. Every operation is short and idempotent.
+/// Relays change records of the Entry table. All operations are short and idempotent.
 #[derive(Clone)]
 pub struct Relay {
     jobs: Arc<dyn Jobs>,
@@ -59,12 +59,12 @@ impl Relay {
         Self { jobs, pending_tags }
     }
 
-    /// Relays a batch of records in order. Returns the sequence number of the first record that
-    /// failed; the change stream retries from there.
+    /// Relays a batch of records in order. Returns the sequence number of the first failed record,
+    /// from which the change stream retries.
     ///
-    /// After a permanent failure, the remaining records are still relayed. If the change stream
-    /// gives up on the batch, only the failed records are lost. After a temporary failure the batch
-    /// stops, since the next record would probably fail as well.
+    /// After a permanent failure, the remaining records are still relayed, so that only the failed
+    /// records are lost if the change stream gives up on the batch. After a temporary failure the
+    /// batch stops, since the next record would probably fail as well.
     pub async fn relay_batch(&self, changes: &[EntryChange]) -> Option<String> {
         let mut first_failed = None;
         for change in changes {

@@ -42,7 +42,7 @@ async fn nums(queue: &MemoryQueue) -> Vec<u32> {
     jobs.inspect(|job| assert_eq!(job.log, log())).map(|job| job.position.num()).collect()
 }
 
-/// A queue that accepts a limited number of messages and fails afterwards.
+/// A queue that accepts a limited number of messages and then fails.
 struct Failing {
     left: Mutex<u32>,
     tries: Mutex<u32>,
@@ -88,7 +88,8 @@ async fn snapshots_become_jobs_and_uploads_stay() {
     assert_eq!(relay.relay_batch(&batch).await, None);
     assert_eq!(nums(&queue).await, [0, 2]);
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
-    // Relaying the batch again sends the same jobs, which the worker drops. The tag stays removed.
+    // Relaying the batch again sends the same jobs, which the worker drops, and leaves the tag
+    // removed.
     assert_eq!(relay.relay_batch(&batch).await, None);
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
 }

@@ -1,21 +1,16 @@
-//! Finds snapshots and external bodies that the relay or workers have lost, and repairs them. An
-//! operator may run it at any time and repeatedly, while appends and workers continue.
+//! Finds and repairs snapshots and external bodies that were lost by the relay or by workers. Safe
+//! to run at any time and repeatedly, while appends and workers continue.
 //!
-//! A survey reads the tables of a log and reports each [`Finding`]. A repair sends the job of a
-//! snapshot again, or removes the pending tag of an external body. The repair itself builds
-//! nothing: the worker that receives the job decides whether work is needed, and drops a
-//! superfluous job.
+//! A survey reads a log's tables and reports each [`Finding`]. A repair resends a snapshot job or
+//! removes the pending tag of an external body. The repair itself builds nothing: the worker that
+//! receives the job decides whether work is needed, and drops superfluous jobs.
 //!
-//! - A Snapshot entry without a root is built if it is after the last finished snapshot of its
-//!   segment. An earlier Snapshot entry without a root is skipped: a worker would drop its job, and
-//!   reads do not need it, because every read starts from a finished snapshot and folds the entries
-//!   after it. A rebuild builds the snapshots of all Snapshot entries.
+//! - A Snapshot entry without a root is built if it is after the last finished snapshot of its segment. An earlier Snapshot entry without a root is skipped: a worker would drop its job, and reads do not need it, because every read starts from a finished snapshot and folds the entries after it. A rebuild builds the snapshots of all Snapshot entries.
 //! - The first entry of a log needs no snapshot, because the state at that entry is empty.
-//! - If a pending record was not written for `ABANDONED_S` seconds, its job is sent again, even if
-//!   its entry has a root. Otherwise the record would block all later snapshots.
+//! - If a pending record was not written for `ABANDONED_S` seconds, its job is resent even if its entry has a root. Otherwise the record would block all later snapshots.
 //!
-//! A rebuild ([`Reprocess::plan_rebuild`]) builds every snapshot of one log from its entries. It
-//! succeeds even if all objects under the bucket's `sheets/` prefix are lost.
+//! A rebuild ([`Reprocess::plan_rebuild`]) builds every snapshot of a log from the log's entries.
+//! It succeeds even if all objects under the bucket's `sheets/` prefix are lost.
 
 mod rebuild;
 mod repair;
@@ -48,17 +43,17 @@ pub struct ReprocessPorts {
     pub clock: Arc<dyn Clock>,
 }
 
-/// The logs and entries that a survey covers.
+/// The logs and entries covered by a survey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scope {
-    /// A single log; `None` for all logs.
+    /// A single log, or `None` for all logs.
     pub log: Option<LogId>,
-    /// Earliest creation time of the entries to survey, in Unix seconds according to their writers'
-    /// clocks. Pending records are surveyed regardless of their age.
+    /// Earliest creation time of the surveyed entries, in seconds since the Unix epoch according to
+    /// their writers' clocks. Pending records are surveyed regardless of age.
     pub since_s: u64,
 }
 
-/// Numbers of entries and other records that a survey read.
+/// Number of entries and other records read by a survey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SurveyCounts {
     pub logs: u64,
@@ -73,7 +68,7 @@ pub struct SurveyCounts {
     pub pending: u64,
 }
 
-/// A fault or a notable state that a survey found.
+/// A fault or notable state found by a survey.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub log: LogId,
@@ -87,13 +82,14 @@ pub struct Finding {
 pub enum FindingKind {
     /// A Snapshot entry without a root whose snapshot must be built.
     NotBuilt,
-    /// A Snapshot entry without a root before a finished snapshot. Reads do not need its snapshot.
+    /// A Snapshot entry without a root that precedes a finished snapshot. Reads do not need its
+    /// snapshot.
     Skipped,
-    /// A Snapshot entry without a root, although the segment's record states that its snapshot is
-    /// finished. The log cannot be loaded until its snapshots are rebuilt. Workers never cause this
-    /// state, but it can occur if tables are restored to different points in time.
+    /// A Snapshot entry without a root, although the segment record states that its snapshot is
+    /// finished. The log cannot be loaded until its snapshots are rebuilt. Never caused by workers,
+    /// but possible after tables are restored to different points in time.
     RootMissing,
-    /// A Snapshot entry in a trimmed segment that has no root. Its root can no longer be set.
+    /// A Snapshot entry without a root in a trimmed segment. Its root can no longer be set.
     Offloaded,
     /// A snapshot that a worker is building.
     InProgress {
@@ -105,30 +101,29 @@ pub enum FindingKind {
         /// Seconds since the last write of its pending record.
         silent_s: u64,
     },
-    /// An external body that still has its pending tag. Without a repair, the bucket would delete
-    /// it.
+    /// An external body that still has its pending tag. Unless repaired, the object expires.
     BodyPending {
         /// S3 key of the body.
         key: String,
     },
-    /// An external body whose object was deleted. It can be recovered only from a noncurrent
-    /// version in the bucket.
+    /// An external body whose object was deleted. Recoverable only from a noncurrent object version
+    /// in the bucket.
     BodyLost {
         /// S3 key of the body.
         key: String,
     },
-    /// The entries from this position to the end of the segment cannot be read.
+    /// The entries from this position to the end of the segment are unreadable.
     Unreadable { why: String },
 }
 
 impl FindingKind {
-    /// Returns whether [`Reprocess::repair`] can repair the finding.
+    /// Whether [`Reprocess::repair`] can repair the finding.
     #[must_use]
     pub fn is_repairable(&self) -> bool {
         matches!(self, Self::NotBuilt | Self::Abandoned { .. } | Self::BodyPending { .. })
     }
 
-    /// Returns whether the finding is a loss of data that [`Reprocess::repair`] cannot recover.
+    /// Whether the finding is a data loss that [`Reprocess::repair`] cannot recover.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         matches!(self, Self::RootMissing | Self::BodyLost { .. } | Self::Unreadable { .. })
@@ -152,7 +147,7 @@ impl Reprocess {
         self.ports.clock.now_ms() / 1_000
     }
 
-    /// Runs an idempotent request. Repeats it for a while after temporary failures.
+    /// Runs an idempotent request, retrying temporary failures for a while.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -160,8 +155,8 @@ impl Reprocess {
         retried(self.ports.clock.as_ref(), call).await
     }
 
-    /// Returns all segments that contain entries of the log itself, in ascending order. Inherited
-    /// entries of a fork are surveyed with its source.
+    /// Returns all segments that contain a log's own entries, in ascending order. Inherited entries
+    /// of a fork are surveyed with its source.
     async fn segments_of(&self, log: LogId) -> Result<Vec<Segment>, PortError> {
         let ports = &self.ports;
         let newest = self.retried(|| ports.segments.newest(log, 1, true)).await?;

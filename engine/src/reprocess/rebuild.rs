@@ -1,15 +1,14 @@
 //! Rebuilds every snapshot of a log, starting at the log's first entry.
 //!
 //! A rebuild writes a pending record for each Snapshot entry in the table, oldest first. Each
-//! record requests the rebuild of its snapshot. Because workers read these records first, the
-//! worker of a snapshot waits until all earlier snapshots are rebuilt. The first snapshot is built
-//! from the log's entries, and each later snapshot from the previous one. Pending records are the
-//! only state of a rebuild. After a crash, some snapshots are unchanged and the others are still
-//! going to be rebuilt.
+//! record requests the rebuild of its snapshot. Workers read these records first, so the worker of
+//! a snapshot waits until all earlier snapshots are rebuilt. The first snapshot is built from the
+//! log's entries, and each later snapshot from the previous one. Pending records are the only state
+//! of a rebuild. After a crash, some snapshots are unchanged and the others will still be rebuilt.
 //!
 //! Two messages are sufficient: a worker that finishes a snapshot sends the job of the next one.
-//! The message of the last snapshot is delivered repeatedly until all earlier snapshots are
-//! finished. If the message of a snapshot was lost, this message causes it to be sent again.
+//! The message of the last snapshot is redelivered until all earlier snapshots are finished. If the
+//! message of an earlier snapshot was lost, handling this last message resends it.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_READ_ATTEMPTS;
@@ -30,24 +29,23 @@ use crate::snapshots::LevelsBuilder;
 pub struct SnapshotToRebuild {
     /// Position of the Snapshot entry.
     pub at: Position,
-    /// Key of the current root; `None` if the snapshot was never built.
+    /// Key of the current root, or `None` if the snapshot was never built.
     pub root: Option<String>,
     /// Seconds since the last write of the pending record, if an earlier rebuild of this snapshot
     /// is still active.
     pub active_silent_s: Option<u64>,
 }
 
-/// The plan for rebuilding a log.
+/// Plan for rebuilding a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RebuildPlan {
     pub log: LogId,
-    /// Numbers of entries and other records that were read.
+    /// Number of entries and other records that were read.
     pub counts: SurveyCounts,
     /// Snapshots to rebuild, oldest first.
     pub snapshots: Vec<SnapshotToRebuild>,
     /// Number of Snapshot entries with a root in offloaded segments. Their roots cannot be
-    /// replaced, so objects may be missing for reads at positions before the first rebuilt
-    /// snapshot.
+    /// replaced, so reads at positions before the first rebuilt snapshot may find objects missing.
     pub offloaded: Vec<Position>,
 }
 
@@ -65,7 +63,7 @@ pub enum RebuildRefusal {
         at: Position,
         why: String,
     },
-    /// The object of an external body was deleted.
+    /// The external body's object was deleted.
     #[error(
         "the external body {key} of entry {at} of {log} is deleted: restore its previous version"
     )]
@@ -75,12 +73,12 @@ pub enum RebuildRefusal {
         /// S3 key of the body.
         key: String,
     },
-    /// A request to a port failed.
+    /// A port request failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
 }
 
-/// The result of starting the rebuild of one snapshot.
+/// Result of starting the rebuild of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RebuildStart {
     /// The pending record was written.
@@ -93,6 +91,7 @@ impl Reprocess {
     /// Reads a whole log and plans its rebuild.
     ///
     /// # Errors
+    ///
     /// Returns [`RebuildRefusal`] if the log is incomplete or cannot be read.
     pub async fn plan_rebuild(&self, log: LogId) -> Result<RebuildPlan, RebuildRefusal> {
         let segments = self.segments_of(log).await?;
@@ -158,12 +157,13 @@ impl Reprocess {
     }
 
     /// Starts a rebuild: writes the pending records, oldest first, and sends the jobs. Calls
-    /// `report` for each snapshot. Snapshots that were appended after the planning are also
-    /// rebuilt, because their workers may have started from lost objects.
+    /// `report` for each snapshot. Snapshots appended after the planning are also rebuilt, because
+    /// their workers may have started from lost objects.
     ///
     /// # Errors
+    ///
     /// Returns [`RebuildRefusal`] if not all records were written or not all jobs were sent. The
-    /// call should then be repeated. Snapshots whose records were written are rebuilt when a later
+    /// call should then be retried. Snapshots whose records were written are rebuilt once a later
     /// call, or any reprocessing, sends their jobs.
     pub async fn start_rebuild(
         &self,
@@ -201,8 +201,8 @@ impl Reprocess {
         Ok(())
     }
 
-    /// Writes the pending record of one snapshot, unless an earlier rebuild of the snapshot is
-    /// active. `base` is the previous snapshot, on which the rebuild is based.
+    /// Writes a snapshot's pending record, unless an earlier rebuild of the snapshot is active.
+    /// `base` is the previous snapshot, on which the rebuild is based.
     async fn write_record(
         &self,
         log: LogId,
@@ -251,7 +251,7 @@ impl Reprocess {
         Err(last_error)
     }
 
-    /// Returns the pending record of a job, if it exists.
+    /// Returns the pending record of a job, or `None` if there is none.
     async fn read_record(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
         let pending = &self.ports.pending;
         let found = match last_position_before(job.position) {
@@ -288,7 +288,7 @@ impl RebuildPlan {
     }
 }
 
-/// Returns the greatest position before a position, whether or not an entry exists there.
+/// Returns the greatest position before `position`, whether or not an entry exists there.
 fn last_position_before(position: Position) -> Option<Position> {
     let (segment, num) = match position.num().checked_sub(1) {
         Some(num) => (position.segment(), num),

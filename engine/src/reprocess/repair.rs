@@ -11,13 +11,13 @@ use crate::ports::{BlobKey, KeepOutcome, PortError};
 /// The result of a repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RepairOutcome {
-    /// The job of the snapshot was sent to the queue.
+    /// The snapshot job was sent to the queue.
     Sent,
-    /// The pending tag of the external body was removed.
+    /// The external body's pending tag was removed.
     Kept,
-    /// The object of the external body was deleted.
+    /// The external body's object was deleted.
     Lost,
-    /// The finding needs no repair, or cannot be repaired.
+    /// The finding needs no repair or cannot be repaired.
     Nothing,
 }
 
@@ -25,7 +25,8 @@ impl Reprocess {
     /// Repairs a finding if possible.
     ///
     /// # Errors
-    /// Returns [`PortError`] if a port fails. It is safe to repeat the repair.
+    ///
+    /// Returns [`PortError`] if a port fails. Retrying the repair is safe.
     pub async fn repair(&self, finding: &Finding) -> Result<RepairOutcome, PortError> {
         match &finding.kind {
             FindingKind::NotBuilt | FindingKind::Abandoned { .. } => {
@@ -54,10 +55,11 @@ impl Reprocess {
         self.retried(|| self.ports.jobs.send(&body)).await
     }
 
-    /// Removes finished jobs from the front of the queue `sent`. The jobs of a log must be in
+    /// Removes finished jobs from the front of the queue `sent`. Jobs of the same log must be in
     /// ascending order.
     ///
     /// # Errors
+    ///
     /// Returns [`PortError`] if a table fails.
     pub async fn drop_finished(&self, sent: &mut VecDeque<SnapshotJob>) -> Result<(), PortError> {
         while let Some(job) = sent.front().copied() {

@@ -14,34 +14,35 @@ use super::walk::{PageRead, SegmentReader};
 use super::{Finding, FindingKind, Reprocess, Scope, SurveyCounts};
 use crate::ports::{BlobKey, PortError};
 
-/// The parts of a pending record that matter for a survey.
+/// The parts of a pending record that a survey needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PendingState {
     /// Seconds since the last write of the record.
     pub(super) silent_s: u64,
-    /// Set if the record belongs to a rebuild.
+    /// Whether the record belongs to a rebuild.
     pub(super) is_rebuild: bool,
 }
 
 impl PendingState {
-    /// Returns whether a worker wrote the record recently.
+    /// Whether a worker wrote the record recently.
     pub(super) fn is_alive(self) -> bool {
         self.silent_s < ABANDONED_S
     }
 
-    /// Returns whether a worker is rebuilding the snapshot.
+    /// Whether a worker is rebuilding the snapshot.
     pub(super) fn is_active_rebuild(self) -> bool {
         self.is_rebuild && self.is_alive()
     }
 }
 
 impl Reprocess {
-    /// Surveys all logs in the scope, one log at a time. Calls `report` for each finding
-    /// immediately: first for pending records, then for entries in ascending order.
+    /// Surveys all logs in the scope, one at a time. Calls `report` immediately for each finding:
+    /// first for pending records, then for entries in ascending order.
     ///
     /// # Errors
-    /// Returns [`PortError`] if a port fails. Unreadable data is reported as a finding and not as
-    /// an error.
+    ///
+    /// Returns [`PortError`] if a port fails. Unreadable data is reported as a finding, not as an
+    /// error.
     pub async fn survey(
         &self,
         scope: Scope,
@@ -92,7 +93,7 @@ impl Reprocess {
             report(Finding { log, at: *at, kind });
         }
         for (index, segment) in segments.iter().enumerate() {
-            // The inherited segments of a fork are surveyed with its source.
+            // Inherited segments of a fork are surveyed with its source.
             if segment.lineage.is_some() {
                 continue;
             }
@@ -161,7 +162,7 @@ impl Reprocess {
         })
     }
 
-    /// Returns the states of all pending records of a log.
+    /// Returns the state of each pending record of a log.
     pub(super) async fn pending_states(
         &self,
         log: LogId,
@@ -180,7 +181,7 @@ impl Reprocess {
     }
 }
 
-/// The survey of one segment.
+/// Survey of one segment.
 struct SegmentSurvey<'a> {
     segment: &'a Segment,
     since_s: u64,

@@ -1,5 +1,5 @@
-//! Reads the entries of a segment one page at a time. A page comes from the table or, for a trimmed
-//! segment, from its offloaded copy.
+//! Reads a segment's entries page by page, from the table or, if the segment was trimmed, from its
+//! offloaded copy.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use crate::ports::PortError;
 /// A page of consecutive entries in ascending order.
 pub(super) struct EntryPage {
     pub(super) entries: Vec<Arc<Entry>>,
-    /// Set if the entries were read from the offloaded copy.
+    /// Whether the entries were read from the offloaded copy.
     pub(super) is_offloaded: bool,
 }
 
-/// The result of reading a page.
+/// Result of reading a page.
 pub(super) enum PageRead {
     Page(EntryPage),
-    /// The entries from this position to the end of the segment cannot be read.
+    /// The entries from this position to the end of the segment are unreadable.
     Unreadable {
         at: Position,
         why: String,
@@ -33,9 +33,10 @@ pub(super) enum PageRead {
 pub(super) struct SegmentReader<'a> {
     reprocess: &'a Reprocess,
     segment: &'a Segment,
-    /// Set if the segment is the newest of its log. Only the newest segment has no End Segment.
+    /// Whether the segment is the latest of its log. Only the latest segment has no End Segment
+    /// (last entry of a closed segment).
     is_newest: bool,
-    /// Position at which the next page starts; `None` at the end of the segment.
+    /// Position at which the next page starts, or `None` at the end of the segment.
     next: Option<Position>,
 }
 
@@ -73,7 +74,7 @@ impl<'a> SegmentReader<'a> {
             None
         };
         match ends_segment {
-            // Only the newest segment may lack its End Segment.
+            // Only the latest segment may lack its End Segment (last entry of a closed segment).
             None | Some(false) if self.next.is_none() && !self.is_newest => {
                 self.read_offloaded_copy(from, page.entries, contiguous).await
             }
@@ -82,9 +83,9 @@ impl<'a> SegmentReader<'a> {
         }
     }
 
-    /// Reads the rest of a segment from its offloaded copy. The table contains only the first
-    /// `contiguous` of `entries` without a gap. If the segment has no copy, these entries are
-    /// returned first, and the next call returns `Unreadable`.
+    /// Reads the rest of a segment from its offloaded copy. Only the first `contiguous` of the
+    /// table's `entries` have no gap. If the segment has no copy, these entries are returned first,
+    /// and the next call returns `Unreadable`.
     async fn read_offloaded_copy(
         &mut self,
         from: Position,
@@ -121,7 +122,7 @@ fn unreadable(at: Position, why: String) -> PageRead {
     PageRead::Unreadable { at, why }
 }
 
-/// Returns the number of leading entries whose positions are consecutive and start at `from`.
+/// Returns the number of leading entries with consecutive positions starting at `from`.
 fn count_contiguous(from: Position, entries: &[Arc<Entry>]) -> usize {
     let expected = std::iter::successors(Some(from), |at| at.next_in_segment());
     entries.iter().zip(expected).take_while(|(entry, at)| entry.position == *at).count()

@@ -1,4 +1,4 @@
-//! Runs the state machine of snapshot workers: performs its actions for one message.
+//! Runs the snapshot worker state machine: performs its actions for one message.
 
 mod builder;
 mod levels;
@@ -34,7 +34,7 @@ pub struct SnapshotPorts {
     pub pending: Arc<dyn PendingSnapshots>,
     pub jobs: Arc<dyn Jobs>,
     pub clock: Arc<dyn Clock>,
-    /// Random numbers for the jitter of retry delays.
+    /// Random numbers for retry jitter.
     pub random: Arc<dyn Random>,
 }
 
@@ -57,17 +57,18 @@ impl Snapshots {
         self.ports.entries.reachable().await
     }
 
-    /// Handles a received message. The function invocation ends at `deadline_ms` (Unix
-    /// milliseconds). Hides the message for a time that depends on the outcome. If the outcome is
-    /// [`SnapshotOutcome::Done`] or [`SnapshotOutcome::Drop`], the caller must delete the message.
+    /// Handles a received message. The function invocation ends at `deadline_ms` (milliseconds
+    /// since the Unix epoch). The outcome determines how long the message is hidden. If the outcome
+    /// is [`SnapshotOutcome::Done`] or [`SnapshotOutcome::Drop`], the caller must delete the
+    /// message.
     pub async fn handle(
         &self,
         job: SnapshotJob,
         receipt: &Receipt,
         deadline_ms: u64,
     ) -> SnapshotOutcome {
-        // Shorten the queue's own visibility timeout. It is as long as several invocations, so a
-        // retry would be delayed for too long if this invocation died.
+        // Shorten the queue's own visibility timeout, which spans several invocations: if this
+        // invocation died, the retry would be delayed for too long.
         self.hide(receipt, WORK_VISIBILITY_S).await;
         let (mut worker, mut action) = Worker::begin(job, deadline_ms);
         let mut piece_count = 0_u64;
@@ -141,8 +142,8 @@ impl Snapshots {
         }
     }
 
-    /// Replaces the stored record if its increment equals `increment`. Only the model checker
-    /// passes `None`.
+    /// Replaces the stored record if its increment (version counter) equals `increment`. Only the
+    /// model checker passes `None`.
     async fn replace(&self, record: &PendingSnapshot, increment: Option<u64>) -> SnapshotEvent {
         match increment {
             Some(increment) => {
@@ -170,8 +171,8 @@ impl Snapshots {
         self.call_with_retries(job, || self.ports.jobs.send(&body), |()| SnapshotEvent::Done).await
     }
 
-    /// Performs an idempotent call. Repeats it after a temporary failure, up to `MAX_READ_ATTEMPTS`
-    /// attempts in total (I6).
+    /// Performs an idempotent call, retrying temporary failures up to `MAX_READ_ATTEMPTS` attempts
+    /// in total (I6).
     async fn call_with_retries<T, F>(
         &self,
         job: SnapshotJob,
@@ -208,8 +209,8 @@ impl Snapshots {
         }
     }
 
-    /// Hides a message for this number of seconds. A failure is only logged. It causes the message
-    /// to be delivered again earlier or later than intended.
+    /// Hides a message for this number of seconds. Failures are only logged, since they merely
+    /// cause the message to be redelivered earlier or later than intended.
     pub async fn hide(&self, receipt: &Receipt, hidden_s: u32) {
         match self.ports.jobs.change_visibility(receipt, hidden_s).await {
             Ok(true) => {}

@@ -1,5 +1,5 @@
-//! An in-memory cache of snapshot objects. The objects are immutable, so cached objects never
-//! become stale.
+//! In-memory cache of snapshot objects. Objects are immutable, so cached objects never become
+//! stale.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -9,8 +9,8 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_CACHED_OBJECT_BYTES;
 use cellar_snapshot::level::ChunkHash;
 
-/// A cache of recently read objects in their stored form. If the cache is full, the oldest objects
-/// are evicted first.
+/// Cache of recently read objects in their stored form. When the cache is full, the oldest objects
+/// are evicted.
 #[derive(Default)]
 pub(crate) struct ObjectCache {
     entries: Mutex<CacheEntries>,

@@ -47,7 +47,7 @@ pub enum ObjectFault {
         key: String,
         why: String,
     },
-    /// A request to the bucket failed.
+    /// A bucket request failed.
     #[error("the store failed: {0}")]
     Store(PortError),
 }
@@ -68,7 +68,7 @@ impl ObjectFault {
 #[derive(Clone)]
 pub(crate) struct ObjectStore {
     blobs: Arc<dyn Blobs>,
-    /// Cache of read objects. Workers have no cache, because they read each object only once.
+    /// Cache of read objects; unset in workers, which read each object only once.
     cache: Option<Arc<ObjectCache>>,
 }
 
@@ -77,7 +77,7 @@ impl ObjectStore {
         Self { blobs, cache: None }
     }
 
-    /// Creates a store that caches the objects that it reads.
+    /// Creates a store that caches the objects it reads.
     pub(crate) fn with_cache(blobs: Arc<dyn Blobs>) -> Self {
         Self { blobs, cache: Some(Arc::default()) }
     }
@@ -125,15 +125,15 @@ impl ObjectStore {
         get_object(self.blobs.as_ref(), &chunk_key(log, hash), MAX_STORED_CHUNK_BYTES).await
     }
 
-    /// Caches the stored bytes of a chunk. The caller must have verified the bytes, because all
-    /// readers of the process use the cache.
+    /// Caches the stored bytes of a chunk. The bytes must be verified, since all readers in the
+    /// process use the cache.
     fn cache_verified(&self, log: LogId, hash: ChunkHash, stored: &Bytes) {
         if let Some(cache) = &self.cache {
             cache.insert(log, hash, stored);
         }
     }
 
-    /// Reads and verifies a text that is stored as a separate object.
+    /// Reads and verifies a text stored as a separate object.
     pub(crate) async fn text(&self, log: LogId, hash: ChunkHash) -> Result<String, ObjectFault> {
         let damaged = |why: String| ObjectFault::Damaged { key: chunk_key(log, hash), why };
         let stored = self.chunk(log, hash).await?;
@@ -167,8 +167,8 @@ impl ObjectStore {
         Ok(())
     }
 
-    /// Calls `compute` repeatedly until it returns a result. After each call, loads the objects
-    /// that it reported as missing.
+    /// Calls `compute` until it returns a result. After each call, loads the objects that it
+    /// reported as missing.
     pub(crate) async fn ready<T>(
         &self,
         log: LogId,
@@ -196,9 +196,9 @@ pub(crate) fn new_object(key: BlobKey, stored: Bytes) -> NewBlob {
     }
 }
 
-/// Returns the command that rebuilds the snapshots to which the object with this key belongs.
+/// Returns the command that rebuilds the snapshots containing the object with this key.
 fn rebuild_command(key: &str) -> String {
-    // The second segment of the key is the id of the log.
+    // The second segment of the key is the log id.
     let log = key.split('/').nth(1).filter(|log| log.parse::<LogId>().is_ok());
     format!("synth reprocess --rebuild --spreadsheet {}", log.unwrap_or("ID"))
 }

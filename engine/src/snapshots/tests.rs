@@ -1,4 +1,4 @@
-//! Crash tests of workers. Each request fails before it takes effect, fails afterwards, or never
+//! Worker crash tests. Each request fails before it takes effect, fails afterwards, or never
 //! returns.
 
 mod rebuild;
@@ -19,12 +19,12 @@ use crate::ports::{CreateOutcome, PutOutcome};
 
 const FAULTS: [Fault; 4] = [Fault::Refused, Fault::ReplyLost, Fault::DiesBefore, Fault::DiesAfter];
 
-/// Ports and a builder that inject faults.
+/// Ports and a builder with injected faults.
 struct World {
     ports: Arc<FaultyPorts>,
     clock: Arc<ManualClock>,
     steps: AtomicU32,
-    /// The jobs that the builder received, and the lengths of their progress.
+    /// Jobs that the builder received, and the length of their progress.
     seen: Mutex<Vec<(SnapshotJob, usize)>>,
 }
 
@@ -73,7 +73,7 @@ fn root(job: &SnapshotJob) -> String {
 }
 
 impl World {
-    /// Creates a log with the Snapshot entries 0 and 1, over ports that inject these faults.
+    /// Creates a log with Snapshot entries 0 and 1 over ports that inject these faults.
     async fn new(planned: Vec<(usize, Fault)>) -> Arc<Self> {
         let clock = Arc::new(ManualClock::at(1_795_246_133_000));
         let tables = MemoryTables::default();
@@ -98,10 +98,10 @@ impl World {
         })
     }
 
-    /// Invokes a function with the next visible message, as Lambda would. Returns `None` if no
-    /// message is visible.
+    /// Invokes a function with the next visible message, like Lambda. Returns `None` if no message
+    /// is visible.
     async fn call(self: &Arc<Self>, function_ms: u64) -> Option<Option<SnapshotOutcome>> {
-        // The queue's own visibility timeout is six times the function's timeout.
+        // The queue's own visibility timeout is six times the function timeout.
         let message = self.ports.queue.receive(1, 6 * 300).await.unwrap().pop()?;
         let job = SnapshotJob::decode(&message.body).unwrap();
         let deadline_ms = self.clock.now_ms() + function_ms;
@@ -153,8 +153,9 @@ async fn a_snapshot_needs_a_minimum_of_requests() {
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)));
     world.assert_made(&[0], "alone").await;
     // The first requests are: hide, find, read, create, read. Three pieces of work follow. Each
-    // needs a hide (except the first piece), a build, and a write (except the last piece). The
-    // last requests set the root, raise the last snapshot, delete the record, and find the next.
+    // needs a hide (except for the first piece), a build, and a write (except for the last piece).
+    // The last requests set the root, raise the last snapshot, delete the record, and find the next
+    // record.
     assert_eq!(world.ports.faults.requests(), 5 + 2 + 3 + 2 + 4);
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Drop)), "a late message");
@@ -179,8 +180,7 @@ async fn an_earlier_snapshot_whose_message_is_lost_is_woken() {
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(waits)));
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)), "the earlier one");
     world.assert_made_first().await;
-    // The worker that finished has sent the job of the next snapshot, whose earlier message is
-    // still hidden.
+    // The finished worker has sent the next snapshot's job, whose earlier message is still hidden.
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)));
     world.assert_made(&[0, 1], "both").await;
     world.run(FUNCTION_MS).await;
@@ -197,11 +197,11 @@ impl World {
 #[tokio::test]
 async fn a_dead_worker_is_replaced_after_its_lease_and_its_progress_is_resumed() {
     // The requests are hide, find, read, create, read, build, write, hide: the worker dies in its
-    // second piece.
+    // second piece of work.
     let world = World::new(vec![(8, Fault::DiesBefore)]).await;
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(None));
-    // A second message of the same job waits until the lease of the dead worker ends.
+    // A second message for the same job waits until the dead worker's lease expires.
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     let rest_s = u32::try_from(LEASE_S - STEP_MS / 1_000).unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Wait { wait_s: rest_s })));

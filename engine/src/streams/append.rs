@@ -1,4 +1,4 @@
-//! Runs the append state machine: performs its actions and passes their results back as answers.
+//! Runs the append state machine: performs its actions and feeds back their results.
 
 use cellar_catalog::stream::append::{
     AppendFault, AppendOutcome, StreamAppendAction, StreamAppendAnswer,
@@ -9,10 +9,11 @@ use super::{StreamError, StreamStore};
 use crate::ports::{PortError, StreamOutcome};
 
 impl StreamStore {
-    /// Appends events that were decided from the state at a tip. The events are appended exactly
-    /// once, or not at all if another append was first.
+    /// Appends events that were decided from the state at a tip (latest item of the stream). The
+    /// events are appended exactly once, or not at all if another append came first.
     ///
     /// # Errors
+    ///
     /// Returns [`StreamError::Append`] if the state machine refuses, or [`StreamError::Store`] if
     /// the store fails permanently.
     pub async fn append(&self, proposal: &Proposal) -> Result<AppendOutcome, StreamError> {

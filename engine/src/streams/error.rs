@@ -5,7 +5,7 @@ use cellar_catalog::stream::{PayloadError, RebuildFault};
 
 use crate::ports::PortError;
 
-/// Error of an operation on an event stream.
+/// Error of an event stream operation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
     /// The append state machine refused or abandoned the append.
@@ -17,10 +17,10 @@ pub enum StreamError {
     /// An event or a state is too long to be stored.
     #[error(transparent)]
     Payload(#[from] PayloadError),
-    /// Other appends were first in every attempt.
+    /// Every attempt lost to a concurrent append.
     #[error("too many concurrent writers; retry the unchanged request")]
     Contention,
-    /// A request to the store failed.
+    /// A store request failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
 }
@@ -31,7 +31,7 @@ pub enum TransactError<R> {
     /// The decider rejected the command, based on a strongly consistent state.
     #[error("the command was rejected")]
     Rejected(R),
-    /// Reading or writing the event stream failed.
+    /// The event stream could not be read or written.
     #[error(transparent)]
     Stream(#[from] StreamError),
 }

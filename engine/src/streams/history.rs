@@ -1,4 +1,4 @@
-//! Reads the events of a stream from newest to oldest.
+//! Reads a stream's events from newest to oldest.
 
 use cellar_catalog::stream::{Dated, Decider, RebuildFault, StreamName, newest_first};
 
@@ -9,17 +9,18 @@ use super::{StreamError, StreamStore};
 pub struct Events<E> {
     /// Events, newest first.
     pub events: Vec<Dated<E>>,
-    /// Index before which the stream has older events; `None` if this item contains the oldest
+    /// Index below which the stream has older events, or `None` if this item contains the oldest
     /// events.
     pub below: Option<u64>,
 }
 
 impl StreamStore {
-    /// Returns the events of one item that have an index less than `below`, newest first. The item
-    /// is the tip, or the event batch that contains the event `below - 1`. Costs one read, plus one
-    /// read for an event batch.
+    /// Returns the events with indexes less than `below` from one stream item, newest first. The
+    /// item is the tip (latest item) or the event batch that contains event `below - 1`. Costs one
+    /// read for the tip, plus one for an event batch.
     ///
     /// # Errors
+    ///
     /// Returns [`StreamError::Rebuild`] if an event is unreadable, or [`StreamError::Store`] if the
     /// store fails permanently.
     pub async fn events_back<D: Decider>(

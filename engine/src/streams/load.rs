@@ -10,22 +10,23 @@ use cellar_catalog::stream::{
 use super::{StreamError, StreamStore};
 use crate::ports::PortError;
 
-/// A state and the tip from which it was rebuilt.
+/// A state and the tip (latest stream item) from which it was rebuilt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded<S> {
     pub state: S,
     /// Index of the first event that the state does not include.
     pub next: u64,
-    /// The tip; `None` if the stream does not exist.
+    /// The tip, or `None` if the stream does not exist.
     pub tip: Option<Arc<Tip>>,
 }
 
 impl StreamStore {
-    /// Returns the state of a stream. Costs one read if the tip contains an unfold or an origin
-    /// event, and more reads otherwise. An eventually consistent read may return an earlier state
-    /// of the stream.
+    /// Returns a stream's state. Costs one read if the tip (latest item) contains an unfold (cached
+    /// state) or an origin event, and more reads otherwise. An eventually consistent read may
+    /// return an earlier state.
     ///
     /// # Errors
+    ///
     /// Returns [`StreamError::Rebuild`] if the state cannot be rebuilt from the events, or
     /// [`StreamError::Store`] if the store fails permanently.
     pub async fn load<D: Decider>(
@@ -39,8 +40,8 @@ impl StreamStore {
         Ok(Loaded { state, next, tip })
     }
 
-    /// Rebuilds the state at a tip. If an eventually consistent read misses an event batch, repeats
-    /// the read of the batches with strong consistency.
+    /// Rebuilds the state at a tip. If an eventually consistent read misses an event batch, retries
+    /// the batch reads with strong consistency.
     pub(super) async fn rebuild<D: Decider>(
         &self,
         decider: &D,
@@ -91,8 +92,7 @@ impl StreamStore {
         self.retried(|| self.streams.batches_before(name, below, consistent)).await
     }
 
-    /// Runs a read. Repeats it after a temporary failure, up to `MAX_READ_ATTEMPTS` attempts in
-    /// total.
+    /// Runs a read, retrying temporary failures up to `MAX_READ_ATTEMPTS` attempts in total.
     async fn retried<T, F>(&self, read: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,

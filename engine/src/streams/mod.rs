@@ -38,7 +38,7 @@ impl StreamStore {
         Self { streams, clock, random, policy: SplitPolicy::default() }
     }
 
-    /// Sets the policy that determines when a tip splits off an event batch.
+    /// Sets the policy for splitting event batches off a tip (latest stream item).
     #[must_use]
     pub fn with_split_policy(self, policy: SplitPolicy) -> Self {
         Self { policy, ..self }

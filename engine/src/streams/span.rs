@@ -1,4 +1,4 @@
-//! Reads ranges of events of a stream.
+//! Reads ranges of stream events.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use super::{StreamError, StreamStore};
 use crate::ports::PortError;
 
 impl StreamStore {
-    /// Returns the events of a stream with indexes from `from` (inclusive) to `to` (exclusive).
-    /// Returns `None` if the stream does not contain all of them, or if an eventually consistent
-    /// read misses some.
+    /// Returns the events of a stream with indexes from `from` (inclusive) to `to` (exclusive), or
+    /// `None` if any of them is missing, for example due to an eventually consistent read.
     ///
     /// # Errors
+    ///
     /// Returns [`StreamError::Store`] if the store fails permanently.
     pub async fn stored_events(
         &self,
@@ -26,10 +26,11 @@ impl StreamStore {
         self.events_of(&tip, from, to, consistent).await
     }
 
-    /// Like [`StreamStore::stored_events`], but uses a tip that was already read. Costs a read only
-    /// if some of the events are in event batches.
+    /// Like [`StreamStore::stored_events`], but uses a tip (latest stream item) that was already
+    /// read. Costs a read only if some of the events are in event batches.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`StreamStore::stored_events`].
     pub async fn events_of(
         &self,
@@ -39,7 +40,7 @@ impl StreamStore {
         consistent: bool,
     ) -> Result<Option<Vec<StreamEvent>>, StreamError> {
         let mut first = tip.first();
-        // The events of each item, newest item first.
+        // Events of each item, newest item first.
         let mut items = vec![tip.events.clone()];
         while first > from {
             let batches = self.read_batches(&tip.name, first, consistent).await?;
@@ -55,18 +56,19 @@ impl StreamStore {
         Ok(Some(asked.map(|(_, event)| event).collect()))
     }
 
-    /// Returns the tip of a stream. The read is strongly consistent.
+    /// Returns a stream's tip (latest item). The read is strongly consistent.
     ///
     /// # Errors
+    ///
     /// Returns [`PortError`] if the store fails permanently.
     pub async fn tip(&self, stream: &StreamName) -> Result<Option<Arc<Tip>>, PortError> {
         self.read_tip(stream, true).await
     }
 
-    /// Like [`StreamStore::stored_events`], but returns a span, which contains the kinds of the
-    /// events.
+    /// Like [`StreamStore::stored_events`], but returns a span, which contains the event kinds.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`StreamStore::stored_events`].
     pub async fn span(
         &self,

@@ -1,4 +1,4 @@
-//! Tests of the stream store over an in-memory table that injects faults.
+//! Tests of the stream store over an in-memory table with injected faults.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -15,10 +15,10 @@ use super::{CachedTip, StreamError, StreamStore, TransactError};
 use crate::memory::{ManualClock, MemoryStreams};
 use crate::ports::{PortError, Random, StreamOutcome, Streams};
 
-/// State of the test streams: a list of words. A command adds a word if the word is missing. An
-/// empty word is rejected.
+/// State of the test streams: a list of words. A command adds a word unless the list already
+/// contains it. An empty word is rejected.
 pub(crate) struct Words {
-    /// Set if the state is stored as an unfold.
+    /// Whether the state is stored as an unfold (cached state).
     pub(crate) keeps: bool,
 }
 
@@ -68,19 +68,19 @@ impl Decider for Words {
     }
 }
 
-/// Fault of the next request.
+/// Fault injected into the next request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum FaultPlan {
     None,
-    /// The write succeeds, but its response is lost.
+    /// The write succeeds, but the response is lost.
     ReplyLost,
-    /// The write gets no response, and takes effect only after the next write that gets a response.
+    /// The write gets no response and takes effect only after the next write that gets a response.
     Late,
     Throttled,
     ReadFails,
     /// Another process appends an event before the write.
     Overtaken,
-    /// The read does not return existing data.
+    /// The read misses existing data.
     Stale,
 }
 
@@ -132,7 +132,7 @@ impl Faulty {
         outcome
     }
 
-    /// Appends a word as another process would.
+    /// Appends a word like another process.
     async fn overtake(&self) {
         let number = {
             let mut others = self.others.lock().unwrap();
@@ -253,7 +253,7 @@ async fn add(
 }
 
 async fn words(store: &StreamStore) -> String {
-    // Without unfolds, the state is rebuilt from all events.
+    // Without unfolds (cached states), the state is rebuilt from all events.
     let all = store.load(&Words { keeps: false }, &name(), true).await.unwrap();
     all.state.join(" ")
 }
@@ -279,7 +279,8 @@ async fn a_cached_tip_needs_no_read() {
     assert_eq!(faulty.requests(), (0, 1));
     let state = add(&store, "b", CachedTip::Tip(first.tip)).await.unwrap();
     assert_eq!((state.join(" "), faulty.requests()), ("a b".to_owned(), (0, 2)));
-    // The third append splits the tip. The unfold makes it unnecessary to read the event batch.
+    // The third append splits the tip. Thanks to the unfold (cached state), the event batch need
+    // not be read.
     add(&store, "c", CachedTip::Unknown).await.unwrap();
     assert_eq!(faulty.requests(), (1, 3));
     assert_eq!(words(&store).await, "a b c");
@@ -369,7 +370,7 @@ async fn bounds_the_attempts_of_a_command() {
 #[tokio::test]
 async fn rejects_an_oversized_event_before_the_write() {
     let (faulty, store) = fixture(&[]).await;
-    // The text is random, so that it cannot be compressed.
+    // Use random text, which does not compress.
     let mut state = 1_u32;
     let long: String = (0..600_000)
         .map(|_| {

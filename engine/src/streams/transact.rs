@@ -1,5 +1,5 @@
-//! Executes a command: loads the state, decides and appends. If another append was first, loads the
-//! state and decides again.
+//! Executes a command: loads the state, decides and appends. If another append came first, reloads
+//! the state and decides again.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{StreamError, StreamStore, TransactError};
 /// The caller's prior knowledge of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CachedTip {
-    /// The caller knows nothing about the stream, so the tip is read.
+    /// Nothing is known about the stream, so the tip (latest item) is read.
     Unknown,
     /// The current or an earlier tip, so that no read is needed; `None` for a new stream.
     Tip(Option<Arc<Tip>>),
@@ -24,29 +24,29 @@ pub enum CachedTip {
 /// Result of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transacted<D: Decider> {
-    /// The state after the command.
+    /// State after the command.
     pub state: D::State,
     /// Events that the command appended; empty if there was nothing to do.
     pub events: Vec<D::Event>,
     /// Index of the first event that the state does not include.
     pub next: u64,
-    /// The newest known tip; `None` if the stream does not exist. It may contain events that the
+    /// Latest known tip, or `None` if the stream does not exist. It may contain events that the
     /// state does not include.
     pub tip: Option<Arc<Tip>>,
 }
 
 impl StreamStore {
-    /// Executes a command: decides its events from the state that immediately precedes them, and
-    /// appends them exactly once. `writer` must be unique to this call. A rejection or an empty
-    /// list of events is returned only if it is based on a strongly consistent state.
+    /// Executes a command: decides its events from the immediately preceding state and appends them
+    /// exactly once. `writer` must be unique to this call. A rejection or an empty list of events
+    /// is always based on a strongly consistent state.
     ///
     /// If the caller does not receive the result, it may repeat the command with another call only
     /// if the decider can recognize from the state that the command was already executed.
     ///
     /// # Errors
+    ///
     /// - [`TransactError::Rejected`] if the decider rejects the command.
-    /// - [`TransactError::Stream`] if the store fails, an event is unreadable or too long, or
-    ///   other appends were first in `MAX_DECIDE_ATTEMPTS` attempts.
+    /// - [`TransactError::Stream`] if the store fails, an event is unreadable or too long, or `MAX_DECIDE_ATTEMPTS` attempts lost to concurrent appends.
     pub async fn transact<D: Decider>(
         &self,
         decider: &D,
@@ -96,7 +96,8 @@ impl StreamStore {
         }
     }
 
-    /// Builds the append of events to a tip. The state after the events is included as an unfold.
+    /// Builds the append of events to a tip. The state after the events is included as an unfold
+    /// (cached state).
     fn build_proposal<D: Decider>(
         &self,
         decider: &D,

@@ -1,4 +1,4 @@
-//! The pass over a csv file in which cells are created.
+//! The second pass over a csv file, which creates the cells.
 
 use std::io::Read;
 
@@ -10,31 +10,30 @@ use crate::block::{BlockBuilder, RowTooLong};
 use crate::typing::Recognised;
 use crate::{Block, BlockSize, ColumnTyping, ReadError};
 
-/// Creates cells from records. The types of the columns are those that were known at the start of
-/// the pass.
+/// Creates cells from records, using the column types known at the start of the pass.
 #[derive(Debug)]
 pub(super) struct CellReader<R> {
     pub(super) records: Records<R>,
     pub(super) tally: Tally,
-    /// Types of the columns with which the cells are created.
+    /// Column types used to create the cells.
     typings: Vec<ColumnTyping>,
     builder: BlockBuilder,
 }
 
-/// Result of reading the next cells.
+/// Outcome of reading the next cells.
 #[derive(Debug)]
 pub(super) enum NextCells {
     Block(Block),
-    /// All cells were returned. The survey now covers the whole file.
+    /// All cells were returned. The survey (first pass) now covers the whole file.
     End(Survey),
-    /// A field has changed the type of a column, so the cells that were already returned are wrong.
-    /// The records up to this field were surveyed.
+    /// A field changed its column's type, so the cells returned earlier are wrong. The survey now
+    /// covers the records up to this field.
     TypesChanged,
 }
 
 impl<R: Read> CellReader<R> {
-    /// Creates a reader at the start of the file. `tally` must contain evidence about the columns,
-    /// but no counted rows.
+    /// Creates a reader at the start of the file. `tally` must contain evidence of the column
+    /// types, but no counted rows.
     pub(super) fn new(records: Records<R>, tally: Tally, block: BlockSize) -> Self {
         Self { records, typings: tally.typings(), tally, builder: BlockBuilder::new(block) }
     }
@@ -68,10 +67,9 @@ impl<R: Read> CellReader<R> {
         }
     }
 
-    /// Returns whether a column now has a different type from the one with which its cells were
-    /// created.
+    /// Returns whether a column's type now differs from the type used to create its cells.
     fn have_types_changed(&self) -> bool {
-        // The cells of columns that were unknown at the start were created as text.
+        // Cells of initially unknown columns were created as text.
         let created_typings = self.typings.iter().chain(std::iter::repeat(&ColumnTyping::TEXT));
         let current_typings = self.tally.typings();
         current_typings.iter().zip(created_typings).any(|(current, created)| current != created)
@@ -93,7 +91,7 @@ fn push_field(
         }
         Some(Recognised::Number(number)) => {
             builder.push_value(column, TileValue::Number(number.value));
-            // The number format of the column is also correct for numbers with fewer decimals.
+            // The column's number format also fits numbers with fewer decimals.
             if let Some(format) = typing.format().or(number.format()) {
                 builder.push_format(column, format);
             }

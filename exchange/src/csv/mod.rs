@@ -1,9 +1,9 @@
 //! Reads and writes csv.
 //!
-//! A file is read in two passes: the first one detects the types of columns (`survey`), the second
-//! one creates cells (`cells`). Both passes keep at most one row and one block in memory. If the
-//! types may be detected from a sample, one pass is enough for most files. `records` splits the
-//! bytes into records and fields.
+//! A file is read in two passes: the first detects the column types (`survey`), the second creates
+//! the cells (`cells`). Each pass keeps at most one row and one block in memory. If types may be
+//! detected from a sample, one pass is enough for most files. `records` splits the bytes into
+//! records and fields.
 
 mod cells;
 mod options;

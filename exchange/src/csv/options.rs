@@ -5,18 +5,19 @@ use crate::{BlockSize, ColumnTypes};
 /// Options for reading a csv file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CsvOptions {
-    /// Field delimiter, which is an ASCII character, such as `b'\t'` for tsv.
+    /// Field delimiter: an ASCII character, such as `b'\t'` for tsv.
     pub delimiter: u8,
     /// Whether rows may have different numbers of fields. Short rows are padded with empty cells.
     pub pad: bool,
-    /// Column types that the caller chooses. The types of all other columns are detected.
+    /// Column types chosen by the caller. The types of all other columns are detected.
     pub types: ColumnTypes,
     /// Target size of blocks.
     pub block: BlockSize,
-    /// Number of bytes that are read to detect column types before the first cells are returned.
+    /// Number of bytes sampled for type detection before the first cells are returned. `None`
+    /// samples the whole file.
     ///
     /// If a later field contradicts a detected type, [`Piece::Restart`](crate::Piece::Restart) is
-    /// returned, and then all cells again. If `None`, the types are detected from the whole file.
+    /// returned, followed by all cells again.
     pub sample_bytes: Option<u64>,
 }
 

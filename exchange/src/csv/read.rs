@@ -1,4 +1,4 @@
-//! Import of a csv file, which combines the passes over the file.
+//! Csv import, which combines the survey pass and the cell pass.
 
 use super::cells::{CellReader, NextCells};
 use super::options::CsvOptions;
@@ -6,7 +6,7 @@ use super::records::Records;
 use super::survey::{Survey, Surveyor, Tally};
 use crate::{Import, ImportProgress, Piece, ReadError, SheetStart, Source};
 
-/// Maximum number of bytes that one call surveys.
+/// Maximum number of bytes surveyed per call.
 const STEP_BYTES: u64 = 1024 * 1024;
 
 /// An import of a csv file.
@@ -26,12 +26,12 @@ enum Pass<R> {
         surveyor: Surveyor<R>,
         sample_bytes: u64,
     },
-    /// Creates cells with the types that were detected in the sample. Ends when a field contradicts
-    /// the types.
+    /// Creates cells with the column types detected in the sample, until a field contradicts these
+    /// types.
     SampledCells(CellReader<R>),
-    /// Surveys the rest of the file after a field has contradicted the types from the sample.
+    /// Surveys the rest of the file after a field contradicted the sampled types.
     Rest(Surveyor<R>),
-    /// Creates cells with the types that were detected in the whole file.
+    /// Creates cells with the column types detected in the whole file.
     Cells(CellReader<R>),
     Done,
 }
@@ -40,7 +40,7 @@ impl<S: Source> CsvImport<S> {
     /// Opens a csv file.
     ///
     /// # Errors
-    /// [`ReadError`] if the file cannot be opened, or if its first bytes show that it has another
+    /// Returns a [`ReadError`] if the file cannot be opened, or if its first bytes indicate another
     /// format.
     pub fn open(source: S, options: &CsvOptions) -> Result<Self, ReadError> {
         let file_bytes = source.bytes()?;
@@ -57,13 +57,13 @@ impl<S: Source> CsvImport<S> {
         self.survey.as_ref()
     }
 
-    /// Opens the file again and creates cells with the types from `tally`.
+    /// Reopens the file and creates cells with the types from `tally`.
     fn open_cells(&self, tally: &Tally) -> Result<CellReader<S::Stream>, ReadError> {
         let records = Records::new(self.source.open()?, self.options.delimiter)?;
         Ok(CellReader::new(records, tally.restarted(), self.options.block))
     }
 
-    /// Starts creating cells after the whole file was surveyed.
+    /// Starts creating cells after the whole file has been surveyed.
     fn start_cells(&mut self, tally: &Tally) -> Result<(), ReadError> {
         self.survey = Some(tally.finish()?);
         self.pass = Pass::Cells(self.open_cells(tally)?);
@@ -124,7 +124,7 @@ impl<S: Source> CsvImport<S> {
                 Ok(Some(Piece::Block(block)))
             }
             NextCells::End(survey) if self.survey.as_ref() == Some(&survey) => Ok(None),
-            // The two passes have read different contents, so the file was changed.
+            // The two passes read different contents, so the file has changed.
             NextCells::End(_) | NextCells::TypesChanged => Err(ReadError::Changed),
         }
     }
@@ -143,8 +143,8 @@ impl<S: Source> Import for CsvImport<S> {
         }
     }
 
-    /// Returns the progress of the import. The bytes of a sample are not counted, because they are
-    /// read again to create the cells.
+    /// Returns the import's progress. Sample bytes are not counted, because they are read again to
+    /// create the cells.
     fn progress(&self) -> ImportProgress {
         let (one_pass, two_passes) = (self.file_bytes, self.file_bytes.saturating_mul(2));
         let has_sample = self.options.sample_bytes.is_some_and(|sample| sample < one_pass);

@@ -1,7 +1,7 @@
-//! Splits csv into records and fields, with bounded memory and strict rules for quotes.
+//! Splits csv into records and fields, with bounded memory and strict quoting rules.
 //!
-//! Most csv readers accept unmatched quotes, and the rest of the file then silently becomes a
-//! single field. This reader returns an error with the position of the quote instead.
+//! Most csv readers accept unmatched quotes and silently turn the rest of the file into a single
+//! field. This reader returns an error with the position of the quote instead.
 
 use std::io::Read;
 
@@ -10,18 +10,18 @@ use memchr::{memchr, memchr3, memchr3_iter};
 
 use crate::ReadError;
 
-/// Maximum number of bytes in a single read.
+/// Maximum number of bytes per read.
 pub(super) const WINDOW_BYTES: usize = 256 * 1024;
 
-/// Start and end of a field, as offsets in the text of the record.
+/// Start and end of a field, as offsets into the record's text.
 type FieldSpan = (usize, usize);
 
-/// A record and its fields. Quotes around fields have been removed.
+/// A record and its fields, without enclosing quotes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record<'a> {
     text: &'a str,
     fields: &'a [FieldSpan],
-    /// Number of the record's first line, counted from 1.
+    /// One-based number of the record's first line.
     pub(super) line: u64,
     /// Number of blank lines between the previous record and this one.
     pub(super) blank_lines: u32,
@@ -33,25 +33,25 @@ impl<'a> Record<'a> {
         self.fields.len()
     }
 
-    /// Returns an iterator over the texts of the fields.
+    /// Iterates over the field texts.
     pub(super) fn iter(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let text = self.text;
-        // The characters before and after a field are ASCII, so no multi-byte character is split.
+        // Fields are delimited by ASCII characters, so no multi-byte character is split.
         self.fields.iter().map(move |(start, end)| text.get(*start..*end).unwrap_or_default())
     }
 }
 
-/// Result of searching the window for the end of a record.
+/// Outcome of searching the window (read buffer) for the end of a record.
 enum RecordEnd {
     Found {
-        /// Offset of the first byte after the record and its line end.
+        /// Offset of the first byte after the record and its line ending.
         end: usize,
-        /// Whether the record is a single line and contains no quoted fields.
+        /// Whether the record is a single line without quoted fields.
         is_plain: bool,
         /// Whether a quoted field contains doubled quotes.
         has_doubled_quotes: bool,
     },
-    /// The end of the record is after the end of the window.
+    /// The record continues beyond the window.
     NotInWindow,
 }
 
@@ -61,19 +61,19 @@ pub(super) struct Records<R> {
     input: R,
     delimiter: u8,
     window: Vec<u8>,
-    /// Start of the unread bytes, as an offset in the window.
+    /// Start of the unread bytes in the window (read buffer).
     start: usize,
-    /// End of the unread bytes, as an offset in the window.
+    /// End of the unread bytes in the window (read buffer).
     end: usize,
     at_end: bool,
-    /// Number of bytes of the file that precede the window.
+    /// Number of file bytes before the window.
     bytes_before_window: u64,
     line: u64,
-    /// Whether the last record ended with a line feed. Unless it did, the reader does not search
-    /// for line feeds, because the file may not contain any.
+    /// Whether the last record ended with a line feed. If not, the reader skips the search for line
+    /// feeds, because the file may not contain any.
     uses_line_feeds: bool,
     fields: Vec<FieldSpan>,
-    /// Text of the current record after doubled quotes were replaced with single ones.
+    /// Text of the current record with doubled quotes replaced by single ones.
     unquoted: String,
 }
 
@@ -99,12 +99,12 @@ impl<R: Read> Records<R> {
         Ok(records)
     }
 
-    /// Returns the number of bytes that were split into records so far.
+    /// Returns the number of bytes split into records so far.
     pub(super) fn bytes(&self) -> u64 {
         add(self.bytes_before_window, self.start)
     }
 
-    /// Rejects files whose first bytes belong to another format, and skips the byte order mark.
+    /// Rejects files whose first bytes indicate another format, and skips the byte order mark.
     fn check_file_start(&mut self) -> Result<(), ReadError> {
         const ZIP_MARK: &[u8] = b"PK\x03\x04";
         const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
@@ -175,7 +175,7 @@ impl<R: Read> Records<R> {
                 [b'\r', b'\n', ..] => 2,
                 [b'\n', ..] | [b'\r', _, ..] => 1,
                 [b'\r'] if self.at_end => 1,
-                // The rest of the line end may be after the end of the window.
+                // The rest of the line ending may be beyond the window.
                 [] | [b'\r'] if !self.at_end => {
                     self.fill()?;
                     continue;
@@ -189,7 +189,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Discards the bytes before `start`, and performs one read into the free part of the window.
+    /// Discards the bytes before `start` and performs one read into the free part of the window.
     fn fill(&mut self) -> Result<(), ReadError> {
         self.window.copy_within(self.start..self.end, 0);
         self.bytes_before_window = add(self.bytes_before_window, self.start);
@@ -213,14 +213,13 @@ impl<R: Read> Records<R> {
         Ok(())
     }
 
-    /// Reads more bytes of a record that is longer than the unread bytes.
+    /// Reads more bytes of a record that continues beyond the unread bytes.
     fn read_more_of_record(&mut self) -> Result<(), ReadError> {
         let unread_bytes = self.unread().len();
         if unread_bytes > MAX_IMPORT_ROW_BYTES {
             return Err(ReadError::RowTooLong { line: self.line });
         }
-        // The number of unread bytes is doubled, which limits how often a long record is scanned
-        // again.
+        // Double the number of unread bytes to limit how often a long record is rescanned.
         self.fill_up_to((unread_bytes * 2).min(MAX_IMPORT_ROW_BYTES + 1))
     }
 
@@ -303,18 +302,18 @@ struct Scanner<'a> {
     line: u64,
 }
 
-/// Result of scanning a field.
+/// Outcome of scanning a field.
 enum ScannedField {
     /// Another field follows.
     Inner { span: FieldSpan, next_start: usize, has_doubled_quotes: bool },
     /// The field is the last field of its record.
     Last {
         span: FieldSpan,
-        /// Offset of the first byte after the record and its line end.
+        /// Offset of the first byte after the record and its line ending.
         record_end: usize,
         has_doubled_quotes: bool,
     },
-    /// The end of the field is after the end of the window.
+    /// The field continues beyond the window.
     NotInWindow,
 }
 
@@ -345,7 +344,7 @@ impl Scanner<'_> {
                 }
             }
             if has_too_many(fields) {
-                // The caller rejects the record, so the rest of the record is not scanned.
+                // The caller rejects the record, so skip the rest of it.
                 return Ok(RecordEnd::Found {
                     end: start,
                     is_plain: false,
@@ -374,22 +373,22 @@ impl Scanner<'_> {
         }
     }
 
-    /// Handles a field that continues after the end of the window. Returns an error if the field is
-    /// already too long.
+    /// Handles a field that continues beyond the window. Errors if the field is already too long.
     fn continue_after_window(&self, start: usize, column: u64) -> Result<ScannedField, ReadError> {
-        // A quoted field may contain twice as many bytes as its text, because every character may
-        // be a doubled quote.
+        // A quoted field may be twice as long as its text, because every character may be a doubled
+        // quote.
         if self.unread.len() - start > 2 * MAX_TEXT_BYTES + WINDOW_BYTES {
             return Err(ReadError::TextTooLong { line: self.line, column });
         }
         Ok(ScannedField::NotInWindow)
     }
 
-    /// Returns the scanned field. `end` is the offset of the delimiter or line end after the field.
+    /// Returns the scanned field. `end` is the offset of the delimiter or line ending after the
+    /// field.
     fn end_field(&self, span: FieldSpan, end: usize, has_doubled_quotes: bool) -> ScannedField {
         let line_end_bytes = match self.unread.get(end..).unwrap_or_default() {
             [b'\r', b'\n', ..] => 2,
-            // A line feed may follow after the end of the window.
+            // A line feed may follow beyond the window.
             [b'\r'] if !self.at_end => return ScannedField::NotInWindow,
             [b'\r' | b'\n', ..] => 1,
             _ => return ScannedField::Inner { span, next_start: end + 1, has_doubled_quotes },
@@ -445,8 +444,8 @@ impl Scanner<'_> {
     }
 }
 
-/// Writes all fields of a record into `unquoted` and updates the spans of the fields. Doubled
-/// quotes are replaced with single ones.
+/// Writes a record's fields into `unquoted`, with doubled quotes replaced by single ones, and
+/// updates the field spans.
 fn replace_doubled_quotes<'a>(
     text: &str,
     fields: &mut [FieldSpan],
@@ -478,7 +477,7 @@ fn add(number: u64, count: usize) -> u64 {
     number.saturating_add(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
-/// Converts a column index, counted from 0, to a column number, counted from 1.
+/// Converts a zero-based column index to a one-based column number.
 fn column_number(index: usize) -> u64 {
     add(1, index)
 }

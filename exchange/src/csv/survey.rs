@@ -1,4 +1,4 @@
-//! The first pass over a csv file, which counts rows and cells and detects the types of columns.
+//! The first pass over a csv file, which counts rows and cells and detects column types.
 
 use std::io::Read;
 
@@ -9,7 +9,7 @@ use super::records::{Record, Records};
 use crate::typing::{Evidence, ExaminedField};
 use crate::{ColumnTypes, ColumnTyping, ReadError};
 
-/// The size of a csv file and the types of its columns.
+/// Size and column types of a csv file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survey {
     /// Number of rows.
@@ -18,13 +18,13 @@ pub struct Survey {
     pub columns: u32,
     /// Number of nonempty fields.
     pub cells: u64,
-    /// Index of the first row with a nonempty field, which may contain headings. Counted from 0.
+    /// Zero-based index of the first row with a nonempty field. This row may contain headings.
     pub first_row: u32,
     /// Types of all columns.
     pub typings: Vec<ColumnTyping>,
 }
 
-/// Counts and column types of the rows that were surveyed so far.
+/// Counts and column types of the rows surveyed so far.
 #[derive(Debug)]
 pub(super) struct Tally {
     shape: Shape,
@@ -55,8 +55,8 @@ impl Tally {
         }
     }
 
-    /// Returns a tally for another pass over the file. The evidence about columns is kept, and all
-    /// counts are reset.
+    /// Returns a tally for another pass over the file, with the same column evidence and all counts
+    /// reset.
     pub(super) fn restarted(&self) -> Self {
         Self {
             shape: Shape::new(self.shape.pad),
@@ -67,12 +67,12 @@ impl Tally {
         }
     }
 
-    /// Returns the number of rows that were counted so far.
+    /// Returns the number of rows counted so far.
     pub(super) fn rows(&self) -> u32 {
         self.shape.rows
     }
 
-    /// Counts a record and returns the index of its row.
+    /// Counts a record and returns its row index.
     pub(super) fn add_row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
         let row = self.shape.add_row(record)?;
         for column in (0_u32..).take(record.len()).skip(self.columns.len()) {
@@ -81,8 +81,7 @@ impl Tally {
         Ok(row)
     }
 
-    /// Returns an iterator that examines the nonempty fields of a record. The iterator must be
-    /// consumed.
+    /// Returns an iterator that examines a record's nonempty fields. The iterator must be consumed.
     pub(super) fn examine_fields<'a>(
         &mut self,
         row: u32,
@@ -99,7 +98,7 @@ impl Tally {
         })
     }
 
-    /// Returns the types of all columns, based on the fields that were examined so far.
+    /// Returns all column types, based on the fields examined so far.
     pub(super) fn typings(&self) -> Vec<ColumnTyping> {
         self.columns.iter().map(|evidence| evidence.typing()).collect()
     }
@@ -123,7 +122,7 @@ pub(super) struct Surveyor<R> {
 }
 
 impl<R: Read> Surveyor<R> {
-    /// Surveys records with about `bytes` bytes in total. Returns whether the end of the file was
+    /// Surveys records of about `bytes` bytes in total. Returns whether the end of the file was
     /// reached.
     pub(super) fn survey_bytes(&mut self, bytes: u64) -> Result<bool, ReadError> {
         let goal = self.records.bytes().saturating_add(bytes);
@@ -138,7 +137,7 @@ impl<R: Read> Surveyor<R> {
     }
 }
 
-/// Counts the rows of a file and checks that all rows have the same number of fields.
+/// Counts rows and checks that all rows have the same number of fields.
 #[derive(Debug)]
 pub(super) struct Shape {
     /// Whether rows may have different numbers of fields.
@@ -154,7 +153,7 @@ impl Shape {
         Self { pad, rows: 0, first_row_fields: None }
     }
 
-    /// Counts a record and returns the index of its row.
+    /// Counts a record and returns its row index.
     ///
     /// If the first record has a single field, each blank line is an empty row, even before the
     /// first record. Otherwise, blank lines are ignored.

@@ -13,7 +13,7 @@ use crate::{BlockSize, ColumnKind, Import, OutCell, Piece, ReadError, Source};
 
 mod properties;
 
-/// Displayed texts of cells, by row and column.
+/// Displayed cell texts by row and column.
 type Texts = BTreeMap<(u32, u32), String>;
 
 fn pad() -> CsvOptions {
@@ -73,7 +73,7 @@ fn data(name: &str) -> Vec<u8> {
     std::fs::read(format!("{folder}{name}")).unwrap()
 }
 
-/// A source that returns only a few bytes per read, so that every boundary between reads is tested.
+/// A source that returns only a few bytes per read, to exercise every read boundary.
 struct Dripping<'a>(&'a [u8], usize);
 
 struct Drip<'a>(&'a [u8], usize);
@@ -320,7 +320,7 @@ impl Read for Repeated {
     }
 }
 
-/// An endless field or row must be rejected before much more than the limit was read.
+/// An endless field or row must be rejected soon after the limit.
 #[test]
 fn an_endless_field_or_row_is_refused_early() {
     for start in [&b"a,b\nc,"[..], b"a,b\nc,\""] {
@@ -352,7 +352,7 @@ fn a_file_that_changes_meanwhile_is_refused() {
     assert!(matches!(import(Changing(false.into()), &pad()), Err(ReadError::Changed)));
 }
 
-/// Returns how often the import restarts if the sample has `sample_bytes` bytes.
+/// Returns the number of import restarts with a sample of `sample_bytes` bytes.
 fn restarts(text: &str, sample_bytes: u64) -> usize {
     let options = CsvOptions { sample_bytes: Some(sample_bytes), ..CsvOptions::default() };
     let mut import = CsvImport::open(text.as_bytes(), &options).unwrap();

@@ -6,8 +6,8 @@ use cellar_sheet::cell::{GENERAL, display};
 
 use crate::{OutCell, WriteError};
 
-/// Writes a sheet as csv. All rows have the same number of fields. Rows and cells that are skipped
-/// become empty fields.
+/// Writes a sheet as csv. All rows have the same number of fields; skipped rows and cells become
+/// empty fields.
 #[derive(Debug)]
 pub struct CsvWriter<W: Write> {
     target: BufWriter<W>,
@@ -21,8 +21,8 @@ pub struct CsvWriter<W: Write> {
 impl<W: Write> CsvWriter<W> {
     /// Creates a writer for rows with `columns` fields. `delimiter` must be an ASCII character.
     ///
-    /// If `writes_formulas` is true, the text of the formula is written for cells that have a
-    /// formula. All other cells are written as displayed.
+    /// If `writes_formulas` is true, cells with a formula are written as formula text. All other
+    /// cells are written as displayed.
     pub fn new(target: W, delimiter: u8, columns: u32, writes_formulas: bool) -> Self {
         let target = BufWriter::new(target);
         Self { target, delimiter, columns, writes_formulas, next_row: 0, next_column: 0 }
@@ -31,8 +31,8 @@ impl<W: Write> CsvWriter<W> {
     /// Writes the next cell.
     ///
     /// # Errors
-    /// [`WriteError::OutOfOrder`] if the cell does not follow the previous one or is outside of the
-    /// columns; [`WriteError::Io`].
+    /// Returns [`WriteError::OutOfOrder`] if the cell does not follow the previous one or is beyond
+    /// the last column, or [`WriteError::Io`] if writing fails.
     pub fn cell(&mut self, row: u32, column: u32, cell: &OutCell<'_>) -> Result<(), WriteError> {
         if (row, column) < (self.next_row, self.next_column) || column >= self.columns {
             return Err(WriteError::OutOfOrder);
@@ -52,7 +52,7 @@ impl<W: Write> CsvWriter<W> {
     /// Completes the last row and flushes the file.
     ///
     /// # Errors
-    /// [`WriteError::Io`].
+    /// Returns [`WriteError::Io`] if writing fails.
     pub fn finish(mut self) -> Result<W, WriteError> {
         if self.next_column > 0 {
             self.end_row()?;
@@ -86,8 +86,8 @@ impl<W: Write> CsvWriter<W> {
     }
 
     fn needs_quotes(&self, text: &str) -> bool {
-        // If a row consists of one empty field, the field is quoted, because many programs skip
-        // blank lines.
+        // Quote the field of a row with a single empty field, because many programs skip blank
+        // lines.
         let is_blank_line = text.is_empty() && self.columns == 1;
         // A file that starts with one of these characters would be detected as another format.
         let is_first_field = self.next_row == 0 && self.next_column == 0;

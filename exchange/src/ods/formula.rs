@@ -1,4 +1,4 @@
-//! Converts OpenFormula formulas to the syntax of Excel.
+//! Converts OpenFormula formulas to Excel syntax.
 
 /// Converts a formula such as `of:=SUM([.A1:.B2];[$Other.A1])` to `=SUM(A1:B2,Other!A1)`. Unknown
 /// syntax is left unchanged.
@@ -38,21 +38,21 @@ pub(super) fn to_excel_syntax(formula: &str) -> String {
     text
 }
 
-/// Returns the length of the quoted text or name at the start of `rest`. A text that contains a
-/// doubled quote is treated as two quoted texts.
+/// Returns the length of the quoted text or name at the start of `rest`. A text with a doubled
+/// quote counts as two quoted texts.
 fn quoted_bytes(rest: &str, quote: char) -> usize {
     let end = rest.char_indices().skip(1).find(|(_, next)| *next == quote);
     end.map_or(rest.len(), |(index, _)| index + quote.len_utf8())
 }
 
-/// Converts a reference and appends it to `text`: `[.A1:.B2]` becomes `A1:B2`, and `[$'My sheet'.A1]` becomes
-/// `'My sheet'!A1`.
+/// Converts a reference and appends it to `text`: `[.A1:.B2]` becomes `A1:B2`, and `[$'My
+/// sheet'.A1]` becomes `'My sheet'!A1`.
 fn push_reference(token: &str, text: &mut String) {
     let inner = token.trim_start_matches('[').trim_end_matches(']');
     let mut converted = String::new();
     for (index, range_end) in inner.split(':').enumerate() {
         let Some((sheet, cell)) = range_end.rsplit_once('.') else {
-            // The text is not a cell, but for example a file or a name.
+            // Not a cell reference, but for example a file or a name.
             text.push_str(token);
             return;
         };

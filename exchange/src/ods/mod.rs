@@ -1,9 +1,8 @@
-//! Reads ods spreadsheets. A single part contains all sheets, one after the other, and is read
-//! once.
+//! Reads ods spreadsheets. A single part contains all sheets in sequence and is read once.
 //!
-//! The reader returns the values and formulas of cells, and the number formats of cells with a
-//! value. Formulas are converted to the syntax of Excel. Cells with only a number format are
-//! omitted, because all unused cells of a sheet may have one.
+//! The reader returns cell values and formulas, and the number formats of cells with a value.
+//! Formulas are converted to Excel syntax. Cells with only a number format are omitted, because
+//! every unused cell of a sheet may have one.
 
 mod formula;
 mod row;
@@ -102,7 +101,7 @@ impl<R: Read + Seek> Ods<R> {
     }
 }
 
-/// Reads the manifest and rejects encrypted files. Otherwise, encrypted parts would be reported as
+/// Reads the manifest and rejects encrypted files, whose parts would otherwise be reported as
 /// damaged.
 fn check_encryption<S: Source>(archive: &Archive<S>) -> Result<(), ReadError>
 where

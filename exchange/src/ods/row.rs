@@ -1,5 +1,4 @@
-//! Reads a row of a sheet. A cell may be repeated in many columns, and the row may be repeated many
-//! times.
+//! Reads a sheet row. A cell may repeat across columns, and a row may repeat many times.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ pub(super) const CONTENT: &str = "content.xml";
 /// Default cell styles of columns.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
-    /// Runs of columns with the same style: the first column after the run, and the style.
+    /// Column runs with the same style: the first column after the run, and the style.
     runs: Vec<(u32, Option<String>)>,
 }
 
@@ -43,7 +42,7 @@ impl Columns {
     }
 }
 
-/// Returns how many times a row, column or cell occurs; at least 1.
+/// Returns the repeat count of a row, column or cell, which is at least 1.
 pub(super) fn repetitions(tag: &BytesStart<'_>, name: &str) -> Result<u32, WorkbookError> {
     let Some(text) = attribute(tag, name) else { return Ok(1) };
     match text.parse::<u32>() {
@@ -55,21 +54,21 @@ pub(super) fn repetitions(tag: &BytesStart<'_>, name: &str) -> Result<u32, Workb
     }
 }
 
-/// The cells of a row, which are returned again for each repetition of the row.
+/// Cells of a row, returned once per repetition of the row.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     cells: Vec<RepeatedCell>,
     first_row: u32,
     repetitions: u32,
-    /// Number of repetitions of the row that have been returned completely.
+    /// Number of completed repetitions of the row.
     rows_returned: u32,
     /// Index of the next cell in the current repetition.
     next_cell: usize,
-    /// Column of the next cell, relative to the first column of its repetitions.
+    /// Offset of the next column in the current run of repeated columns.
     column_offset: u32,
 }
 
-/// A cell that occurs in one or more consecutive columns.
+/// A cell that is repeated in one or more consecutive columns.
 #[derive(Debug, Default)]
 struct RepeatedCell {
     cell: WorkbookCell,
@@ -77,7 +76,7 @@ struct RepeatedCell {
     style: Option<String>,
     value_type: String,
     is_error: bool,
-    /// Whether an attribute contains the value. If so, the text of the element is only the
+    /// Whether an attribute contains the value, in which case the element's text is only the
     /// displayed form.
     has_value: bool,
 }
@@ -164,7 +163,7 @@ impl Row {
         }
     }
 
-    /// Checks the number of cells including repetitions before any cell is returned.
+    /// Checks the number of cells, including repetitions, before any cell is returned.
     fn check_repetitions(&self, sheet: &str) -> Result<(), WorkbookError> {
         let columns = self.cells.iter().map(|cell| u64::from(cell.columns));
         let cells_per_row = columns.fold(0, u64::saturating_add);
@@ -174,8 +173,8 @@ impl Row {
         Ok(())
     }
 
-    /// Sets the number format of each cell: the format of the cell's style, else the format of its
-    /// column's style, else the default format of its type.
+    /// Sets each cell's number format: the format of the cell style, else of the column style, else
+    /// the default for the value type.
     pub(super) fn set_formats(&mut self, columns: &Columns, styles: &Styles) {
         for repeated in &mut self.cells {
             let own_style = repeated.style.as_deref();
@@ -186,7 +185,7 @@ impl Row {
     }
 }
 
-/// Maximum memory for the cells of a row, in bytes.
+/// Maximum memory for a row's cells, in bytes.
 const MAX_ROW_MEMORY_BYTES: usize = 2 * MAX_IMPORT_ROW_BYTES;
 
 fn is_cell(name: &str) -> bool {
@@ -194,7 +193,7 @@ fn is_cell(name: &str) -> bool {
 }
 
 impl RepeatedCell {
-    /// Creates a cell from the attributes of its element.
+    /// Creates a cell from its element's attributes.
     fn from_tag(tag: &BytesStart<'_>) -> Result<Self, WorkbookError> {
         let mut repeated = Self {
             columns: repetitions(tag, "number-columns-repeated")?,
@@ -223,9 +222,9 @@ impl RepeatedCell {
         Ok(repeated)
     }
 
-    /// Reads the contents of the cell element up to its end tag. If no attribute contains the
-    /// value, the text of the paragraphs becomes the text of the cell. Other elements, such as
-    /// notes and pictures, are ignored.
+    /// Reads the cell element's contents up to its end tag. If no attribute contains the value, the
+    /// paragraph text becomes the cell's text. Other elements, such as notes and pictures, are
+    /// ignored.
     fn read_text<R: Read>(&mut self, xml: &mut Xml<R>, sheet: &str) -> Result<(), WorkbookError> {
         let wants_text = !self.has_value || self.is_error;
         if self.is_error {
@@ -271,7 +270,7 @@ impl RepeatedCell {
         }
     }
 
-    /// Appends the whitespace that an element in a paragraph represents.
+    /// Appends the whitespace represented by an element in a paragraph.
     fn push_whitespace_element(&mut self, tag: &BytesStart<'_>) {
         match tag.name().as_ref() {
             "text:s" => {
@@ -301,7 +300,7 @@ impl RepeatedCell {
         Ok(())
     }
 
-    /// Parses the text of the cell as its value. A text that does not match the declared type stays
+    /// Parses the cell's text as its value. A text that does not match the declared type stays
     /// text.
     fn set_value(&mut self) {
         let text = self.cell.text.as_str();
@@ -324,7 +323,7 @@ impl RepeatedCell {
         self.cell.value = value;
     }
 
-    /// Returns the default number format for the type of the value.
+    /// Returns the default number format for the value's type.
     fn default_format(&self) -> Option<Arc<str>> {
         if !matches!(self.cell.value, CellValue::Number(_)) {
             return None;

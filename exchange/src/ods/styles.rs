@@ -1,4 +1,4 @@
-//! Converts the number formats of OpenDocument, which are sequences of elements, to format codes.
+//! Converts OpenDocument number formats, which are element sequences, to format codes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -11,7 +11,7 @@ use crate::WorkbookError;
 use crate::workbook::formats::Format;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
-/// Maximum length of a chain of parent styles. The limit also ends cycles.
+/// Maximum depth of parent styles. The limit also breaks cycles.
 const MAX_PARENTS: usize = 16;
 /// Maximum number of decimals in a format code.
 const MAX_DECIMALS: usize = 30;
@@ -19,7 +19,7 @@ const MAX_DECIMALS: usize = 30;
 /// The styles of a document.
 #[derive(Debug, Default)]
 pub(super) struct Styles {
-    /// Number formats by the name of the data style that defines them.
+    /// Number formats by data style name.
     formats: BTreeMap<String, Format>,
     /// Cell styles by name.
     cells: BTreeMap<String, CellStyle>,
@@ -36,7 +36,7 @@ struct CellStyle {
 }
 
 impl Styles {
-    /// Reads styles up to the first sheet or to the end of the part.
+    /// Reads styles up to the first sheet or the end of the part.
     pub(super) fn read<R: Read>(&mut self, xml: &mut Xml<R>) -> Result<(), WorkbookError> {
         let mut data_style: Option<(String, CodeBuilder)> = None;
         let mut table_style = None;
@@ -84,7 +84,7 @@ impl Styles {
         }
     }
 
-    /// Stores a cell style. For a table style, returns its name.
+    /// Stores a cell style. For a table style, returns its name instead.
     fn add_style(&mut self, tag: &BytesStart<'_>) -> Option<String> {
         let name = attribute(tag, "name")?;
         match attribute(tag, "family").as_deref() {
@@ -99,7 +99,7 @@ impl Styles {
         None
     }
 
-    /// Returns the number format of a cell style, including an inherited one.
+    /// Returns a cell style's number format, which may be inherited.
     pub(super) fn format(&self, style: &str) -> Option<Arc<str>> {
         let mut name = style;
         for _ in 0..MAX_PARENTS {
@@ -117,14 +117,14 @@ impl Styles {
     }
 }
 
-/// Builds a format code from the elements of a data style.
+/// Builds a format code from a data style's elements.
 #[derive(Debug, Default)]
 struct CodeBuilder {
     code: String,
     /// Text of the current element.
     literal: String,
     is_percentage: bool,
-    /// Whether the hours are elapsed time, which may exceed a day.
+    /// Whether hours represent elapsed time, which may exceed a day.
     is_elapsed: bool,
 }
 
@@ -182,7 +182,7 @@ impl CodeBuilder {
     fn push_number(&mut self, tag: &BytesStart<'_>, exponent: &str) {
         let decimals = attribute(tag, "decimal-places").and_then(|text| text.parse::<usize>().ok());
         let is_grouped = attribute(tag, "grouping").as_deref() == Some("true");
-        // If the number of decimals is not specified, as many decimals as necessary are displayed.
+        // An unspecified number of decimals means as many as necessary.
         if decimals.is_none() && !is_grouped && !self.is_percentage && exponent.is_empty() {
             return self.code.push_str("General");
         }
@@ -196,9 +196,9 @@ impl CodeBuilder {
         self.code.push_str(exponent);
     }
 
-    /// Appends the text of the element. The text separates other elements or is a currency symbol.
+    /// Appends the element's text, which is a separator or a currency symbol.
     fn end_element(&mut self) {
-        // Codes above the limit are discarded, so appending more is pointless.
+        // Codes that exceed the limit are discarded, so appending more is pointless.
         if self.code.len() > MAX_FORMAT_BYTES {
             self.literal.clear();
         }

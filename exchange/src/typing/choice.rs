@@ -1,4 +1,4 @@
-//! Column types that are chosen by the caller.
+//! Column types chosen by the caller.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -7,21 +7,21 @@ use cellar_sheet::a1::CellName;
 
 use super::recognise::Recognised;
 
-/// The type that the caller has chosen for a column.
+/// A column type chosen by the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypeChoice {
     /// All fields stay text.
     Text,
-    /// Fields with a number become numbers. All other fields stay text.
+    /// Numeric fields become numbers; all other fields stay text.
     Number,
-    /// Fields with a date become dates. All other fields stay text.
+    /// Date fields become dates; all other fields stay text.
     Date,
-    /// `TRUE` and `FALSE` become booleans. All other fields stay text.
+    /// `TRUE` and `FALSE` become booleans; all other fields stay text.
     Boolean,
 }
 
 impl TypeChoice {
-    /// Returns whether the recognised value of a field has the chosen type.
+    /// Returns whether a field's recognised value has the chosen type.
     pub(super) fn accepts(self, field: Recognised) -> bool {
         matches!(
             (self, field),
@@ -44,28 +44,28 @@ impl TypeChoice {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ColumnTypes {
-    /// Chosen types by column index, counted from 0.
+    /// Chosen types by zero-based column index.
     pub columns: BTreeMap<u32, TypeChoice>,
     /// Type of all other columns. If `None`, their types are detected.
     pub others: Option<TypeChoice>,
 }
 
 impl ColumnTypes {
-    /// Returns the chosen type of a column, or `None` if the column's type is detected.
+    /// Returns a column's chosen type, or `None` if the type is detected.
     #[must_use]
     pub fn of(&self, column: u32) -> Option<TypeChoice> {
         self.columns.get(&column).copied().or(self.others)
     }
 }
 
-/// Error: a text is not a list of column types.
+/// Error for a malformed list of column types.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "invalid column type `{text}`: use a list such as A=text,C=number with the types text, number, \
      date or boolean, or a single type for all columns"
 )]
 pub struct NotColumnTypes {
-    /// The part of the list that is invalid.
+    /// The invalid part of the list.
     pub text: String,
 }
 

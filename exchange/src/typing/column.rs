@@ -3,29 +3,29 @@
 use super::choice::TypeChoice;
 use super::recognise::Recognised;
 
-/// The kind of cells in a column.
+/// The cell type of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnKind {
     /// Text.
     Text,
     /// `TRUE` and `FALSE`.
     Boolean,
-    /// Dates that all have the same format.
+    /// Dates with a common format.
     Date {
         /// Number format of the dates, such as `yyyy-mm-dd`.
         format: String,
     },
-    /// Numbers that are written in their shortest form and therefore need no number format.
+    /// Numbers in their shortest form, which need no number format.
     General,
-    /// Numbers that all have the same number of decimals.
+    /// Numbers with a common number of decimals.
     Decimals {
         /// Number format such as `0.0` or `0.00`.
         format: String,
     },
-    /// Numbers that are written in different ways. Each cell has a separate number format.
+    /// Numbers in various notations, each with a separate cell format.
     MixedNumbers,
-    /// The type that the caller has chosen ([`ColumnTypes`](super::ColumnTypes)). Fields that do
-    /// not have this type stay text.
+    /// The type chosen by the caller ([`ColumnTypes`](super::ColumnTypes)). Fields of any other
+    /// type stay text.
     Chosen(TypeChoice),
 }
 
@@ -33,15 +33,15 @@ pub enum ColumnKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnTyping {
     pub kind: ColumnKind,
-    /// Whether the field in the first row is a heading. A heading stays text.
+    /// Whether the first row's field is a heading, which stays text.
     pub heading: bool,
 }
 
 impl ColumnTyping {
-    /// The typing of a column that contains text.
+    /// Column type for text columns.
     pub(crate) const TEXT: Self = Self { kind: ColumnKind::Text, heading: false };
 
-    /// Returns the recognised value of a field, or `None` if the field stays text in this column.
+    /// Returns a field's recognised value, or `None` if the field stays text in this column.
     pub(crate) fn value(
         &self,
         recognised: Option<Recognised>,
@@ -51,7 +51,7 @@ impl ColumnTyping {
         if is_text { None } else { recognised }
     }
 
-    /// Returns the number format that is common to all cells of the column.
+    /// Returns the number format shared by all cells of the column.
     pub(crate) fn format(&self) -> Option<&str> {
         match &self.kind {
             ColumnKind::Decimals { format } => Some(format),

@@ -1,10 +1,10 @@
-//! Detects the type of a column from its fields.
+//! Detects a column's type from its fields.
 
 use super::choice::TypeChoice;
 use super::column::{ColumnKind, ColumnTyping};
 use super::recognise::{Number, Recognised, fixed_format, recognise};
 
-/// The type that all fields examined so far have in common. Its size is constant.
+/// The common type of all fields examined so far, in constant space.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 enum CommonType {
     /// No field yet.
@@ -17,7 +17,7 @@ enum CommonType {
         /// Whether all numbers are written in their shortest form.
         is_general: bool,
         /// Number of decimals of a format that displays every number exactly as written, or `None`
-        /// if there is no such format.
+        /// if no such format exists.
         decimals: Option<usize>,
     },
     Text,
@@ -52,7 +52,7 @@ impl CommonType {
         }
     }
 
-    /// Returns the kind of the column, or `None` if the column contains text or has no fields.
+    /// Returns the column's kind, or `None` if the column contains text or has no fields.
     fn column_kind(self) -> Option<ColumnKind> {
         match self {
             Self::Unknown | Self::Text => None,
@@ -67,8 +67,8 @@ impl CommonType {
     }
 }
 
-/// Evidence about the type of a column, based on the fields examined so far. The evidence of the
-/// first row's field is stored separately, because this field may be a heading.
+/// Evidence of a column's type from the fields examined so far. The first row's field is tracked
+/// separately, because it may be a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Evidence {
     chosen: Option<TypeChoice>,
@@ -76,24 +76,22 @@ pub(crate) struct Evidence {
     other_rows: CommonType,
 }
 
-/// Result of examining a field.
+/// Outcome of examining a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ExaminedField {
-    /// The recognised value. `None` if the field is text, or if its column is a text column.
+    /// The recognised value, or `None` if the field or its column is text.
     pub(crate) recognised: Option<Recognised>,
-    /// Whether the field changed the evidence about its column.
+    /// Whether the field changed its column's evidence.
     pub(crate) changed_evidence: bool,
 }
 
 impl Evidence {
-    /// Creates the evidence for a column whose fields have not been examined. The caller may have
-    /// chosen the column's type.
+    /// Creates the evidence for an unexamined column. The caller may have chosen the column's type.
     pub(crate) fn new(chosen: Option<TypeChoice>) -> Self {
         Self { chosen, ..Self::default() }
     }
 
-    /// Examines a nonempty field and adds its type to the evidence. Examining the same field again
-    /// does not change the evidence.
+    /// Examines a nonempty field and adds its type to the evidence. Idempotent for the same field.
     pub(crate) fn examine(&mut self, text: &str, in_first_row: bool) -> ExaminedField {
         if let Some(choice) = self.chosen {
             let recognised = recognise(text).filter(|field| choice.accepts(*field));
@@ -106,8 +104,7 @@ impl Evidence {
             self.first_row = field_type;
             return ExaminedField { recognised, changed_evidence };
         }
-        // A column that contains text stays a text column, so the recognition of its fields, which
-        // is expensive, is skipped.
+        // A text column stays a text column, so skip the expensive recognition of its fields.
         if self.other_rows == CommonType::Text {
             return ExaminedField { recognised: None, changed_evidence: false };
         }
@@ -118,8 +115,8 @@ impl Evidence {
         ExaminedField { recognised, changed_evidence }
     }
 
-    /// Returns the type of the column. The first field is a heading if only the fields after it
-    /// have a common type.
+    /// Returns the column's type. The first field is a heading if only the fields after it have a
+    /// common type.
     pub(crate) fn typing(self) -> ColumnTyping {
         if let Some(choice) = self.chosen {
             return ColumnTyping { kind: ColumnKind::Chosen(choice), heading: false };

@@ -1,7 +1,7 @@
-//! Detects the types of csv columns: numbers, dates, booleans or text.
+//! Detects csv column types: numbers, dates, booleans or text.
 //!
 //! All fields of a column must have the same type. For example, a single product code such as `0E8`
-//! keeps all codes in its column as text. Every cell displays exactly the text of its field.
+//! keeps all codes in its column as text. Every cell displays exactly its field's text.
 
 mod choice;
 mod column;

@@ -1,18 +1,18 @@
-//! Fast recognition of numbers, dates and booleans. The results are the same as those of
-//! `cellar_sheet::cell::recognise`, but hardly any field requires an allocation.
+//! Fast recognition of numbers, dates and booleans. Equivalent to `cellar_sheet::cell::recognise`,
+//! but hardly any field requires an allocation.
 
 use cellar_sheet::cell::{Value, date_serial};
 
-/// Maximum number of decimals in a fixed format. Must be the same as in `cellar_sheet::cell`.
+/// Maximum number of decimals in a fixed format. Must match `cellar_sheet::cell`.
 const MAX_DECIMALS: usize = 15;
-/// Exclusive upper bound for mantissas with at most 15 significant digits (`DBL_DIG`). Parsing and
-/// displaying such a number returns the original digits.
+/// Exclusive upper bound for mantissas with at most 15 significant digits (`DBL_DIG`), which
+/// survive parsing and displaying unchanged.
 const EXACT_MANTISSA_END: u64 = 1_000_000_000_000_000;
 /// Maximum number of digits that always fit into a `u64`.
 const MAX_MANTISSA_DIGITS: usize = 19;
 /// Exclusive lower bound for numbers that are displayed without an exponent.
 const MIN_WITHOUT_EXPONENT: f64 = 1e-6;
-/// Powers of ten that are exact as floating-point numbers.
+/// Powers of ten with an exact floating-point representation.
 const POWERS_OF_TEN: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
@@ -37,7 +37,7 @@ const FIXED_FORMATS: [&str; MAX_DECIMALS + 1] = [
     "0.000000000000000",
 ];
 
-/// The value of a field that is not text.
+/// A non-text field value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Recognised {
     Bool(bool),
@@ -45,13 +45,13 @@ pub(crate) enum Recognised {
     Date { serial: f64, format: &'static str },
 }
 
-/// A number, with information about the way in which it is written.
+/// A number with its notation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Number {
     pub(crate) value: f64,
     /// Number of digits after the decimal point.
     pub(crate) decimals: usize,
-    /// Whether the number is written in its shortest form, which the format `General` displays.
+    /// Whether the number is written in its shortest form, as displayed by the `General` format.
     pub(crate) is_general: bool,
     /// Whether the format with `decimals` decimals is known to display the number exactly as
     /// written.
@@ -89,7 +89,7 @@ pub(crate) fn recognise(text: &str) -> Option<Recognised> {
 
 /// The digits of a decimal number without an exponent.
 struct Digits {
-    /// All digits as one integer. The integer wraps if there are more than [`MAX_MANTISSA_DIGITS`]
+    /// All digits as one integer, which wraps if there are more than [`MAX_MANTISSA_DIGITS`]
     /// digits.
     mantissa: u64,
     count: usize,
@@ -140,8 +140,8 @@ fn parse_digits(unsigned: &[u8]) -> Option<Digits> {
     Some(Digits { mantissa, count: integer_digits + decimals, decimals, last_digit })
 }
 
-/// Returns the number of digits at the start of `bytes`, and the mantissa with these digits
-/// appended. If there are too many digits, the mantissa wraps.
+/// Returns the number of leading digits in `bytes`, and the mantissa with these digits appended.
+/// The mantissa wraps if there are too many digits.
 fn parse_leading_digits(bytes: &[u8], mantissa: u64) -> (usize, u64) {
     let (mut count, mut mantissa) = (0, mantissa);
     for byte in bytes {
@@ -155,15 +155,14 @@ fn parse_leading_digits(bytes: &[u8], mantissa: u64) -> (usize, u64) {
     (count, mantissa)
 }
 
-/// Parses a number with more digits than a floating-point number can generally preserve. Most of
-/// these numbers are the shortest form of a floating-point number, which the crate `zmij` also
-/// writes.
+/// Parses a number with more digits than a floating-point number can generally preserve. Most such
+/// numbers are the shortest form of a floating-point number, which the `zmij` crate writes as well.
 fn parse_long_number(text: &str, digits: &Digits) -> Option<Number> {
-    /// Range in which `zmij` returns the expected text. Outside of the range, `zmij` may use an
-    /// exponent, or may choose differently between two shortest forms that are equally near.
+    /// Range in which `zmij` returns the expected text. Outside this range, `zmij` may use an
+    /// exponent or break ties between shortest forms differently.
     const SHORTEST_FORM_RANGE: std::ops::Range<f64> = 1e-5..1e9;
     let value: f64 = text.parse().ok()?;
-    // Only fractions are compared, because `zmij` writes whole numbers with the suffix `.0`.
+    // Compare only fractions, because `zmij` appends `.0` to whole numbers.
     let is_comparable = SHORTEST_FORM_RANGE.contains(&value.abs())
         && digits.decimals > 0
         && digits.last_digit != b'0';
@@ -190,7 +189,7 @@ fn parse_with_sheet_rules(text: &str, decimals: usize) -> Option<Number> {
 
 /// Length of `2026-11-21`.
 const DATE_BYTES: usize = 10;
-/// Length in bytes of a text such as `2026-11-21 10:00:00`.
+/// Length of a timestamp such as `2026-11-21 10:00:00`, in bytes.
 const DATE_TIME_BYTES: usize = 19;
 
 /// Parses a date such as `2026-11-21`, `2026/11/21`, `2026-11-21 10:00:00` or
@@ -218,7 +217,7 @@ fn parse_date(bytes: &[u8]) -> Option<Recognised> {
     Some(Recognised::Date { serial, format })
 }
 
-/// Parses a time such as `10:00:00` and returns the number of seconds since midnight.
+/// Parses a time such as `10:00:00` and returns seconds since midnight.
 fn parse_second_of_day(time: &[u8]) -> Option<i64> {
     if time.get(2) != Some(&b':') || time.get(5) != Some(&b':') {
         return None;

@@ -1,7 +1,7 @@
-//! Reads the parts of a workbook, which is a zip archive.
+//! Reads the parts (files) of a workbook, which is a zip archive.
 //!
-//! The `zip` crate reads the directory. This module decompresses the parts itself and counts every
-//! byte, because the sizes in the directory may be wrong. These sizes are used only to reject a
+//! The `zip` crate reads the archive's central directory. This module decompresses the parts itself
+//! and counts every byte, because the declared sizes may be wrong; they are used only to reject a
 //! large workbook early.
 
 use std::collections::BTreeMap;
@@ -15,12 +15,12 @@ use zip::{CompressionMethod, ZipArchive};
 
 use crate::{ReadError, Source, WorkbookError};
 
-/// Signature of an entry in the directory of a zip archive.
+/// Signature of a zip central directory entry.
 const DIRECTORY_ENTRY: &[u8] = b"PK\x01\x02";
-/// First bytes of an old binary workbook or of an encrypted workbook.
+/// First bytes of an old binary workbook or an encrypted workbook.
 const COMPOUND_MAGIC: &[u8] = b"\xd0\xcf\x11\xe0";
 const WINDOW_BYTES: usize = 64 * 1024;
-/// Number of bytes that are read at a time to count directory entries.
+/// Read size for counting central directory entries, in bytes.
 const SCAN_BYTES: u64 = 1024 * 1024;
 
 /// The parts of a workbook.
@@ -29,15 +29,15 @@ pub(crate) struct Archive<S> {
     source: S,
     /// Parts by normalized name.
     parts: BTreeMap<String, PartLocation>,
-    /// Total uncompressed size of all parts in bytes, according to the directory.
+    /// Total uncompressed size of all parts in bytes, as declared by the central directory.
     declared_bytes: u64,
-    /// Maximum number of bytes that may be decompressed.
+    /// Maximum number of decompressed bytes.
     limit: u64,
-    /// Number of bytes that were decompressed so far. All open parts share this counter.
+    /// Number of bytes decompressed so far, shared by all open parts.
     unpacked_bytes: Arc<AtomicU64>,
 }
 
-/// The location of a part in the archive.
+/// Location of a part in the archive.
 #[derive(Debug, Clone, Copy)]
 struct PartLocation {
     start: u64,
@@ -50,12 +50,12 @@ impl<S: Source> Archive<S>
 where
     S::Stream: Seek,
 {
-    /// Opens a workbook and reads its directory.
+    /// Opens a workbook and reads its central directory.
     pub(crate) fn open(source: S) -> Result<Self, ReadError> {
         Self::open_with_limit(source, MAX_XLSX_UNPACKED_BYTES)
     }
 
-    /// Like [`Archive::open`], but with a given limit on uncompressed bytes.
+    /// Like [`Archive::open`], but with the given limit on uncompressed bytes.
     fn open_with_limit(source: S, limit: u64) -> Result<Self, ReadError> {
         let bytes = source.bytes()?;
         if bytes > MAX_WORKBOOK_BYTES {
@@ -78,7 +78,7 @@ where
             let is_deflated = match part.compression() {
                 CompressionMethod::Stored => false,
                 CompressionMethod::Deflated => true,
-                // Parts with an unsupported compression method are ignored, because they may not be
+                // Ignore parts with an unsupported compression method, because they may not be
                 // needed.
                 _ => continue,
             };
@@ -104,12 +104,13 @@ where
         self.parts.contains_key(&normalize_name(name))
     }
 
-    /// Returns the total uncompressed size of all parts in bytes, according to the directory.
+    /// Returns the total uncompressed size of all parts in bytes, as declared by the central
+    /// directory.
     pub(crate) fn declared_bytes(&self) -> u64 {
         self.declared_bytes
     }
 
-    /// Returns the number of bytes that were decompressed so far.
+    /// Returns the number of bytes decompressed so far.
     pub(crate) fn unpacked_bytes(&self) -> u64 {
         self.unpacked_bytes.load(Ordering::Relaxed)
     }
@@ -141,17 +142,17 @@ fn to_archive_error(error: &dyn std::fmt::Display) -> ReadError {
     WorkbookError::Archive { why: error.to_string() }.into()
 }
 
-/// Normalizes the name of a part, because programs differ in letter case and in the use of slashes.
+/// Normalizes a part name, because programs differ in letter case and slashes.
 fn normalize_name(name: &str) -> String {
     name.trim_start_matches(['/', '\\']).replace('\\', "/").to_ascii_lowercase()
 }
 
 /// Checks that the file is a zip archive with a limited number of parts.
 ///
-/// The number of entries must be limited because the `zip` crate keeps all of them in memory. The
-/// number of entry signatures in the file is an upper bound on the number of entries.
+/// The limit is needed because the `zip` crate keeps all entries in memory. The number of entry
+/// signatures in the file is an upper bound on the number of entries.
 fn check_file_start_and_part_count(mut file: impl Read) -> Result<(), ReadError> {
-    // A signature may cross the boundary between two windows.
+    // A signature may cross a window boundary.
     let overlap = DIRECTORY_ENTRY.len() - 1;
     let mut window = Vec::new();
     let mut part_count = 0_usize;
@@ -180,7 +181,7 @@ fn check_file_start_and_part_count(mut file: impl Read) -> Result<(), ReadError>
 /// An open part.
 pub(crate) type Part<R> = BufReader<PartReader<R>>;
 
-/// Decompresses a part, counts its bytes, and verifies the checksum at its end.
+/// Decompresses a part, counts its bytes and verifies the checksum at the end.
 #[derive(Debug)]
 pub(crate) struct PartReader<R: Read> {
     decoder: PartDecoder<R>,
@@ -196,7 +197,7 @@ enum PartDecoder<R: Read> {
     Deflated(DeflateDecoder<Take<R>>),
 }
 
-/// Reason why reading a part was aborted. It is wrapped in an I/O error.
+/// Reason for aborting a read, wrapped in an I/O error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PartFault {
     #[error("the uncompressed contents are too large")]
@@ -227,8 +228,7 @@ impl<R: Read> Read for PartReader<R> {
     }
 }
 
-/// Converts an I/O error that occurred while a part was read. The error may contain a
-/// [`PartFault`].
+/// Converts an I/O error from reading a part. The error may contain a [`PartFault`].
 pub(crate) fn to_part_error(part: &str, error: &io::Error) -> WorkbookError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<PartFault>()) {
         Some(PartFault::UnpacksTooLarge) => WorkbookError::UnpacksTooLarge,
@@ -247,8 +247,8 @@ mod tests {
 
     const LIMIT: u64 = 1 << 20;
 
-    /// Returns an archive with two parts of `bytes` zeros each. The directory declares a size of
-    /// one byte for each part.
+    /// Returns an archive with two parts of `bytes` zeros each. The central directory declares a
+    /// size of one byte for each part.
     fn bomb(bytes: u64) -> Vec<u8> {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
         for name in ["a", "b"] {
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_workbook_declares_so_many_bytes_and_no_more() {
-        // The directory of an archive with two small parts declares these sizes.
+        // Sizes declared by the central directory of an archive with two small parts.
         let declaring = |sizes: [u64; 2]| {
             let mut bytes = bomb(10);
             let entries: Vec<usize> = memchr::memmem::find_iter(&bytes, DIRECTORY_ENTRY).collect();

@@ -1,11 +1,11 @@
-//! Cells of a workbook, before they are added to a block.
+//! Workbook cells before they are added to a block.
 
 use std::sync::Arc;
 
 use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::ErrorCode;
 
-/// The value of a cell. If the value is a text, [`WorkbookCell::text`] contains the text.
+/// A cell's value. For a text value, [`WorkbookCell::text`] contains the text.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) enum CellValue {
     #[default]
@@ -16,15 +16,15 @@ pub(crate) enum CellValue {
     Text,
 }
 
-/// A cell of a workbook. Readers reuse one cell for all cells, so that its strings keep their
-/// allocated memory.
+/// A workbook cell. Readers reuse one cell for all cells, which retains the allocated memory of its
+/// strings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WorkbookCell {
     pub(crate) row: u32,
     pub(crate) column: u32,
     pub(crate) value: CellValue,
     pub(crate) text: String,
-    /// Text of the formula, starting with `=`. Empty if the cell has no formula.
+    /// Formula text, starting with `=`. Empty if the cell has no formula.
     pub(crate) formula: String,
     /// Number format, or `None` for `General`.
     pub(crate) format: Option<Arc<str>>,
@@ -38,7 +38,7 @@ impl WorkbookCell {
         self.format = None;
     }
 
-    /// Returns the name of the cell, such as `B2`.
+    /// Returns the cell name, such as `B2`.
     pub(crate) fn name(&self) -> String {
         CellName { row: self.row, column: self.column }.to_string()
     }
@@ -50,8 +50,8 @@ impl WorkbookCell {
 }
 
 impl CellValue {
-    /// Returns a number value if the number is finite. Otherwise, the value is the text of the
-    /// cell.
+    /// Returns a number value if the number is finite. Otherwise, the cell's text becomes its
+    /// value.
     pub(crate) fn from_number(number: f64) -> Self {
         if number.is_finite() { Self::Number(number) } else { Self::Text }
     }

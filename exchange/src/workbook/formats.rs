@@ -1,12 +1,11 @@
-//! Converts the number formats of workbooks to those of Cellar.
+//! Converts workbook number formats to Cellar's.
 
 use std::sync::Arc;
 
 use cellar_base::limits::MAX_FORMAT_BYTES;
 use cellar_sheet::cell::{GENERAL, Value, display, general};
 
-/// Difference in days between serial numbers of the 1904 date system and those of the 1900 date
-/// system.
+/// Difference between serial numbers of the 1904 and the 1900 date system, in days.
 pub(crate) const DAYS_TO_1904: f64 = 1_462.0;
 
 /// A number format.
@@ -19,10 +18,10 @@ pub(crate) struct Format {
 }
 
 impl Format {
-    /// Converts a format code of a workbook.
+    /// Converts a workbook's format code.
     ///
-    /// A date format that Cellar does not display as a date is replaced with a supported format
-    /// that has the same parts. All other formats, including time formats, stay unchanged.
+    /// A date format that Cellar does not display as a date is replaced by a supported format with
+    /// the same parts. All other formats, including time formats, stay unchanged.
     pub(crate) fn from_code(code: &str) -> Self {
         let unescaped = code.replace("\"T\"", "T").replace("\\T", "T");
         let code = if displays_dates(&unescaped) { &unescaped } else { code };
@@ -34,7 +33,7 @@ impl Format {
         } else {
             "yyyy-mm-dd"
         };
-        // Codes that are longer than the limit are discarded. Excel does not write such codes.
+        // Discard codes that exceed the limit, which Excel never writes.
         let is_general = converted.is_empty()
             || converted.len() > MAX_FORMAT_BYTES
             || converted.eq_ignore_ascii_case(GENERAL)
@@ -43,8 +42,8 @@ impl Format {
         Self { code, is_date: parts.has_date }
     }
 
-    /// Returns a built-in format of Excel. The file contains only the number of such a format, not
-    /// its code (ECMA-376 18.8.30).
+    /// Returns a built-in Excel format. The file contains only the format's number, not its code
+    /// (ECMA-376 18.8.30).
     pub(crate) fn built_in(number: u32) -> Self {
         Self::from_code(match number {
             1 => "0",
@@ -89,8 +88,8 @@ struct DateParts {
     has_time: bool,
 }
 
-/// Returns the parts of a date that the first section of a format displays. Ignores quoted and
-/// escaped text, colours and conditions.
+/// Returns the date parts displayed by the first section of a format. Ignores quoted and escaped
+/// text, colours and conditions.
 fn find_date_parts(code: &str) -> DateParts {
     let mut parts = DateParts::default();
     let mut has_m = false;
@@ -118,8 +117,8 @@ fn find_date_parts(code: &str) -> DateParts {
             _ => {}
         }
     }
-    // `m` stands for minutes if the format also contains hours or seconds. Otherwise, it stands for
-    // months.
+    // `m` stands for minutes if the format also contains hours or seconds, and for months
+    // otherwise.
     parts.has_date |= has_m && !parts.has_time;
     parts
 }

@@ -1,4 +1,4 @@
-//! Import of workbooks, and code that the readers for xlsx, xlsb and ods share.
+//! Workbook import, including code shared by the xlsx, xlsb and ods readers.
 
 pub(crate) mod archive;
 pub(crate) mod cell;

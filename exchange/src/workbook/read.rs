@@ -1,4 +1,4 @@
-//! Import of a workbook in any supported format.
+//! Workbook import for all supported formats.
 
 use std::io::Seek;
 
@@ -15,22 +15,22 @@ use crate::{
     BlockSize, Import, ImportProgress, Piece, ReadError, SheetStart, Source, WorkbookError,
 };
 
-/// Maximum number of cells that a single call reads.
+/// Maximum number of cells read per call.
 const STEP_CELLS: usize = 1 << 17;
 
-/// The file format of a workbook.
+/// Workbook file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkbookKind {
     /// Excel 2007 and later.
     Xlsx,
-    /// Excel binary workbook. For cells with a formula, only the value is read.
+    /// Excel binary workbook. For formula cells, only the value is read.
     Xlsb,
-    /// OpenDocument spreadsheet, which is written by LibreOffice, for example.
+    /// OpenDocument spreadsheet, the format of LibreOffice.
     Ods,
 }
 
-/// An import of a workbook. Hidden and empty sheets are included. The value of merged cells is in
-/// their top left cell.
+/// A workbook import. Includes hidden and empty sheets. The value of merged cells is in their top
+/// left cell.
 #[derive(Debug)]
 pub struct WorkbookImport<S: Source> {
     archive: Archive<S>,
@@ -40,11 +40,11 @@ pub struct WorkbookImport<S: Source> {
     sheet: Option<String>,
     builder: BlockBuilder,
     cell: WorkbookCell,
-    /// Whether `cell` was read but has not been added to a block.
+    /// Whether `cell` was read but not yet added to a block.
     has_pending_cell: bool,
-    /// Row and column of the last cell of the current sheet that was added to a block.
+    /// Row and column of the last cell that was added to a block of the current sheet.
     last_cell: Option<(u32, u32)>,
-    /// Number of cells that may still be read before the limit is exceeded.
+    /// Remaining number of cells within the cell limit.
     cells_left: u64,
     sheet_count: usize,
     is_done: bool,
@@ -61,10 +61,10 @@ impl<S: Source> WorkbookImport<S>
 where
     S::Stream: Seek,
 {
-    /// Opens a workbook and reads the parts that all of its sheets share.
+    /// Opens a workbook and reads the parts shared by all sheets.
     ///
     /// # Errors
-    /// [`ReadError`] if the file is not a workbook, is damaged, or exceeds a limit.
+    /// Returns a [`ReadError`] if the file is not a workbook, is damaged, or exceeds a limit.
     pub fn open(source: S, block: BlockSize) -> Result<Self, ReadError> {
         let file_bytes = source.bytes()?;
         let archive = Archive::open(source)?;
@@ -117,8 +117,8 @@ where
         Ok(start)
     }
 
-    /// Reads the next cell of the sheet into `cell`, unless `cell` is still pending. Returns
-    /// `false` at the end of the sheet.
+    /// Reads the sheet's next cell into `cell`, unless `cell` is still pending. Returns `false` at
+    /// the end of the sheet.
     fn read_cell(&mut self) -> Result<bool, WorkbookError> {
         if self.has_pending_cell {
             return Ok(true);
@@ -163,7 +163,7 @@ where
         let column = cell.column;
         match cell.value {
             CellValue::Empty if cell.formula.is_empty() => {}
-            // A cell with a formula must also have a value, which may be empty.
+            // A formula cell must also have a value, which may be empty.
             CellValue::Empty => self.builder.push_value(column, TileValue::Empty),
             CellValue::Number(number) => {
                 self.builder.push_value(column, TileValue::Number(number));
@@ -181,8 +181,8 @@ where
         Ok(())
     }
 
-    /// Returns the next block of the sheet. Returns [`Piece::Working`] if more cells must be read
-    /// for the block, and `None` at the end of the sheet.
+    /// Returns the sheet's next block, [`Piece::Working`] if more cells must be read for the block,
+    /// or `None` at the end of the sheet.
     fn next_block(&mut self) -> Result<Option<Piece>, ReadError> {
         for _ in 0..STEP_CELLS {
             if !self.read_cell()? {
@@ -222,7 +222,7 @@ where
         if self.is_done {
             return Ok(None);
         }
-        // The state is set before reading, so that the import also ends after an error.
+        // Set the state before reading, so that the import also ends after an error.
         self.is_done = true;
         let piece = self.next_piece()?;
         self.is_done = piece.is_none();

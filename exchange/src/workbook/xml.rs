@@ -1,4 +1,4 @@
-//! Reads the XML of a part as events of limited length.
+//! Reads a part's XML as events of limited length.
 
 use std::io::{self, BufRead, Read};
 
@@ -20,7 +20,7 @@ pub(crate) struct Xml<R: Read> {
     buffer: Vec<u8>,
     part: String,
     depth: usize,
-    /// Number of further events that are allowed before the next cell or text.
+    /// Number of events still allowed before the next cell or text.
     idle_events_left: u64,
 }
 
@@ -39,7 +39,7 @@ impl<R: Read> Xml<R> {
         }
     }
 
-    /// Returns the next event. An empty element is returned as a start event and an end event.
+    /// Returns the next event. An empty element yields a start event and an end event.
     pub(crate) fn next(&mut self) -> Result<Event<'_>, WorkbookError> {
         let Some(idle_events_left) = self.idle_events_left.checked_sub(1) else {
             return Err(WorkbookError::NothingInTags { part: self.part.clone() });
@@ -54,7 +54,7 @@ impl<R: Read> Xml<R> {
         match event {
             Event::Start(_) => self.depth = self.depth.saturating_add(1),
             Event::End(_) => self.depth = self.depth.saturating_sub(1),
-            // The XML parser does not report elements that are not closed.
+            // The XML parser does not report unclosed elements.
             Event::Eof if self.depth > 0 => return Err(truncated(&self.part)),
             _ => {}
         }
@@ -65,7 +65,7 @@ impl<R: Read> Xml<R> {
         Ok(event)
     }
 
-    /// Increases the number of allowed events after a cell or a text was found.
+    /// Raises the number of allowed events after a cell or a text.
     pub(crate) fn record_content(&mut self) {
         self.idle_events_left =
             (self.idle_events_left + XML_EVENTS_PER_FOUND).min(MAX_IDLE_XML_EVENTS);
@@ -76,7 +76,7 @@ impl<R: Read> Xml<R> {
         truncated(&self.part)
     }
 
-    /// Returns the error for a part with invalid contents.
+    /// Returns the error for a malformed part.
     pub(crate) fn damaged(&self, why: &str) -> WorkbookError {
         WorkbookError::Damaged { part: self.part.clone(), why: why.to_owned() }
     }
@@ -86,7 +86,7 @@ fn truncated(part: &str) -> WorkbookError {
     WorkbookError::Damaged { part: part.to_owned(), why: "the part is truncated".to_owned() }
 }
 
-/// Returns the value of an attribute with resolved entities. `name` has no namespace prefix.
+/// Returns an attribute's value with resolved entities. `name` has no namespace prefix.
 pub(crate) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = tag.attributes();
     let mut valid_attributes = attributes.with_checks(false).flatten();
@@ -98,7 +98,7 @@ pub(crate) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     )
 }
 
-/// Appends the text of an event, if the event contains text.
+/// Appends the event's text, if any.
 pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {
     match event {
         Event::Text(content) => text.push_str(&content.xml10_content()),
@@ -109,7 +109,7 @@ pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {
                 let name = reference.xml10_content();
                 match quick_xml::escape::resolve_predefined_entity(&name) {
                     Some(entity) => text.push_str(entity),
-                    // An unknown entity is left unchanged.
+                    // Leave unknown entities unchanged.
                     None => {
                         text.push('&');
                         text.push_str(&name);
@@ -122,11 +122,11 @@ pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {
     }
 }
 
-/// A reader that limits the number of bytes in a single event.
+/// A reader that limits the number of bytes per event.
 #[derive(Debug)]
 struct EventLimiter<B> {
     inner: B,
-    /// Number of bytes that were read for the current event.
+    /// Number of bytes read for the current event.
     event_bytes: usize,
 }
 
@@ -140,8 +140,7 @@ impl<B: BufRead> Read for EventLimiter<B> {
 
 impl<B: BufRead> BufRead for EventLimiter<B> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        // One additional byte is allowed, so that an event of exactly the maximum length is
-        // accepted.
+        // Allow one additional byte, so that an event of exactly the maximum length is accepted.
         let bytes_left = (MAX_XML_EVENT_BYTES + 1).saturating_sub(self.event_bytes);
         if bytes_left == 0 {
             return Err(io::Error::other(PartFault::EventTooLong));
@@ -165,8 +164,8 @@ mod tests {
     use super::*;
     use crate::workbook::archive::Archive;
 
-    /// Reads a part that consists of `tags` tags. Every `content_every`th event is recorded as
-    /// content. Returns the number of remaining idle events.
+    /// Reads a part with `tags` tags, recording every `content_every`th event as content. Returns
+    /// the number of remaining idle events.
     fn read(
         tags: usize,
         idle_events_left: u64,
@@ -193,8 +192,7 @@ mod tests {
 
     #[test]
     fn tags_without_anything_in_them_end() {
-        // Each tag produces a start event and an end event, and the end of the part is another
-        // event.
+        // Each tag yields a start event and an end event; the end of the part is another event.
         for (idle_events_left, ends) in [(200, true), (201, false)] {
             match read(100, idle_events_left, None) {
                 Ok(left) => assert!(!ends && left == 0),
@@ -206,7 +204,7 @@ mod tests {
                 }
             }
         }
-        // Content increases the number of allowed tags, up to the initial number.
+        // Content raises the number of allowed tags, up to the initial number.
         let every = usize::try_from(XML_EVENTS_PER_FOUND).unwrap();
         assert!(read(10 * every, 1, Some(every)).is_ok());
         assert!(read(10 * every, 1, Some(every + 1)).is_err());

@@ -1,7 +1,7 @@
 //! Reads xlsb workbooks, the binary variant of xlsx.
 //!
-//! The reader returns the values and number formats of cells. Formulas are not read, because they
-//! are stored as programs for a stack machine; cells with a formula only have their value.
+//! The reader returns cell values and number formats. Formulas are stored as programs for a stack
+//! machine and are not read; formula cells only have their value.
 
 mod records;
 
@@ -49,7 +49,7 @@ const CELL_STYLES_END: u16 = 618;
 #[derive(Debug)]
 pub(crate) struct Xlsb<R: Read> {
     context: WorkbookContext,
-    /// Sheets that have not been opened yet.
+    /// Sheets not opened yet.
     sheets: VecDeque<SheetPart>,
     /// Name of the current sheet.
     sheet_name: String,
@@ -139,7 +139,7 @@ where
     Ok(Records::new(archive.open_part(part)?, part))
 }
 
-/// Reads the fields of a cell record into `cell`. Returns `None` if a field is missing or invalid.
+/// Reads a cell record's fields into `cell`. Returns `None` if a field is missing or invalid.
 fn read_cell(
     context: &WorkbookContext,
     cell: &mut WorkbookCell,
@@ -179,15 +179,15 @@ fn read_cell(
         {
             cell.value = CellValue::from_number(number + DAYS_TO_1904);
         }
-        // The text is empty, or the number was not finite and has no text form in this format.
+        // The text is empty, or the number is not finite and has no text form in this format.
         CellValue::Text if cell.text.is_empty() => cell.value = CellValue::Empty,
         _ => {}
     }
     Some(())
 }
 
-/// Decodes a 32-bit number. It contains either the 30 high bits of a floating-point number or a
-/// 30-bit integer, and may be in hundredths.
+/// Decodes a 32-bit number: either the 30 high bits of a floating-point number or a 30-bit integer,
+/// optionally in hundredths.
 fn decode_short_number(bits: u32) -> f64 {
     const IS_HUNDREDTHS: u32 = 1;
     const IS_INTEGER: u32 = 2;
@@ -244,7 +244,7 @@ fn read_sheet_list<R: Read>(
     Ok((sheets, from_1904))
 }
 
-/// The fields of a sheet record.
+/// Fields of a sheet record.
 struct SheetFields {
     is_hidden: bool,
     relationship_id: String,
@@ -275,7 +275,7 @@ fn read_shared_texts<R: Read>(records: &mut Records<R>) -> Result<SharedTexts, W
     Ok(texts)
 }
 
-/// Reads the styles part. Returns the number formats, indexed by style.
+/// Reads the styles part. Returns number formats indexed by style.
 fn read_styles<R: Read>(records: &mut Records<R>) -> Result<Vec<Format>, WorkbookError> {
     let (mut codes, mut styles) = (BTreeMap::new(), Vec::new());
     let mut in_styles = false;

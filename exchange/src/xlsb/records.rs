@@ -1,4 +1,4 @@
-//! Reads the records of binary parts. A record consists of its type, its length in bytes, and its
+//! Reads the records of binary parts. A record consists of its type, its length in bytes and its
 //! fields.
 
 use std::io::{self, BufRead, Read};
@@ -21,8 +21,7 @@ impl<R: Read> Records<R> {
         Self { part, name: name.to_owned(), buffer: Vec::new() }
     }
 
-    /// Returns the type and the fields of the next record whose type is wanted. Returns `None` at
-    /// the end of the part.
+    /// Returns the type and fields of the next wanted record, or `None` at the end of the part.
     pub(super) fn next(
         &mut self,
         is_wanted: impl Fn(u16) -> bool,
@@ -40,7 +39,7 @@ impl<R: Read> Records<R> {
     }
 
     /// Reads the next record into the buffer if its type is wanted, and skips it otherwise. Returns
-    /// the type of the record and whether it is wanted.
+    /// the record type and whether it is wanted.
     fn read_record(&mut self, is_wanted: impl Fn(u16) -> bool) -> io::Result<Option<(u16, bool)>> {
         if self.part.fill_buf()?.is_empty() {
             return Ok(None);
@@ -66,9 +65,8 @@ impl<R: Read> Records<R> {
         Ok(Some((record_type, true)))
     }
 
-    /// Reads a variable-length number with at most `max_bytes` bytes. Each byte contains seven bits
-    /// of the number, starting with the lowest bits. The high bit of a byte is set if another byte
-    /// follows.
+    /// Reads a variable-length number of at most `max_bytes` bytes. Each byte contains seven bits
+    /// of the number, lowest bits first; its high bit is set if another byte follows.
     fn read_number(&mut self, max_bytes: u32) -> io::Result<u32> {
         let mut number = 0;
         for index in 0..max_bytes {
@@ -93,8 +91,7 @@ fn truncated() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the part is truncated")
 }
 
-/// Reads the fields of a record in order. All methods return `None` if the end of the record has
-/// been reached.
+/// Reads a record's fields in order. All methods return `None` at the end of the record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields<'a>(&'a [u8]);
 
@@ -121,9 +118,8 @@ impl<'a> Fields<'a> {
         self.read_bytes().map(f64::from_le_bytes)
     }
 
-    /// Reads a text and appends it to `text`. The text is stored as the number of UTF-16 code
-    /// units, followed by the code units. Unpaired surrogates are replaced with replacement
-    /// characters.
+    /// Reads a text and appends it to `text`. The text is encoded as the number of UTF-16 code
+    /// units, followed by the code units. Unpaired surrogates become replacement characters.
     pub(super) fn read_text(&mut self, text: &mut String) -> Option<()> {
         let unit_count = usize::try_from(self.read_u32()?).ok()?;
         let (bytes, rest) = self.0.split_at_checked(unit_count.checked_mul(2)?)?;

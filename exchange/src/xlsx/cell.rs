@@ -10,7 +10,7 @@ use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::dates;
 use crate::workbook::formats::DAYS_TO_1904;
 
-/// Type of a cell (ECMA-376 18.18.11).
+/// Cell type (ECMA-376 18.18.11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum CellType {
     #[default]
@@ -22,25 +22,24 @@ enum CellType {
     Date,
 }
 
-/// The attributes of a cell and of its formula.
+/// Attributes of a cell and its formula.
 #[derive(Debug, Default)]
 pub(super) struct CellAttributes {
     cell_type: CellType,
     style_index: usize,
-    /// Id of the shared formula that the cell uses.
+    /// Id of the cell's shared formula.
     pub(super) shared_formula_id: Option<u32>,
 }
 
 impl CellAttributes {
-    /// Reads the attributes of a cell. Sets the cell's position if one of the attributes is its
-    /// name.
+    /// Reads a cell's attributes. Sets the cell's position if the attributes include its name.
     pub(super) fn read(
         tag: &BytesStart<'_>,
         sheet: &str,
         cell: &mut WorkbookCell,
     ) -> Result<Self, WorkbookError> {
         let mut attributes = Self::default();
-        // Values of these attributes never contain escape sequences.
+        // These attribute values never contain escape sequences.
         for attribute in tag.attributes().with_checks(false).flatten() {
             let value = attribute.value.as_ref();
             match attribute.key.as_ref() {
@@ -59,9 +58,9 @@ impl CellAttributes {
         Ok(attributes)
     }
 
-    /// Sets the value and the number format of a cell. The value is parsed from the cell's text; a
-    /// text that does not match the declared type stays text. Returns `None` if the cell refers to
-    /// a shared text that does not exist.
+    /// Sets a cell's value and number format. The value is parsed from the cell's text; a text that
+    /// does not match the declared type stays text. Returns `None` if the cell refers to a missing
+    /// shared text.
     pub(super) fn set_value(
         &self,
         context: &WorkbookContext,
@@ -127,14 +126,14 @@ fn parse_number(text: &str, offset_days: f64) -> CellValue {
 }
 
 fn parse_error(cell: &mut WorkbookCell) -> CellValue {
-    // An error value without a formula is represented as a formula that consists of the error.
+    // Represent an error value without a formula as a formula that consists of the error.
     if cell.formula.strip_prefix('=') == Some(&cell.text) {
         cell.formula.clear();
     }
     cell.text.parse().map_or(CellValue::Text, CellValue::Error)
 }
 
-/// Parses the ISO 8601 date in a cell. Sets a date format if the cell has no number format.
+/// Parses a cell's ISO 8601 date. Sets a date format if the cell has no number format.
 fn parse_date(cell: &mut WorkbookCell) -> CellValue {
     let Some((serial, has_time)) = dates::parse_date(&cell.text) else {
         return CellValue::Text;
@@ -150,7 +149,7 @@ pub(super) fn no_such_cell(sheet: &str, cell: &str) -> WorkbookError {
     WorkbookError::NoSuchCell { sheet: sheet.to_owned(), cell: cell.chars().take(30).collect() }
 }
 
-/// Parses a cell name such as `B2`. Returns the row and the column, counted from 0.
+/// Parses a cell name such as `B2`. Returns the zero-based row and column.
 fn parse_cell_name(name: &str) -> Option<(u32, u32)> {
     let letter_count = name.bytes().take_while(u8::is_ascii_alphabetic).count();
     let (letters, digits) = name.split_at_checked(letter_count)?;

@@ -1,13 +1,13 @@
-//! Data that all sheets of a workbook share.
+//! Data shared by all sheets of a workbook.
 
 use super::strings::SharedTexts;
 use crate::workbook::formats::Format;
 
-/// Shared texts, number formats and date settings of a workbook.
+/// A workbook's shared texts, number formats and date system.
 #[derive(Debug, Default)]
 pub(crate) struct WorkbookContext {
     pub(crate) texts: SharedTexts,
-    /// Number formats, indexed by style.
+    /// Number formats indexed by style.
     pub(crate) styles: Vec<Format>,
     /// Whether the workbook uses the 1904 date system.
     pub(crate) from_1904: bool,

@@ -1,11 +1,11 @@
 //! Reads xlsx workbooks.
 //!
-//! Existing readers cannot return the value, formula and format of a cell in one pass, and some
-//! damaged files make them panic (see `tests/workbooks/comparison.rs`).
+//! Existing readers cannot return a cell's value, formula and format in one pass, and some of them
+//! panic on damaged files (see `tests/workbooks/comparison.rs`).
 //!
-//! This reader returns the values, formulas and number formats of cells. Shared formulas are
-//! expanded. Number formats of whole rows and columns are applied only to existing cells. All other
-//! contents are ignored.
+//! This reader returns cell values, formulas and number formats. Shared formulas are expanded.
+//! Number formats of whole rows and columns apply only to existing cells. All other contents are
+//! ignored.
 
 mod cell;
 mod context;
@@ -32,12 +32,12 @@ pub(crate) use strings::SharedTexts;
 #[derive(Debug)]
 pub(crate) struct Xlsx<R: Read> {
     context: WorkbookContext,
-    /// Sheets that have not been opened yet.
+    /// Sheets not opened yet.
     sheets: VecDeque<SheetPart>,
     current: Option<SheetReader<R>>,
 }
 
-/// A sheet, with the name of the part that contains its cells.
+/// A sheet and the name of the part with its cells.
 #[derive(Debug)]
 pub(crate) struct SheetPart {
     pub(crate) start: SheetStart,
@@ -97,8 +97,8 @@ pub(crate) struct Target {
     pub(crate) part: String,
 }
 
-/// Returns the name of the main part, which is `xl/workbook.xml` or, in an xlsb file,
-/// `xl/workbook.bin`. Returns `None` if the archive is not an Excel workbook.
+/// Returns the name of the main part: `xl/workbook.xml` or, in an xlsb file, `xl/workbook.bin`.
+/// Returns `None` if the archive is not an Excel workbook.
 pub(crate) fn find_main_part<S: Source>(archive: &Archive<S>) -> Result<Option<String>, ReadError>
 where
     S::Stream: Seek,
@@ -111,8 +111,7 @@ where
     Ok(main.map(|target| target.part))
 }
 
-/// Returns the name of the part that contains the relationships of `part`, such as
-/// `xl/_rels/workbook.xml.rels`.
+/// Returns the name of the relationships part of `part`, such as `xl/_rels/workbook.xml.rels`.
 pub(crate) fn relationships_part(part: &str) -> String {
     let (folder, name) = part.rsplit_once('/').unwrap_or(("", part));
     format!("{folder}/_rels/{name}.rels")
@@ -122,7 +121,7 @@ pub(crate) fn folder(part: &str) -> &str {
     part.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Reads a relationships part and returns the targets by relationship id. Relative names are
+/// Reads a relationships part and returns its targets by relationship id. Relative names are
 /// resolved against `folder`.
 pub(crate) fn read_relationships<S: Source>(
     archive: &Archive<S>,
@@ -151,7 +150,7 @@ where
     }
 }
 
-/// Resolves the name of a part, which may be absolute or relative to `folder`.
+/// Resolves a part name, which may be absolute or relative to `folder`.
 fn resolve_path(folder: &str, target: &str) -> String {
     if let Some(absolute) = target.strip_prefix('/') {
         return absolute.to_owned();

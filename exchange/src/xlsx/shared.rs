@@ -1,17 +1,16 @@
-//! Shared formulas. A shared formula is written for its first cell, and its references are shifted
+//! Shared formulas. The formula text is stored for the first cell, and its references are shifted
 //! for all other cells.
 
 use cellar_sheet::a1::column_name;
 
-/// Number of rows in an Excel sheet. Shifted references wrap around at the edges of the sheet.
+/// Number of rows in an Excel sheet. Shifted references wrap around at the sheet edges.
 const ROWS: i64 = 1_048_576;
 /// Number of columns in an Excel sheet.
 const COLUMNS: i64 = 16_384;
 const MAX_COLUMN_LETTERS: usize = 3;
 
-/// Shifts the references in `formula` and returns the formula for another cell. The other cell is
-/// `row_offset` rows and `column_offset` columns away from the cell for which `formula` was
-/// written.
+/// Shifts the references in `formula` for another cell, which is `row_offset` rows and
+/// `column_offset` columns away from the formula's original cell.
 pub(super) fn shift_formula(formula: &str, row_offset: i64, column_offset: i64) -> String {
     let mut shifted = String::with_capacity(formula.len());
     let mut rest = formula;
@@ -48,15 +47,15 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '.' | '$' | '\\' | '?')
 }
 
-/// Returns the length of the quoted text or name at the start of `rest`. A text that contains a
-/// doubled quote is treated as two quoted texts.
+/// Returns the length of the quoted text or name at the start of `rest`. A text with a doubled
+/// quote counts as two quoted texts.
 fn quoted_bytes(rest: &str, quote: char) -> usize {
     let end = rest.char_indices().skip(1).find(|(_, next)| *next == quote);
     end.map_or(rest.len(), |(index, _)| index + quote.len_utf8())
 }
 
-/// Returns the length of the bracketed text at the start of `rest`. It refers to a part of a table
-/// or to a file.
+/// Returns the length of the bracketed text at the start of `rest`, which refers to a table part or
+/// to a file.
 fn bracketed_bytes(rest: &str) -> usize {
     let mut depth = 0_usize;
     for (index, next) in rest.char_indices() {
@@ -72,7 +71,7 @@ fn bracketed_bytes(rest: &str) -> usize {
     rest.len()
 }
 
-/// A reference to a cell, or to a column or row that is one end of a range.
+/// A reference to a cell, or a column or row that is one end of a range.
 struct Reference {
     column: Option<Coordinate>,
     row: Option<Coordinate>,
@@ -83,12 +82,12 @@ struct Reference {
 struct Coordinate {
     /// Index from 0.
     index: i64,
-    /// Whether the coordinate is preceded by a `$` and therefore not shifted.
+    /// Whether the coordinate is absolute: preceded by a `$` and never shifted.
     is_fixed: bool,
 }
 
 impl Coordinate {
-    /// Returns the `$` prefix, if any, and the index of the row or column after shifting.
+    /// Returns the `$` prefix, if any, and the shifted row or column index.
     fn shifted(self, offset: i64, count: i64) -> (&'static str, i64) {
         if self.is_fixed {
             ("$", self.index)
@@ -145,8 +144,8 @@ impl Reference {
     }
 }
 
-/// Parses the row of a reference. The outer `None` means that the digits are invalid; the inner
-/// `None` means that there are no digits.
+/// Parses a reference's row. The outer `None` means invalid digits; the inner `None` means no
+/// digits.
 fn parse_row(digits: &str, is_fixed: bool) -> Option<Option<Coordinate>> {
     if digits.is_empty() {
         return Some(None);

@@ -1,4 +1,4 @@
-//! Reads the cells of a sheet from the part that contains them.
+//! Reads a sheet's cells from its part.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -19,16 +19,16 @@ use crate::workbook::xml::{Xml, attribute, push_text};
 pub(super) struct SheetReader<R: Read> {
     xml: Xml<R>,
     name: String,
-    /// Row of the next cell that has no name.
+    /// Row of the next unnamed cell.
     row: u32,
-    /// Column of the next cell that has no name.
+    /// Column of the next unnamed cell.
     column: u32,
     /// Shared formulas by id.
     shared_formulas: BTreeMap<u32, SharedFormula>,
     shared_formula_bytes: usize,
 }
 
-/// A shared formula, with the cell for which it was written.
+/// A shared formula and the cell for which it was written.
 #[derive(Debug)]
 struct SharedFormula {
     text: String,
@@ -36,7 +36,7 @@ struct SharedFormula {
     column: u32,
 }
 
-/// The kind of element whose text is being read.
+/// The element whose text is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TextElement {
     Other,
@@ -114,7 +114,7 @@ impl<R: Read> SheetReader<R> {
         }
     }
 
-    /// Sets the formula, value and format of a cell after its XML element was read.
+    /// Sets a cell's formula, value and format after its XML element has been read.
     fn finish_cell(
         &mut self,
         context: &WorkbookContext,
@@ -139,8 +139,8 @@ impl<R: Read> SheetReader<R> {
         check_lengths(&self.name, cell)
     }
 
-    /// If the cell has a formula, stores it as a shared formula. Otherwise, sets the formula of the
-    /// cell to the shared formula.
+    /// Stores the cell's formula as a shared formula. If the cell has none, sets its formula to the
+    /// shared formula.
     fn resolve_shared_formula(
         &mut self,
         id: u32,
@@ -167,13 +167,13 @@ impl<R: Read> SheetReader<R> {
     }
 }
 
-/// Converts the text of a row number, counted from 1, to a row index, counted from 0.
+/// Converts a one-based row number to a zero-based row index.
 fn parse_row(text: &str) -> Option<u32> {
     let row = text.parse::<u32>().ok()?.checked_sub(1)?;
     if row < MAX_ROWS { Some(row) } else { None }
 }
 
-/// Returns the id of the shared formula from the attributes of a formula element.
+/// Returns the shared formula id from a formula element's attributes.
 fn shared_formula_id(tag: &BytesStart<'_>) -> Option<u32> {
     if attribute(tag, "t").as_deref() != Some("shared") {
         return None;

@@ -1,4 +1,4 @@
-//! Shared texts of a workbook.
+//! A workbook's shared texts.
 
 use std::io::Read;
 
@@ -8,7 +8,7 @@ use quick_xml::events::Event;
 use crate::WorkbookError;
 use crate::workbook::xml::{Xml, push_text};
 
-/// Texts by index. They are stored one after another in a single string.
+/// Texts by index, stored consecutively in a single string.
 #[derive(Debug, Default)]
 pub(crate) struct SharedTexts {
     texts: String,
@@ -26,7 +26,7 @@ impl SharedTexts {
     /// Adds a text.
     ///
     /// # Errors
-    /// [`WorkbookError::SharedTextsTooLarge`] if the total size of all texts exceeds the limit.
+    /// Returns [`WorkbookError::SharedTextsTooLarge`] if the total text size exceeds the limit.
     pub(crate) fn push(&mut self, text: &str) -> Result<(), WorkbookError> {
         let bytes_of_ends = self.ends.len() * size_of::<usize>();
         if bytes_of_ends + self.texts.len() + text.len() > MAX_SHARED_TEXT_BYTES {
@@ -41,8 +41,7 @@ impl SharedTexts {
     pub(super) fn read<R: Read>(xml: &mut Xml<R>) -> Result<Self, WorkbookError> {
         let mut shared = Self::default();
         let mut text = String::new();
-        // Phonetic elements (`rPh`) are skipped, because they contain the pronunciation and not the
-        // text.
+        // Skip phonetic elements (`rPh`), which contain the pronunciation of the text.
         let (mut in_text, mut in_phonetic) = (false, false);
         loop {
             match xml.next()? {
@@ -74,7 +73,7 @@ impl SharedTexts {
     }
 }
 
-/// Replaces escape sequences such as `_x000D_`. Excel uses them for characters that XML does not
+/// Replaces escape sequences such as `_x000D_`, which Excel uses for characters that XML does not
 /// allow.
 pub(super) fn unescape(text: &str) -> std::borrow::Cow<'_, str> {
     if !text.contains("_x") {
@@ -99,8 +98,8 @@ pub(super) fn unescape(text: &str) -> std::borrow::Cow<'_, str> {
     unescaped.into()
 }
 
-/// Parses an escape sequence after its prefix, such as `000D_…`. Returns the character and the text
-/// after the escape sequence.
+/// Parses an escape sequence after its prefix, such as `000D_…`. Returns the character and the
+/// remaining text.
 fn parse_escape(text: &str) -> Option<(char, &str)> {
     let digits = text.get(..4)?;
     let after_escape = text.get(4..)?.strip_prefix('_')?;

@@ -10,11 +10,11 @@ use crate::WorkbookError;
 use crate::workbook::formats::Format;
 use crate::workbook::xml::{Xml, attribute};
 
-/// Reads the part `styles.xml`. Returns the number formats, indexed by style.
+/// Reads the part `styles.xml`. Returns number formats indexed by style.
 pub(super) fn read_styles<R: Read>(xml: &mut Xml<R>) -> Result<Vec<Format>, WorkbookError> {
     let mut codes: BTreeMap<u32, Format> = BTreeMap::new();
     let mut styles = Vec::new();
-    // Elements with the same names also exist outside of these two sections and are ignored.
+    // Ignore elements with the same names outside these two sections.
     let (mut in_codes, mut in_styles) = (false, false);
     loop {
         match xml.next()? {

@@ -1,18 +1,16 @@
-//! Converts number formats for Excel. If a number format is invalid, Excel treats the whole file as
-//! damaged.
+//! Converts number formats for Excel, which treats a file with an invalid number format as damaged.
 
 /// Maximum number of sections in a number format: positive, negative, zero and text.
 const MAX_SECTIONS: usize = 4;
 
-/// Converts a number format to the syntax of Excel. Returns `None` if Excel would reject the
-/// format.
+/// Converts a number format to Excel syntax. Returns `None` if Excel would reject the format.
 pub(super) fn to_excel_code(code: &str) -> Option<String> {
     // Excel requires a backslash before the literal `T` that separates date and time.
     let code = code.replace("ddT", "dd\\T");
     if is_valid(&code) { Some(code) } else { None }
 }
 
-/// Returns whether a number format consists of elements that Excel supports. The combination of the
+/// Returns whether all elements of a number format are supported by Excel. The combination of
 /// elements is not checked.
 fn is_valid(code: &str) -> bool {
     const WORDS: [&str; 3] = ["General", "AM/PM", "A/P"];

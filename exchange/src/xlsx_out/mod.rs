@@ -1,11 +1,11 @@
-//! Writes xlsx files. The rows are stored in temporary files until the workbook is finished.
+//! Writes xlsx files. Rows are stored in temporary files until the workbook is finished.
 //!
-//! Cells that Excel does not support cause errors that recommend csv. There are two exceptions:
-//! newer error values such as `#SPILL!` are written as texts, and number formats that Excel would
-//! reject are omitted.
+//! Cells that Excel does not support cause errors that recommend csv, with two exceptions: newer
+//! error values such as `#SPILL!` are written as texts, and number formats that Excel would reject
+//! are omitted.
 //!
-//! If the cached text of a formula looks like a number, other programs read it as a number until
-//! Excel opens the file and recalculates the formula.
+//! If a formula's cached text looks like a number, other programs read it as a number until Excel
+//! opens the file and recalculates the formula.
 
 mod codes;
 mod names;
@@ -28,25 +28,25 @@ const MAX_COLUMNS: u16 = 16_384;
 /// Maximum length of a text in an Excel cell, in UTF-16 code units.
 const MAX_TEXT_CHARACTERS: usize = 32_767;
 
-/// Writes an xlsx workbook: one sheet after another, and each sheet row by row.
+/// Writes an xlsx workbook sheet by sheet and row by row.
 pub struct XlsxWriter {
     workbook: Workbook,
     names: SheetNames,
     /// Name of the current sheet.
     sheet_name: String,
     sheet_count: usize,
-    /// Row and column of the cell of the current sheet that was written last.
+    /// Row and column of the last written cell of the current sheet.
     last_cell: Option<(u32, u32)>,
-    /// Cell formats of the workbook by number format code.
+    /// The workbook's cell formats by number format code.
     formats: BTreeMap<String, Format>,
 }
 
 impl XlsxWriter {
-    /// Creates a workbook. Until the workbook is finished, its rows are stored in temporary files
-    /// in `folder`. If `folder` is `None`, the system's temporary folder is used.
+    /// Creates a workbook whose rows are stored in temporary files in `folder` until the workbook
+    /// is finished. Defaults to the system's temporary directory.
     ///
     /// # Errors
-    /// [`WriteError`] if the folder does not exist.
+    /// Returns a [`WriteError`] if the directory does not exist.
     pub fn new(folder: Option<&Path>) -> Result<Self, WriteError> {
         let mut workbook = Workbook::new();
         if let Some(folder) = folder {
@@ -62,16 +62,16 @@ impl XlsxWriter {
         })
     }
 
-    /// Starts the next sheet and returns its name. The name differs from `name` if Excel does not
-    /// allow `name` or if another sheet already uses it.
+    /// Starts the next sheet and returns its name, which differs from `name` if Excel does not
+    /// allow `name` or another sheet already uses it.
     ///
     /// # Errors
-    /// [`WriteError::Io`] if no temporary file can be created.
+    /// Returns [`WriteError::Io`] if no temporary file can be created.
     pub fn sheet(&mut self, name: &str) -> Result<String, WriteError> {
         let name = self.names.choose(name);
         let sheet = self.workbook.add_worksheet_with_constant_memory().map_err(to_write_error)?;
         sheet.set_name(&name).map_err(to_write_error)?;
-        // Cached result of a formula whose value is empty.
+        // Cached result of a formula with an empty value.
         sheet.set_formula_result_default("");
         self.sheet_name.clone_from(&name);
         self.sheet_count += 1;
@@ -82,8 +82,8 @@ impl XlsxWriter {
     /// Writes the next cell of the current sheet.
     ///
     /// # Errors
-    /// [`WriteError`] if the cell does not follow the previous one, or if Excel does not support
-    /// the cell.
+    /// Returns a [`WriteError`] if the cell does not follow the previous one, or if Excel does not
+    /// support the cell.
     pub fn cell(&mut self, row: u32, column: u32, cell: &OutCell<'_>) -> Result<(), WriteError> {
         let Some(sheet_index) = self.sheet_count.checked_sub(1) else {
             return Err(WriteError::OutOfOrder);
@@ -100,7 +100,7 @@ impl XlsxWriter {
         Ok(())
     }
 
-    /// Checks that a cell is inside of the largest Excel sheet, and returns its column.
+    /// Checks that a cell fits in Excel's largest sheet, and returns its column.
     fn check_position(&self, row: u32, column: u32) -> Result<u16, WriteError> {
         match u16::try_from(column) {
             Ok(excel_column) if excel_column < MAX_COLUMNS && row < MAX_ROWS => Ok(excel_column),
@@ -126,11 +126,11 @@ impl XlsxWriter {
         })
     }
 
-    /// Writes the workbook to `target`. If the workbook has no sheets, an empty sheet is added,
-    /// because Excel requires at least one.
+    /// Writes the workbook to `target`. An empty workbook gets an empty sheet, because Excel
+    /// requires at least one.
     ///
     /// # Errors
-    /// [`WriteError`].
+    /// Returns a [`WriteError`] if the workbook cannot be written.
     pub fn finish(mut self, target: impl Write + Seek + Send) -> Result<(), WriteError> {
         if self.sheet_count == 0 {
             self.sheet("Sheet1")?;
@@ -174,7 +174,7 @@ fn write_cell(
         Value::Number(number) => sheet.write_number_with_format(row, column, *number, format)?,
         Value::Bool(value) => sheet.write_boolean_with_format(row, column, *value, format)?,
         Value::Text(text) => sheet.write_string_with_format(row, column, text, format)?,
-        // The library can write an error value only as the result of a formula.
+        // The library can write error values only as formula results.
         Value::Error(code) if code.number() <= ErrorCode::GettingData.number() => {
             let formula = Formula::new(format!("={code}")).set_result(code.to_string());
             sheet.write_formula_with_format(row, column, formula, format)?

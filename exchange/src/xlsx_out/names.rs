@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-/// Maximum length of a sheet name in Excel, in UTF-16 code units.
+/// Maximum sheet name length in Excel, in UTF-16 code units.
 const MAX_CHARACTERS: usize = 31;
 
-/// The sheet names that are already used in a workbook.
+/// Sheet names already used in a workbook.
 #[derive(Debug, Default)]
 pub(super) struct SheetNames {
     /// Names in lowercase, because Excel compares names case-insensitively.
@@ -13,8 +13,8 @@ pub(super) struct SheetNames {
 }
 
 impl SheetNames {
-    /// Returns a name that Excel allows and that is not used yet. The name is as similar to `name`
-    /// as possible. It is recorded as used.
+    /// Returns an unused name that Excel allows and that is as similar to `name` as possible.
+    /// Records the name as used.
     pub(super) fn choose(&mut self, name: &str) -> String {
         let replace_forbidden = |character: char| match character {
             '[' | ']' | ':' | '*' | '?' | '/' | '\\' => '_',
@@ -36,8 +36,7 @@ impl SheetNames {
     }
 }
 
-/// Appends `suffix` to `name`. `name` is truncated so that the result does not exceed the maximum
-/// length.
+/// Appends `suffix` to `name`, truncating `name` to keep the result within the maximum length.
 fn truncate(name: &str, suffix: &str) -> String {
     let max_units = MAX_CHARACTERS.saturating_sub(suffix.len());
     let mut units = 0;
@@ -46,7 +45,7 @@ fn truncate(name: &str, suffix: &str) -> String {
         units <= max_units
     };
     let mut truncated: String = name.chars().take_while(fits).collect();
-    // An apostrophe at the end is not allowed in Excel.
+    // Excel does not allow a trailing apostrophe.
     while truncated.ends_with('\'') {
         truncated.pop();
     }

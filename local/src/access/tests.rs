@@ -1,4 +1,4 @@
-//! Tests of signatures and their keys.
+//! Tests of request signatures and signing keys.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn access() -> Access {
 
 const SIGNED: [&str; 3] = ["host", "x-amz-date", "x-amz-target"];
 
-/// A request of 8 o'clock whose signature covers the given headers.
+/// Builds a request, sent at 8 o'clock, whose signature covers the given headers.
 fn request(signed: &[&str]) -> Parts {
     let request = Request::post("/")
         .header("host", "localhost:80")

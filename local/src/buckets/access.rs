@@ -1,4 +1,4 @@
-//! Authenticates and authorizes S3 requests. A signature must cover every header that S3
+//! Authenticates and authorizes S3 requests. The signature must cover every header that S3
 //! interprets, and the signer's role must permit the request.
 
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::roles::{AccessRequest, Denied, Roles, objects};
 const MEANINGFUL_PREFIX: &str = "x-amz-";
 const SIGNED_HEADERS: &str = "SignedHeaders";
 const EXPIRES: &str = "X-Amz-Expires";
-/// Maximum lifetime of a presigned URL. S3 has the same limit of one week.
+/// Maximum lifetime of a presigned URL. Matches S3's limit of one week.
 const MAX_VALID_S: u64 = 7 * 24 * 60 * 60;
 
-/// Returns all credentials with which requests may be signed.
+/// Returns all credentials that may sign requests.
 pub(super) fn known_credentials(roles: &Roles) -> SimpleAuth {
     let mut auth = SimpleAuth::new();
     for credentials in roles.keys() {
@@ -25,8 +25,7 @@ pub(super) fn known_credentials(roles: &Roles) -> SimpleAuth {
     auth
 }
 
-/// Checks whether the signer of a request has a permission. A presigned URL has the permissions of
-/// its signer.
+/// Checks the permissions of a request's signer. A presigned URL has its signer's permissions.
 pub(super) fn check(
     roles: &Roles,
     signer: Option<&Credentials>,
@@ -37,7 +36,7 @@ pub(super) fn check(
     roles.check(caller, request).map_err(|Denied(why)| s3_error!(AccessDenied, "{why}"))
 }
 
-/// Accepts only signed requests that the role of the signer permits. The s3s crate verifies the
+/// Accepts only signed requests that the signer's role permits. The s3s crate verifies the
 /// signature.
 pub(super) struct SignedOnly {
     pub(super) roles: Arc<Roles>,
@@ -48,7 +47,7 @@ impl S3Access for SignedOnly {
     async fn check(&self, context: &mut S3AccessContext<'_>) -> S3Result<()> {
         let signed_headers = context.credentials().and_then(|_| signed_headers(context));
         let Some(signed_headers) = signed_headers else {
-            // The request is unsigned, or it uses an obsolete signature version.
+            // The request is unsigned or uses an obsolete signature version.
             return Err(s3_error!(AccessDenied, "A signature of version 4 is required"));
         };
         let is_signed = |name: &str| signed_headers.split(';').any(|signed| signed == name);
@@ -77,8 +76,8 @@ impl S3Access for SignedOnly {
     }
 }
 
-/// Accepts every bucket name, so that long stack names are not rejected. A request for an unknown
-/// bucket fails with a "not found" error.
+/// Accepts every bucket name, so that long stack names work. A request for an unknown bucket fails
+/// with a "not found" error.
 pub(super) struct AnyName;
 
 impl NameValidation for AnyName {
@@ -87,7 +86,7 @@ impl NameValidation for AnyName {
     }
 }
 
-/// Returns the names of the signed headers, separated by `;`.
+/// Returns the signed header names, separated by `;`.
 fn signed_headers(context: &S3AccessContext<'_>) -> Option<String> {
     query_parameter(context, &format!("X-Amz-{SIGNED_HEADERS}")).or_else(|| {
         let header = context.headers().get("authorization")?.to_str().ok()?;

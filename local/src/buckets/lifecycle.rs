@@ -1,4 +1,4 @@
-//! Lifecycle rules, which define when the objects of a bucket expire.
+//! Lifecycle rules, which define when a bucket's objects expire.
 
 use serde::Deserialize;
 
@@ -7,13 +7,13 @@ use super::record::Record;
 const DAY_S: u64 = 24 * 60 * 60;
 const ENABLED: &str = "Enabled";
 
-/// The enabled rules that delete objects.
+/// The enabled expiration rules of a bucket.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Lifecycle {
     rules: Vec<ExpirationRule>,
 }
 
-/// Deletes matching objects a number of days after they were written.
+/// Expires matching objects a number of days after they were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ExpirationRule {
     prefix: String,
@@ -28,8 +28,7 @@ struct Tag {
     value: String,
 }
 
-/// The property `LifecycleConfiguration`. Unknown fields are rejected, because they would otherwise
-/// be ignored.
+/// The `LifecycleConfiguration` property. Unknown fields are rejected rather than silently ignored.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 struct Configuration {
@@ -47,24 +46,24 @@ struct Rule {
     #[serde(default)]
     tag_filters: Vec<Tag>,
     expiration_in_days: Option<u64>,
-    /// Ignored, because replaced and deleted objects are removed immediately.
+    /// Ignored: replaced and deleted objects are removed immediately.
     #[serde(rename = "NoncurrentVersionExpiration")]
     _noncurrent: Option<serde::de::IgnoredAny>,
-    /// Ignored, because deletions leave no delete markers.
+    /// Ignored: deletions leave no delete markers.
     #[serde(rename = "ExpiredObjectDeleteMarker")]
     _marker: Option<serde::de::IgnoredAny>,
-    /// Ignored, because multipart uploads are not supported. The files of interrupted uploads are
-    /// deleted at the next start.
+    /// Ignored: multipart uploads are not supported, and files of interrupted uploads are deleted
+    /// at the next start.
     #[serde(rename = "AbortIncompleteMultipartUpload")]
     _multipart: Option<serde::de::IgnoredAny>,
 }
 
 impl Lifecycle {
-    /// Parses the property. If the property is missing, no object expires.
+    /// Parses the property. If it is missing, objects never expire.
     ///
     /// # Errors
     ///
-    /// Returns the reason why the property is invalid or not supported.
+    /// Returns the reason why the property is invalid or unsupported.
     pub(super) fn parse(property: Option<&serde_json::Value>) -> Result<Self, String> {
         let Some(property) = property else { return Ok(Self::default()) };
         let configuration = Configuration::deserialize(property)
@@ -89,8 +88,8 @@ impl ExpirationRule {
         record.key.starts_with(&self.prefix) && self.tags.iter().all(has_tag)
     }
 
-    /// Returns the expiry time of an object in Unix seconds. Like S3, rounds up to the next
-    /// midnight (UTC).
+    /// Returns an object's expiry time in Unix seconds. Like S3, rounds up to the next midnight
+    /// (UTC).
     fn expires_s(&self, record: &Record) -> u64 {
         let days_s = self.after_days.saturating_mul(DAY_S);
         record.modified_s.saturating_add(days_s).div_ceil(DAY_S).saturating_mul(DAY_S)

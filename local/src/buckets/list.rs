@@ -9,11 +9,11 @@ use s3s::dto::{
 use super::record::Record;
 use super::store::Bucket;
 
-/// Maximum number of objects and common prefixes per page. S3 has the same limit.
+/// Maximum number of objects and common prefixes per page. Matches S3's limit.
 pub(super) const MAX_KEYS: i32 = 1_000;
 
-/// Returns a page of a list. The continuation token is the last key or common prefix of the
-/// previous page.
+/// Returns one page of an object list. The continuation token is the previous page's last key or
+/// common prefix.
 pub(super) fn list_page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjectsV2Output {
     let prefix = input.prefix.clone().unwrap_or_default();
     let max_keys = input.max_keys.unwrap_or(MAX_KEYS).clamp(0, MAX_KEYS);
@@ -59,7 +59,7 @@ impl Page {
         self.objects.len() + self.prefixes.len()
     }
 
-    /// Adds an object or its common prefix. Returns false if the page is full.
+    /// Adds an object or its common prefix. Returns `false` if the page is full.
     fn try_add(&mut self, prefix: &str, record: &Arc<Record>) -> bool {
         let common_prefix = self.common_prefix(prefix, &record.key);
         let is_listed = |common: &String| *common == self.last || *common == self.after;
@@ -78,7 +78,7 @@ impl Page {
         true
     }
 
-    /// Returns the part of the key up to and including the first delimiter after `prefix`.
+    /// Returns the key up to and including the first delimiter after `prefix`.
     fn common_prefix(&self, prefix: &str, key: &str) -> Option<String> {
         let delimiter = self.delimiter.as_deref()?;
         let (within, _) = key.strip_prefix(prefix)?.split_once(delimiter)?;

@@ -1,4 +1,4 @@
-//! The template's buckets: an S3 server that stores objects in files.
+//! S3 server for the template's buckets, which stores objects in files.
 
 mod access;
 mod blocking;
@@ -41,9 +41,9 @@ use requests::Requests;
 use store::Bucket;
 
 const BUCKET: &str = "AWS::S3::Bucket";
-/// Interval between two searches for expired objects.
+/// Interval between searches for expired objects.
 const SWEEP_PERIOD: Duration = Duration::from_secs(60 * 60);
-/// Maximum length of an XML body, such as a list of tags, in bytes.
+/// Maximum length of an XML request body, such as a tag list, in bytes.
 const MAX_XML_BYTES: usize = 64 * 1024;
 
 /// The buckets of a template.
@@ -59,7 +59,7 @@ struct TemplateBucket {
 }
 
 impl Buckets {
-    /// Opens the buckets of the template and creates folders for new buckets. Fails if a bucket of
+    /// Opens the template's buckets and creates directories for new ones. Errors if a bucket in
     /// `expected` is missing.
     pub(crate) fn open(
         folder: &StateFolder,
@@ -95,7 +95,7 @@ impl Buckets {
         self.by_name.keys().cloned().collect()
     }
 
-    /// Deletes the objects that have expired at `now_s` (Unix seconds).
+    /// Deletes objects that have expired by `now_s` (Unix seconds).
     pub(crate) fn delete_expired(&self, now_s: u64) {
         for (name, bucket) in &self.by_name {
             match delete_expired_in(&bucket.objects, &bucket.lifecycle, now_s) {
@@ -107,7 +107,7 @@ impl Buckets {
     }
 
     /// Serves the buckets on a free port until the returned server is dropped. Deletes expired
-    /// objects immediately and then periodically.
+    /// objects at the start and then periodically.
     pub(crate) async fn serve(
         self,
         roles: &Arc<Roles>,
@@ -157,7 +157,7 @@ impl Buckets {
     }
 }
 
-/// Returns the only rule of a `CorsConfiguration`.
+/// Returns the single rule of a `CorsConfiguration`.
 fn single_cors_rule(property: Option<&Value>) -> Result<Option<Value>, String> {
     let Some(property) = property else { return Ok(None) };
     match property.get("CorsRules").and_then(Value::as_array).map(Vec::as_slice) {
@@ -166,8 +166,8 @@ fn single_cors_rule(property: Option<&Value>) -> Result<Option<Value>, String> {
     }
 }
 
-/// Deletes the objects of a bucket that have expired at `now_s` (Unix seconds). Returns the number
-/// of deleted objects.
+/// Deletes a bucket's objects that have expired by `now_s` (Unix seconds). Returns the number of
+/// deleted objects.
 fn delete_expired_in(bucket: &Bucket, lifecycle: &Lifecycle, now_s: u64) -> io::Result<u64> {
     let mut expired_keys = vec![];
     bucket.scan(Bound::Unbounded, |record| {
@@ -178,7 +178,7 @@ fn delete_expired_in(bucket: &Bucket, lifecycle: &Lifecycle, now_s: u64) -> io::
     });
     let mut deleted = 0;
     for key in expired_keys {
-        // Check again while the bucket is locked, because the tags of the object may have changed.
+        // Check again under the bucket lock, because the object's tags may have changed.
         if bucket.delete(&key, |record| lifecycle.is_expired(record, now_s))? {
             deleted += 1;
         }
@@ -191,7 +191,7 @@ async fn delete_expired_periodically(buckets: Arc<Buckets>, clock: Arc<dyn Clock
     loop {
         interval.tick().await;
         let (buckets, now_s) = (Arc::clone(&buckets), clock.now_ms() / 1_000);
-        // The panic was already logged, and the next run tries again.
+        // The panic has been logged; the next run tries again.
         let _ = tokio::task::spawn_blocking(move || buckets.delete_expired(now_s)).await;
     }
 }

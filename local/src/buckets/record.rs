@@ -1,5 +1,4 @@
-//! The record of an object is a JSON file that contains the object's metadata and the name of its
-//! data file.
+//! Object records. A record is a JSON file with an object's metadata and the name of its data file.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
@@ -12,24 +11,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
-    /// Key of the object. [`file_name`] derives the name of the record's file from it.
+    /// Object key. [`file_name`] derives the record's file name from the key.
     pub(super) key: String,
-    /// Name of the data file, unique among all records.
+    /// Data file name, unique among all records.
     pub(super) data: String,
-    /// Length of the object in bytes.
+    /// Object length in bytes.
     pub(super) length: u64,
-    /// Time of the write, in Unix seconds.
+    /// Write time in Unix seconds.
     pub(super) modified_s: u64,
-    /// Entity tag, which is the MD5 hash as hexadecimal digits.
+    /// Entity tag: the MD5 hash in hexadecimal.
     pub(super) etag: String,
-    /// SHA-256 in Base64, if the client sent it.
+    /// SHA-256 in Base64, if sent by the client.
     pub(super) sha256: Option<String>,
     /// Headers that are returned exactly as the client sent them.
     pub(super) headers: Headers,
     pub(super) tags: BTreeMap<String, String>,
 }
 
-/// Headers of an object that the store returns without interpreting them.
+/// Object headers that the store returns without interpreting them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Headers {
@@ -43,18 +42,18 @@ pub(super) struct Headers {
 }
 
 impl Record {
-    /// Returns the length as the signed integer that the S3 API expects.
+    /// Returns the length as the signed integer of the S3 API.
     pub(super) fn signed_length(&self) -> i64 {
         i64::try_from(self.length).unwrap_or(i64::MAX)
     }
 
-    /// Returns the time of the write as the type that the S3 API expects.
+    /// Returns the write time as the timestamp type of the S3 API.
     pub(super) fn modified(&self) -> Timestamp {
         Timestamp::from(UNIX_EPOCH + Duration::from_secs(self.modified_s))
     }
 }
-/// Returns the file name of a record, which is a hash of the key. A key therefore cannot refer to a
-/// file outside the folder, exceed the maximum length of a file name, or collide with a key that
+/// Returns a record's file name, which is a hash of the object key. A key therefore cannot refer to
+/// a file outside the directory, exceed the maximum file name length, or collide with a key that
 /// differs only in case.
 pub(super) fn file_name(key: &str) -> String {
     format!("{}.json", hex(&Sha256::checksum(key.as_bytes())))

@@ -1,5 +1,5 @@
-//! Implements the S3 operations that Cellar and its clients use. All other operations return the S3
-//! error `NotImplemented`.
+//! Implements the S3 operations used by Cellar and its clients. All others return the S3 error
+//! `NotImplemented`.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,19 +28,19 @@ use super::upload::Upload;
 use super::{list, tags, versions};
 use crate::roles::{Roles, objects};
 
-/// Number of bytes that are read at a time for a response body.
+/// Chunk size for reading response bodies, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
-/// Version id that S3 assigns to objects in buckets without versioning.
+/// Version id that S3 assigns in unversioned buckets.
 const NO_VERSION: &str = "null";
 
-/// The object of a request and the signer of the request.
+/// A request's object and signer.
 struct RequestedObject<'a> {
     bucket: &'a str,
     key: &'a str,
     signer: Option<&'a Credentials>,
 }
 
-/// Implements the S3 operations for the buckets of a template.
+/// Implements the S3 operations for a template's buckets.
 pub(super) struct Requests {
     buckets: BTreeMap<String, Arc<Bucket>>,
     roles: Arc<Roles>,
@@ -61,8 +61,8 @@ impl Requests {
         found.ok_or_else(|| self.missing_error(object))
     }
 
-    /// Returns the error for a missing object. If the signer may not list the object, access is
-    /// denied, so that the error does not reveal whether the object exists.
+    /// Returns the error for a missing object: access denied if the signer may not list the object,
+    /// so that the error does not reveal whether the object exists.
     fn missing_error(&self, object: &RequestedObject<'_>) -> S3Error {
         let list_request = objects::list_request(object.bucket, object.key);
         match access::check(&self.roles, object.signer, &list_request) {
@@ -95,7 +95,7 @@ fn reject_conditions(has_conditions: [bool; 2]) -> S3Result<()> {
     Ok(())
 }
 
-/// Returns the checksum of the whole object if the request asks for checksums.
+/// Returns the full-object checksum if the request asks for checksums.
 fn requested_checksum(record: &Record, mode: Option<&ChecksumMode>) -> Option<String> {
     let is_requested = mode.is_some_and(|mode| mode.as_str() == ChecksumMode::ENABLED);
     if is_requested { record.sha256.clone() } else { None }
@@ -155,8 +155,8 @@ impl S3 for Requests {
             Some(_) => return Err(s3_error!(NotImplemented, "If-None-Match supports only `*`")),
         };
         reject_conditions([input.if_match.is_some(), input.write_offset_bytes.is_some()])?;
-        // Read the whole body even if the request fails later, because an early response would
-        // break the connection.
+        // Read the whole body even if the request will fail, because an early response would break
+        // the connection.
         let trailers = request.trailing_headers.as_ref();
         let upload = Upload::receive(&bucket, &mut input, trailers).await?;
         let record = new_record(input, upload)?;
@@ -206,7 +206,7 @@ impl S3 for Requests {
         file.seek(io::SeekFrom::Start(bytes.start)).await.map_err(to_s3_error)?;
         let body_length = bytes.end.saturating_sub(bytes.start);
         let stream = ReaderStream::with_capacity(file.take(body_length), CHUNK_BYTES);
-        // The checksum covers the whole object, not a range of it.
+        // The checksum covers the whole object rather than a range.
         let checksum_mode = if range.is_none() { input.checksum_mode.as_ref() } else { None };
         let content_range = range.map(|range| {
             format!("bytes {}-{}/{}", range.start, range.end.saturating_sub(1), record.length)

@@ -1,10 +1,10 @@
-//! A bucket is stored as a folder. Each object has a data file with its bytes, and a record file
-//! with its metadata and the name of the data file.
+//! Stores a bucket in a directory. Each object has a data file with its bytes, and a record file
+//! with its metadata and the data file's name.
 //!
 //! The record is written last, atomically and durably. After a crash, the bucket therefore contains
-//! either the complete old object or the complete new one. Data files that no record refers to are
-//! deleted at the next start. Replaced and deleted objects are removed immediately, and no old
-//! versions are kept.
+//! either the complete old object or the complete new one. Data files without a record are deleted
+//! at the next start. Replaced and deleted objects are removed immediately; old versions are not
+//! retained.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -20,24 +20,24 @@ const RECORDS: &str = "objects";
 const DATA: &str = "data";
 const INCOMING: &str = "incoming";
 
-/// A bucket, with an index of its records in memory.
+/// A bucket with an in-memory index of its records.
 #[derive(Debug)]
 pub(super) struct Bucket {
     folder: PathBuf,
     index: Mutex<BTreeMap<String, Arc<Record>>>,
 }
 
-/// The result of storing an object.
+/// Outcome of storing an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StoreOutcome {
-    /// The object is stored durably.
+    /// The object is durable.
     Stored,
-    /// The object already exists, but the request must only create a new object.
+    /// The object already exists, and the request may only create a new object.
     Exists,
 }
 
 impl Bucket {
-    /// Opens or creates the folder. Deletes unfinished files of earlier processes.
+    /// Opens or creates the bucket directory. Deletes unfinished files of earlier processes.
     ///
     /// # Errors
     ///
@@ -59,8 +59,8 @@ impl Bucket {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Creates an empty data file. Returns the file and its name. The file does not belong to an
-    /// object until a record refers to it.
+    /// Creates an empty data file and returns it with its name. The file belongs to no object until
+    /// a record refers to it.
     pub(super) fn create_data(&self) -> io::Result<(File, String)> {
         let name = uuid::Uuid::new_v4().simple().to_string();
         Ok((File::create_new(self.data_path(&name))?, name))
@@ -70,26 +70,25 @@ impl Bucket {
         self.folder.join(DATA).join(name)
     }
 
-    /// Deletes a data file that no record refers to.
+    /// Deletes a data file without a record.
     pub(super) fn delete_data(&self, name: &str) {
-        // If this fails, the next start deletes the file.
+        // On failure, the next start deletes the file.
         let _ = fs::remove_file(self.data_path(name));
     }
 
-    /// Returns the record of an object.
+    /// Returns an object's record.
     pub(super) fn record(&self, key: &str) -> Option<Arc<Record>> {
         self.lock().get(key).cloned()
     }
 
-    /// Returns the record of an object and its opened data file. Later writes do not affect that
-    /// file.
+    /// Returns an object's record and its open data file. Later writes do not affect the open file.
     pub(super) fn read(&self, key: &str) -> io::Result<Option<(Arc<Record>, File)>> {
         let index = self.lock();
         let Some(record) = index.get(key) else { return Ok(None) };
         Ok(Some((Arc::clone(record), File::open(self.data_path(&record.data))?)))
     }
 
-    /// Stores the record of an object. The data file must be complete and durable.
+    /// Stores an object's record. The data file must be complete and durable.
     pub(super) fn store(&self, record: Record, only_new: bool) -> io::Result<StoreOutcome> {
         sync_folder(&self.folder.join(DATA))?;
         let mut index = self.lock();
@@ -103,7 +102,7 @@ impl Bucket {
         Ok(StoreOutcome::Stored)
     }
 
-    /// Replaces the tags of an object. Returns whether the object exists.
+    /// Replaces an object's tags. Returns whether the object exists.
     pub(super) fn set_tags(&self, key: &str, tags: BTreeMap<String, String>) -> io::Result<bool> {
         let mut index = self.lock();
         let Some(record) = index.get(key) else { return Ok(false) };
@@ -122,8 +121,7 @@ impl Bucket {
         sync_folder(&records)
     }
 
-    /// Deletes an object if it exists and meets `condition`. Returns whether the object was
-    /// deleted.
+    /// Deletes an object that exists and meets `condition`. Returns whether the object was deleted.
     pub(super) fn delete(
         &self,
         key: &str,
@@ -141,8 +139,8 @@ impl Bucket {
         Ok(true)
     }
 
-    /// Visits the objects whose keys start with `prefix` and are greater than `after`. Visits them
-    /// in key order until `visit` returns `false`.
+    /// Visits the objects whose keys start with `prefix` and are greater than `after`, in key
+    /// order, until `visit` returns `false`.
     pub(super) fn scan_prefix(
         &self,
         prefix: &str,
@@ -156,7 +154,7 @@ impl Bucket {
         self.scan(start, |record| record.key.starts_with(prefix) && visit(record));
     }
 
-    /// Visits the objects in key order, starting at `start`, until `visit` returns `false`.
+    /// Visits objects in key order, from `start` until `visit` returns `false`.
     pub(super) fn scan(&self, start: Bound<&str>, mut visit: impl FnMut(&Arc<Record>) -> bool) {
         let index = self.lock();
         for (_, record) in index.range::<str, _>((start, Bound::Unbounded)) {
@@ -167,7 +165,7 @@ impl Bucket {
     }
 }
 
-/// Makes the creation, renaming and deletion of files in a folder durable.
+/// Syncs a directory to make file creations, renames and deletions durable.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
@@ -201,7 +199,7 @@ fn read_record(folder: &Path, path: &Path) -> Result<Record, String> {
     if path.file_name().is_none_or(|name| name != file_name(&record.key).as_str()) {
         return Err(format!("it is the record of another object: `{}`", record.key));
     }
-    // Reject names with other characters, which could refer to a file outside the folder.
+    // Other characters could refer to a file outside the directory.
     if !record.data.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(format!("it names the invalid data file `{}`", record.data));
     }
@@ -270,7 +268,7 @@ pub(super) mod tests {
             2,
             "data of replaced and deleted objects is deleted"
         );
-        // A crash leaves a data file that no record names, and an incomplete record.
+        // A crash leaves a data file without a record, and an incomplete record.
         let (mut unfinished, _) = bucket.create_data().unwrap();
         unfinished.write_all(b"half").unwrap();
         fs::write(folder.path().join(INCOMING).join("half"), "{").unwrap();

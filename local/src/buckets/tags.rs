@@ -1,15 +1,15 @@
-//! Parses and formats the tags of objects.
+//! Parses and formats object tags.
 
 use std::collections::BTreeMap;
 
 use s3s::dto::Tag;
 use s3s::{S3Result, s3_error};
 
-/// Maximum number of tags per object. S3 has the same limit.
+/// Maximum number of tags per object. Matches S3's limit.
 const MAX_TAGS: usize = 10;
-/// Maximum length of a tag key, in characters. S3 has the same limit.
+/// Maximum tag key length in characters. Matches S3's limit.
 const MAX_KEY_CHARS: usize = 128;
-/// Maximum length of a tag value, in characters. S3 has the same limit.
+/// Maximum tag value length in characters. Matches S3's limit.
 const MAX_VALUE_CHARS: usize = 256;
 
 /// Parses the tags in a request's `x-amz-tagging` header.
@@ -33,7 +33,7 @@ pub(super) fn to_xml(tags: &BTreeMap<String, String>) -> Vec<Tag> {
     tags.iter().map(tag).collect()
 }
 
-/// Checks that the tags respect the limits of S3 and have unique keys.
+/// Checks that the tags have unique keys and are within S3's limits.
 fn collect_tags(
     pairs: impl Iterator<Item = (String, String)>,
 ) -> S3Result<BTreeMap<String, String>> {

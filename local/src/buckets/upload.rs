@@ -1,5 +1,4 @@
-//! Receives the bytes of a new object, writes them durably to a data file and verifies their
-//! checksums.
+//! Receives a new object's bytes, writes them durably to a data file and verifies their checksums.
 
 use std::sync::Arc;
 
@@ -17,7 +16,7 @@ use super::blocking::{run_blocking, to_s3_error};
 use super::record::hex;
 use super::store::Bucket;
 
-/// The data file of a new object. The file is deleted when this value is dropped.
+/// A new object's data file, which is deleted on drop.
 pub(super) struct Upload {
     bucket: Arc<Bucket>,
     data_name: Option<String>,
@@ -27,7 +26,7 @@ pub(super) struct Upload {
 }
 
 impl Upload {
-    /// Reads a body completely and verifies the checksums that the client sent.
+    /// Reads the complete body and verifies the client's checksums.
     pub(super) async fn receive(
         bucket: &Arc<Bucket>,
         input: &mut PutObjectInput,
@@ -70,8 +69,7 @@ impl Upload {
         Ok(upload)
     }
 
-    /// Compares the checksums of the bytes with the checksums that the client sent in headers or
-    /// trailers.
+    /// Compares the computed checksums with those that the client sent in headers or trailers.
     fn verify_checksums(
         &self,
         input: &PutObjectInput,
@@ -105,8 +103,7 @@ impl Upload {
         hex(&self.md5)
     }
 
-    /// Returns the name of the data file. The file is then no longer deleted when this value is
-    /// dropped.
+    /// Returns the data file's name and disables its deletion on drop.
     pub(super) fn into_data(mut self) -> String {
         self.data_name.take().unwrap_or_default()
     }
@@ -120,7 +117,7 @@ impl Drop for Upload {
     }
 }
 
-/// Checks the length of an object that the client has announced. S3 requires this length.
+/// Checks the object length announced by the client. S3 requires a content length.
 fn check_length(length: Option<i64>) -> S3Result<()> {
     match length.map(u64::try_from) {
         Some(Ok(0..=MAX_BLOB_BYTES)) => Ok(()),

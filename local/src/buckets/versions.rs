@@ -1,4 +1,4 @@
-//! Lists object versions. Each object has exactly one version with a unique id.
+//! Lists object versions. Each object has exactly one version, with a unique id.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) fn version_id(record: &Record) -> String {
     record.data.clone()
 }
 
-/// Returns a page of a list.
+/// Returns one page of the version list.
 ///
 /// # Errors
 ///
@@ -33,7 +33,7 @@ pub(super) fn list_page(
     let max_keys = input.max_keys.unwrap_or(MAX_KEYS).clamp(0, MAX_KEYS);
     let limit = usize::try_from(max_keys).unwrap_or_default();
     let (mut records, mut is_truncated): (Vec<Arc<Record>>, bool) = (Vec::new(), false);
-    // Start at the key after the marker, because each key has only one version.
+    // Start after the marker's key, because each key has only one version.
     bucket.scan_prefix(&prefix, input.key_marker.as_deref(), |record| {
         if records.len() >= limit {
             is_truncated = limit > 0;

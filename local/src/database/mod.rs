@@ -1,8 +1,7 @@
-//! The embedded DynamoDB. This module opens and checks the database file, and serves the database
-//! over HTTP.
+//! The embedded DynamoDB. Opens and checks the database file, and serves the database over HTTP.
 //!
-//! The HTTP server of dynoxide is not used, because it responds to every client, including web
-//! pages, and does not support access checks.
+//! dynoxide's HTTP server is not used, because it responds to every client, including web pages,
+//! and does not support access checks.
 
 mod requests;
 #[cfg(test)]
@@ -40,8 +39,8 @@ pub(crate) fn open(path: &Path) -> Result<Database, LocalError> {
     Ok(database)
 }
 
-/// Creates an index of the stream records by sequence number. dynoxide stores these numbers as text
-/// without an index, so every write and every poll would scan all records.
+/// Indexes the stream records by sequence number. dynoxide stores sequence numbers as unindexed
+/// text, so every write and every poll would otherwise scan all records.
 fn index_streams(path: &Path) -> rusqlite::Result<()> {
     rusqlite::Connection::open(path)?.execute_batch(
         "CREATE INDEX IF NOT EXISTS cellar_stream_order
@@ -49,8 +48,7 @@ fn index_streams(path: &Path) -> rusqlite::Result<()> {
     )
 }
 
-/// Runs the integrity check of SQLite. Otherwise, a damaged page would only be detected when it is
-/// read.
+/// Runs SQLite's integrity check; otherwise a damaged page would be detected only when it is read.
 pub(crate) fn check_integrity(path: &Path) -> rusqlite::Result<Result<(), LocalError>> {
     let connection = rusqlite::Connection::open(path)?;
     let result: String =

@@ -1,4 +1,4 @@
-//! The DynamoDB operations that the local stack supports.
+//! DynamoDB operations supported by the local stack.
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
@@ -12,7 +12,7 @@ use crate::roles::tables::VERSION;
 
 type Reply = Result<Vec<u8>, DynoxideError>;
 
-/// Performs the operation of a request. Blocks the thread until the disk has synced.
+/// Performs the requested operation. Blocks the thread until the disk has synced.
 pub(super) fn handle_request(database: &Database, headers: &HeaderMap, body: &Bytes) -> Response {
     let operation = operation(headers, VERSION);
     match perform(database, operation, body) {
@@ -28,8 +28,8 @@ pub(super) fn handle_request(database: &Database, headers: &HeaderMap, body: &By
     }
 }
 
-/// Performs an operation on items, or describes tables. Returns `None` for all other operations,
-/// because only the template may create, change or delete tables.
+/// Performs an item operation or describes tables. Returns `None` for all other operations, because
+/// only the template may create, change or delete tables.
 fn perform(database: &Database, operation: &str, body: &[u8]) -> Option<Reply> {
     Some(match operation {
         "BatchGetItem" => perform_parsed(body, |request| database.batch_get_item(request)),
@@ -61,9 +61,9 @@ fn perform_parsed<Q: DeserializeOwned, R: Serialize>(
         .map_err(|error| DynoxideError::InternalServerError(error.to_string()))
 }
 
-/// Converts a parse error. Malformed JSON becomes a serialization error. Valid JSON that does not
-/// fit the operation becomes a validation error. The messages of dynoxide start with the kind of
-/// the error, such as `VALIDATION:`.
+/// Converts a parse error: malformed JSON becomes a serialization error, and valid JSON that does
+/// not fit the operation becomes a validation error. dynoxide's messages start with the error type,
+/// such as `VALIDATION:`.
 fn from_json_error(error: &serde_json::Error) -> DynoxideError {
     let text = error.to_string();
     match text.split_once(':') {

@@ -18,7 +18,7 @@ fn stream_queries_use_the_index() {
         drop(open(&path).unwrap());
     }
     let connection = rusqlite::Connection::open(&path).unwrap();
-    // The queries of dynoxide 3.2.
+    // Queries of dynoxide 3.2.
     for query in [
         "SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records
          WHERE table_name = 'T'",
@@ -39,7 +39,7 @@ fn finds_a_damaged_page_on_opening() {
     drop(open(&path).unwrap());
     assert!(open(&path).is_ok());
     let mut bytes = std::fs::read(&path).unwrap();
-    // The header of the second page.
+    // Header of the second database page.
     bytes[4_096..4_196].fill(0xa5);
     for extra in ["-wal", "-shm"] {
         let _ = std::fs::remove_file(folder.path().join(format!("dynamodb.sqlite{extra}")));

@@ -1,10 +1,10 @@
-//! Lambda's rules for batches of stream records. This module performs no I/O.
+//! Lambda's batching rules for stream records, without I/O.
 //!
 //! Records are processed in order. If the function reports the first failed record, processing
-//! continues from that record. If the function fails without a report, the batch is split in two,
+//! resumes from that record. If the function fails without a report, the batch is split in two,
 //! repeatedly if necessary, until only the failing record remains. A batch that keeps failing is
-//! given up, so that it does not block later records. After a reported failure, the batch that is
-//! given up contains the failed record and all records after it.
+//! discarded, so that it does not block later records. After a reported failure, the discarded
+//! batch contains the failed record and all records after it.
 
 use std::collections::VecDeque;
 
@@ -17,21 +17,21 @@ use super::mapping::Rules;
 pub(super) struct Record {
     /// Sequence number of the record in its shard.
     pub(super) sequence_number: String,
-    /// Time of the write, in Unix milliseconds.
+    /// Write time in milliseconds since the Unix epoch.
     pub(super) created_ms: u64,
-    /// The record in the format that the function receives.
+    /// The record in the function's input format.
     pub(super) event: Value,
 }
 
-/// Records that the function receives in one invocation.
+/// Records for one invocation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Batch {
     pub(super) records: Vec<Record>,
-    /// Number of invocations with exactly this set of records.
+    /// Number of invocations with exactly these records.
     pub(super) invocations: u32,
 }
 
-/// The result of an invocation for the records of its batch.
+/// Outcome of an invocation for its batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BatchOutcome {
     /// All records were processed.
@@ -42,18 +42,18 @@ pub(super) enum BatchOutcome {
     Failed,
 }
 
-/// The next action after an invocation.
+/// Next action after an invocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AfterInvocation {
     /// Continue with the next batch.
     Continue,
-    /// Wait, then invoke the function again. Contains the number of invocations so far.
+    /// Wait, then invoke the function again. Contains the number of attempts so far.
     Retry(u32),
     /// Give up the first batch.
     GiveUp,
 }
 
-/// Lambda's name for the reason why records are given up.
+/// Lambda's name for the discard reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GiveUpReason {
     RetryAttemptsExhausted,
@@ -67,13 +67,13 @@ pub(super) struct PendingRecords {
     batches: VecDeque<Batch>,
     /// Sequence number of the last processed record.
     processed: Option<String>,
-    /// Sequence number of the last record that was read, including filtered records.
+    /// Sequence number of the last record read, including filtered records.
     read_to: String,
 }
 
 impl PendingRecords {
     /// Divides the records that passed the filters into batches. `read_to` is the sequence number
-    /// of the last record that was read.
+    /// of the last record read.
     pub(super) fn new(records: Vec<Record>, read_to: String, rules: Rules) -> Self {
         let mut batches = VecDeque::new();
         let mut records = records.into_iter().peekable();
@@ -89,14 +89,14 @@ impl PendingRecords {
         self.batches.front()
     }
 
-    /// Returns the sequence number up to which the shard was processed. Returns `None` if no record
-    /// was processed yet.
+    /// Returns the sequence number up to which the shard was processed, or `None` if no record was
+    /// processed yet.
     pub(super) fn position(&self) -> Option<&str> {
         if self.batches.is_empty() { Some(&self.read_to) } else { self.processed.as_deref() }
     }
 
-    /// Moves the expired records at the front into a separate first batch. Returns `true` if there
-    /// are any; the caller must then give up the first batch.
+    /// Moves expired records at the front into a separate first batch. Returns `true` if there are
+    /// any, in which case the caller must discard the first batch.
     pub(super) fn split_expired(&mut self, now_ms: u64) -> bool {
         let Some(max_age_ms) = self.rules.record_age_ms else { return false };
         let Some(first) = self.batches.front_mut() else { return false };
@@ -112,7 +112,7 @@ impl PendingRecords {
         true
     }
 
-    /// Removes the first batch after it was processed or given up.
+    /// Removes the first batch after it was processed or discarded.
     pub(super) fn finish_first(&mut self) {
         let Some(mut batch) = self.batches.pop_front() else { return };
         if let Some(last) = batch.records.pop() {
@@ -120,14 +120,14 @@ impl PendingRecords {
         }
     }
 
-    /// Applies the result of invoking the function with the first batch.
+    /// Applies the outcome of an invocation with the first batch.
     pub(super) fn apply_outcome(&mut self, outcome: &BatchOutcome) -> AfterInvocation {
         let Some(mut batch) = self.batches.pop_front() else { return AfterInvocation::Continue };
         batch.invocations = batch.invocations.saturating_add(1);
         let reported = match outcome {
             BatchOutcome::Done => Some(batch.records.len()),
             BatchOutcome::Failed => None,
-            // An unknown sequence number is handled like a failure without a report.
+            // Treat an unknown sequence number as a failure without a report.
             BatchOutcome::FailedFrom(number) => {
                 batch.records.iter().position(|record| record.sequence_number == *number)
             }
@@ -191,8 +191,8 @@ mod tests {
         batch.records.iter().map(|record| record.sequence_number.as_str()).collect()
     }
 
-    /// Invokes a function until nothing is pending. Returns the records of each invocation, and the
-    /// records that were given up.
+    /// Invokes a function until no records are pending. Returns the records of each invocation, and
+    /// the discarded records.
     fn run(
         pending: &mut PendingRecords,
         outcome: impl Fn(&[&str]) -> BatchOutcome,
@@ -236,7 +236,7 @@ mod tests {
         });
         assert_eq!(given_up, ["5"]);
         let lengths: Vec<_> = invocations.iter().map(Vec::len).collect();
-        // 0-7, 0-3, 4-7, 4-5, 4, then 5 three times, 6-7.
+        // Record ranges of the invocations: 0-7, 0-3, 4-7, 4-5, 4, then 5 three times, 6-7.
         assert_eq!(lengths, [8, 4, 4, 2, 1, 1, 1, 1, 2]);
     }
 
@@ -251,7 +251,7 @@ mod tests {
             let bad = batch.iter().find(|number| **number == "5");
             bad.map_or(BatchOutcome::Done, |number| BatchOutcome::FailedFrom((*number).to_owned()))
         });
-        // The batch is not split any more, and is given up as a whole.
+        // The batch is no longer split, and is discarded as a whole.
         assert_eq!(invocations, [["5", "6", "7"]; 3]);
         assert_eq!(given_up, ["5", "6", "7"]);
     }

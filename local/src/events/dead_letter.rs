@@ -1,5 +1,5 @@
-//! Builds the messages that Lambda sends to the dead letter queue when it gives up records. A
-//! message contains the positions of the records, but not their contents.
+//! Builds the messages that Lambda sends to the dead letter queue when it discards records. A
+//! message contains the records' positions, but not their contents.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ use super::batch::{Batch, GiveUpReason, Record};
 use super::mapping::Mapping;
 use super::stream::Shard;
 
-/// Builds the message for a batch that is given up at `now_ms` (Unix milliseconds).
+/// Builds the message for a batch discarded at `now_ms` (milliseconds since the Unix epoch).
 pub(super) fn build_dead_letter(
     mapping: &Mapping,
     shard: &Shard,

@@ -1,4 +1,4 @@
-//! The functions that event sources invoke in this process.
+//! Functions that event sources invoke in this process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +15,7 @@ use tokio::task::JoinSet;
 
 use super::batch::BatchOutcome;
 
-/// A function as Lambda invokes it. It receives a JSON event and returns a JSON response or an
-/// error.
+/// A function as invoked by Lambda, with a JSON event and a JSON response or an error.
 #[async_trait]
 pub(crate) trait EventFunction: Send + Sync {
     /// Processes one event.
@@ -41,7 +40,7 @@ impl EventFunction for IndexerHandler {
     }
 }
 
-/// The snapshot function. Like Lambda, computes the deadline of an invocation from the timeout.
+/// The snapshot function. Like in Lambda, the invocation deadline follows from the timeout.
 pub(crate) struct SnapshotFunction {
     pub(crate) handler: SnapshotHandler,
     pub(crate) clock: Arc<dyn Clock>,
@@ -59,7 +58,7 @@ impl EventFunction for SnapshotFunction {
     }
 }
 
-/// The webhook function. Like Lambda, computes the deadline of an invocation from the timeout.
+/// The webhook function. Like in Lambda, the invocation deadline follows from the timeout.
 pub(crate) struct WebhookFunction {
     pub(crate) handler: WebhookHandler,
     pub(crate) clock: Arc<dyn Clock>,
@@ -76,7 +75,7 @@ impl EventFunction for WebhookFunction {
     }
 }
 
-/// Returns the deadline of an invocation that starts now, in Unix milliseconds.
+/// Returns the deadline of an invocation that starts now, in milliseconds since the Unix epoch.
 fn deadline_ms(clock: &Arc<dyn Clock>, timeout: Duration) -> u64 {
     let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     clock.now_ms().saturating_add(timeout_ms)
@@ -89,8 +88,8 @@ pub(super) async fn invoke_with_timeout(
     timeout: Duration,
 ) -> Result<Value, String> {
     let function = Arc::clone(function);
-    // Run the function in a separate task, so that a panic ends only that task. Dropping the set
-    // aborts the task.
+    // Run the function in a separate task, so that a panic ends only that task. Dropping the task
+    // set aborts the task.
     let mut task = JoinSet::new();
     task.spawn(async move { function.invoke(event).await });
     match tokio::time::timeout(timeout, task.join_next()).await {
@@ -101,8 +100,8 @@ pub(super) async fn invoke_with_timeout(
     }
 }
 
-/// Reads the result of a batch from the response of the function. If the response contains several
-/// sequence numbers, the lowest one is used.
+/// Parses the batch result from the function's response. If the response contains several sequence
+/// numbers, the lowest one counts.
 pub(super) fn read_batch_outcome(
     response: &Result<Value, String>,
     reports_failures: bool,
@@ -121,7 +120,7 @@ pub(super) fn read_batch_outcome(
         .map(|failure| failure.get("itemIdentifier")?.as_str().filter(|number| !number.is_empty()))
         .collect();
     let Some(numbers) = numbers else { return BatchOutcome::Failed };
-    // Compare the sequence numbers as numbers: a shorter string is a lower number.
+    // Compare sequence numbers numerically: the shorter string is the lower number.
     match numbers.into_iter().min_by_key(|number| (number.len(), *number)) {
         None => BatchOutcome::Done,
         Some(first) => BatchOutcome::FailedFrom(first.to_owned()),

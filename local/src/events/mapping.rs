@@ -12,20 +12,20 @@ use crate::names::{Names, referenced_id};
 const TABLE: &str = "AWS::DynamoDB::Table";
 const FUNCTION: &str = "AWS::Lambda::Function";
 const QUEUE: &str = "AWS::SQS::Queue";
-/// Values that Lambda uses for missing properties.
+/// Lambda's defaults for missing properties.
 const DEFAULT_BATCH_SIZE: u64 = 100;
 const DEFAULT_TIMEOUT_S: u64 = 3;
-/// Maximum batch size, which is the number of records that DynamoDB returns per read.
+/// Maximum batch size: the number of records that DynamoDB returns per read.
 const BATCH_SIZE_MAX: u64 = 1_000;
 
-/// A mapping from the change stream of a table to a function.
+/// A mapping from a table's change stream to a function.
 #[derive(Debug, Clone)]
 pub(crate) struct Mapping {
-    /// Logical id of the mapping, under which its position is stored.
+    /// Logical id of the mapping, under which its position is persisted.
     pub(crate) id: String,
-    /// Physical name of the table.
+    /// Physical table name.
     pub(crate) table: String,
-    /// ARN of the change stream, as used in policies.
+    /// Change stream ARN, as used in policies.
     pub(crate) stream_arn: String,
     /// Logical id of the function.
     pub(crate) function: String,
@@ -39,18 +39,18 @@ pub(crate) struct Mapping {
     pub(crate) rules: Rules,
 }
 
-/// Rules for batches and failures.
+/// Batching and retry rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rules {
     /// Maximum number of records per invocation.
     pub(crate) batch_size: usize,
-    /// Whether a failed batch is split.
+    /// Whether to split a failed batch.
     pub(crate) bisect: bool,
-    /// Whether the response of the function reports failed records.
+    /// Whether the function's response reports failed records.
     pub(crate) reports_failures: bool,
-    /// Maximum number of retries of a batch. `None` means unlimited.
+    /// Maximum number of retries per batch. `None` means unlimited.
     pub(crate) retries: Option<u32>,
-    /// Maximum age of a record, in milliseconds. `None` means unlimited.
+    /// Maximum record age in milliseconds. `None` means unlimited.
     pub(crate) record_age_ms: Option<u64>,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct PropertyReader<'a> {
     pub(super) properties: &'a Map<String, Value>,
 }
 
-/// Returns the timeout of a function.
+/// Returns a function's timeout.
 pub(crate) fn timeout_of(template: &Template, function: &str) -> Duration {
     let timeout =
         template.resource(function).and_then(|function| function.properties.get("Timeout"));
@@ -69,7 +69,7 @@ pub(crate) fn timeout_of(template: &Template, function: &str) -> Duration {
 }
 
 impl Mapping {
-    /// Reads the properties of a mapping. Fails if the local stack does not support a property.
+    /// Reads a mapping's properties. Errors if a property is not supported by the local stack.
     pub(crate) fn read(
         template: &Template,
         names: &Names<'_>,
@@ -112,7 +112,7 @@ impl<'a> PropertyReader<'a> {
         LocalError::Template { logical_id: self.id.to_owned(), why: why.into() }
     }
 
-    /// Returns the logical id that a property refers to. Fails if that resource does not have the
+    /// Returns the logical id that a property refers to. Errors if the resource does not have the
     /// given type.
     pub(super) fn resource_of_type(
         &self,
@@ -127,7 +127,7 @@ impl<'a> PropertyReader<'a> {
         id.ok_or_else(|| self.fault(format!("{property} names no {resource_type} of the template")))
     }
 
-    /// Reads a number. Returns `None` if the property is missing or −1, which means unlimited.
+    /// Reads a number. Returns `None` (unlimited) if the property is missing or −1.
     pub(super) fn number(&self, property: &str) -> Result<Option<u64>, LocalError> {
         match self.properties.get(property) {
             None => Ok(None),

@@ -1,6 +1,6 @@
-//! Event sources connect change streams and queues to functions, as defined by the event source
-//! mappings of the template. Like Lambda, they poll, filter, batch, invoke, retry, split and
-//! finally give up records.
+//! Event sources, which connect change streams and queues to functions according to the template's
+//! event source mappings. Like Lambda, they poll, filter, batch, invoke, retry, split and finally
+//! discard records.
 
 mod batch;
 mod dead_letter;
@@ -38,7 +38,7 @@ use crate::store::EventStore;
 
 const SOURCE: &str = "AWS::Lambda::EventSourceMapping";
 
-/// The event sources of a template.
+/// The template's event sources.
 #[derive(Debug)]
 pub(crate) struct EventSources {
     pollers: Vec<Poller>,
@@ -46,7 +46,7 @@ pub(crate) struct EventSources {
     written: watch::Sender<()>,
 }
 
-/// The parts of the local stack that event sources use.
+/// Local stack components used by event sources.
 pub(crate) struct SourceContext<'a> {
     pub(crate) database: &'a Database,
     pub(crate) store: &'a Arc<EventStore>,
@@ -56,8 +56,8 @@ pub(crate) struct SourceContext<'a> {
 }
 
 impl SourceContext<'_> {
-    /// Returns the dead letter queue of a mapping. Like in Lambda, the queue is accessed with the
-    /// role of the function.
+    /// Returns a mapping's dead letter queue. Like in Lambda, access to the queue is subject to the
+    /// function's role.
     fn dead_letters(
         &self,
         names: &Names<'_>,
@@ -71,9 +71,9 @@ impl SourceContext<'_> {
 }
 
 impl EventSources {
-    /// Creates the event sources of the template. `build_function` builds the function with a given
-    /// logical id, or returns `None` if that function does not run locally. The records and
-    /// messages for such a function stay unprocessed.
+    /// Creates the template's event sources. `build_function` builds the function with a given
+    /// logical id, or returns `None` if that function does not run locally, in which case its
+    /// records and messages stay unprocessed.
     pub(crate) fn open(
         template: &Template,
         names: &Names<'_>,
@@ -125,7 +125,7 @@ impl EventSources {
             .map_err(|why| LocalError::Template { logical_id: mapping.id.clone(), why })?;
         let dead_letters = context.dead_letters(names, mapping)?;
         let Some(function) = function else { return Ok(()) };
-        // One poller per shard, because the records of a shard are processed in order.
+        // Use one poller per shard, because a shard's records are processed in order.
         for shard in stream.shards() {
             self.pollers.push(Poller::new(
                 mapping.clone(),
@@ -139,15 +139,15 @@ impl EventSources {
         Ok(())
     }
 
-    /// Returns a sender that wakes the sources after a possible write, so that they poll
+    /// Returns a sender that wakes the event sources after a possible write, so that they poll
     /// immediately.
     pub(crate) fn written(&self) -> watch::Sender<()> {
         self.written.clone()
     }
 
-    /// Runs the sources. After `stop` becomes true, each source ends between two invocations.
-    /// Dropping the set aborts the sources, but loses nothing, because they resume from their
-    /// stored positions.
+    /// Runs the event sources. After `stop` becomes true, each source ends between two invocations.
+    /// Dropping the task set aborts the sources without losing records, because sources resume from
+    /// their stored positions.
     pub(crate) fn run(self, stop: &watch::Receiver<bool>) -> JoinSet<()> {
         let mut running = JoinSet::new();
         for poller in self.pollers {

@@ -1,4 +1,4 @@
-//! Polls one shard of a change stream for one event source.
+//! Polls one change stream shard for one event source.
 
 use std::sync::Arc;
 
@@ -13,16 +13,18 @@ use super::mapping::Mapping;
 use super::stream::Shard;
 use crate::store::EventStore;
 
-/// Minimum and maximum pause between two polls if a shard has no new records. The pause doubles
-/// each time.
+/// Minimum and maximum poll interval while a shard has no new records. The interval doubles after
+/// each empty poll.
 const IDLE_MS: u64 = 100;
 const IDLE_MAX_MS: u64 = 2_000;
-/// Minimum and maximum pause before a failed batch is retried. The pause doubles each time.
+/// Minimum and maximum backoff before a failed batch is retried. The backoff doubles after each
+/// attempt.
 const RETRY_MS: u64 = 100;
 const RETRY_MAX_MS: u64 = 30_000;
-/// Delay between a write and the poll that it causes, so that several writes cause one poll.
+/// Delay between a write and the poll it triggers, so that several writes trigger one poll.
 const GATHER_MS: u64 = 25;
-/// Number of filtered records after which the position is stored even if no record was processed.
+/// Number of filtered records after which the position is persisted even if no record was
+/// processed.
 const SKIPPED_MAX: usize = 1_000;
 
 /// A shard and the event source that processes it.
@@ -33,27 +35,27 @@ pub(super) struct Poller {
     function: Arc<dyn EventFunction>,
     dead_letters: Option<Arc<dyn Jobs>>,
     clock: Arc<dyn Clock>,
-    /// Position up to which the shard was processed. `None` until the position is loaded.
+    /// Position up to which the shard was processed. `None` until loaded.
     position: Option<Position>,
     pending: Option<PendingRecords>,
     skipped: usize,
 }
 
-/// Sequence numbers up to which a shard was processed. `None` if no record was processed yet.
+/// A shard's processed sequence numbers. `None` if no record was processed yet.
 struct Position {
     current: Option<String>,
-    /// The position that is stored on disk.
+    /// The persisted position.
     stored: Option<String>,
 }
 
-/// The result of one poll step.
+/// Outcome of one poll step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PollStep {
-    /// Records were read or processed, and there may be more.
+    /// Records were read or processed; there may be more.
     Worked,
     /// The shard has no new records.
     Idle,
-    /// An invocation failed and must be retried after this number of milliseconds.
+    /// An invocation failed and must be retried after this backoff, in milliseconds.
     Wait(u64),
 }
 
@@ -68,8 +70,8 @@ impl std::fmt::Debug for Poller {
     }
 }
 
-/// Returns the pause after `attempts` earlier attempts. The pause starts at `first_ms` and doubles
-/// with each attempt, up to `max_ms`.
+/// Returns the backoff after `attempts` earlier attempts: `first_ms`, doubled with each attempt, up
+/// to `max_ms`.
 fn backoff_ms(first_ms: u64, attempts: u32, max_ms: u64) -> u64 {
     first_ms.saturating_mul(1_u64.checked_shl(attempts).unwrap_or(u64::MAX)).min(max_ms)
 }
@@ -119,14 +121,14 @@ impl Poller {
             let is_idle = idle_polls > 0;
             tokio::select! {
                 stopped = stop.changed() => if stopped.is_err() { return },
-                // A write shortens the pause of an idle source, but not the pause after a failure.
+                // A write shortens an idle source's wait, but not the backoff after a failure.
                 Ok(()) = written.changed(), if is_idle => self.clock.sleep_ms(GATHER_MS).await,
                 () = self.clock.sleep_ms(wait_ms) => {}
             }
         }
     }
 
-    /// Discards pending records, so that they are read again from the stored position.
+    /// Discards pending records, to be read again from the persisted position.
     fn discard_progress(&mut self) {
         self.pending = None;
         self.position = None;
@@ -134,9 +136,9 @@ impl Poller {
 
     /// Reads new records, or processes one batch of records that were already read.
     ///
-    /// The position only moves past records that were processed or given up. A batch that is given
-    /// up is sent to the dead letter queue before the position moves past it. A crash therefore
-    /// loses no records, but records may be processed again.
+    /// The position advances only past processed or discarded records. A discarded batch is sent to
+    /// the dead letter queue before the position advances past it. A crash therefore loses no
+    /// records, but records may be delivered more than once.
     pub(super) async fn step(&mut self) -> Result<PollStep, PortError> {
         let now_ms = self.clock.now_ms();
         let Some(mut pending) = self.pending.take() else { return self.read().await };
@@ -160,7 +162,7 @@ impl Poller {
         Ok(step)
     }
 
-    /// Invokes the function with the first pending batch and applies the result.
+    /// Invokes the function with the first pending batch and applies the outcome.
     async fn invoke(
         &mut self,
         pending: &mut PendingRecords,
@@ -235,8 +237,8 @@ impl Poller {
         Ok(stored)
     }
 
-    /// Moves the position past filtered records. The position is stored only occasionally, because
-    /// reading filtered records again does no harm.
+    /// Advances the position past filtered records. The position is persisted only occasionally,
+    /// because reading filtered records again is harmless.
     async fn skip(&mut self, count: usize, to: String) -> Result<(), PortError> {
         self.skipped = self.skipped.saturating_add(count);
         if self.skipped >= SKIPPED_MAX {
@@ -248,7 +250,7 @@ impl Poller {
         Ok(())
     }
 
-    /// Moves the position past processed records and stores it.
+    /// Advances the position past processed records and persists it.
     async fn advance(&mut self, to: String) -> Result<(), PortError> {
         let stored = self.position.as_ref().and_then(|position| position.stored.as_ref());
         if stored != Some(&to) {

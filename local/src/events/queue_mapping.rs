@@ -13,11 +13,11 @@ use crate::names::Names;
 
 const QUEUE: &str = "AWS::SQS::Queue";
 const FUNCTION: &str = "AWS::Lambda::Function";
-/// Values that Lambda and SQS use for missing properties.
+/// Defaults of Lambda and SQS for missing properties.
 const DEFAULT_BATCH_SIZE: u64 = 10;
 const DEFAULT_VISIBILITY_S: u64 = 30;
 const DEFAULT_CONCURRENCY: u64 = 5;
-/// Values of `MaximumConcurrency` that Lambda permits.
+/// `MaximumConcurrency` values that Lambda permits.
 const PERMITTED_CONCURRENCY: RangeInclusive<u64> = 2..=1_000;
 
 /// A mapping from a queue to a function.
@@ -37,20 +37,20 @@ pub(crate) struct QueueMapping {
     pub(crate) batch_size: u8,
     /// Visibility timeout of received messages, in seconds.
     pub(crate) visibility_s: u32,
-    /// Whether the response of the function reports failed messages.
+    /// Whether the function's response reports failed messages.
     pub(crate) reports_failures: bool,
     /// Maximum number of concurrent invocations.
     pub(crate) concurrency: usize,
 }
 
 impl QueueMapping {
-    /// Returns whether the source of a mapping is a queue.
+    /// Returns whether a mapping's source is a queue.
     pub(crate) fn is_queue_source(template: &Template, properties: &Map<String, Value>) -> bool {
         let reader = PropertyReader { template, id: "", properties };
         reader.resource_of_type("EventSourceArn", properties.get("EventSourceArn"), QUEUE).is_ok()
     }
 
-    /// Reads the properties of a mapping. Fails if the local stack does not support a property.
+    /// Reads a mapping's properties. Errors if a property is not supported by the local stack.
     pub(crate) fn read(
         template: &Template,
         names: &Names<'_>,

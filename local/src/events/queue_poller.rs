@@ -1,6 +1,6 @@
 //! Polls a queue for an event source. Receives messages, invokes the function and deletes the
-//! processed messages. All other messages become visible again, and are finally moved to the dead
-//! letter queue.
+//! processed messages. All other messages become visible again, and finally move to the dead letter
+//! queue.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use tokio::task::JoinSet;
 use super::function::{self, EventFunction};
 use super::queue_mapping::QueueMapping;
 
-/// Pause between two polls of an empty queue. A hidden message can become visible at any time.
+/// Poll interval while a queue is empty. A hidden message can become visible at any time.
 const IDLE_MS: u64 = 250;
-/// Pause after a queue error.
+/// Backoff after a queue error.
 const RETRY_MS: u64 = 1_000;
 
 /// A queue and the event source that processes it.
@@ -45,7 +45,7 @@ impl QueuePoller {
         Self { mapping: Arc::new(mapping), queue, function, clock }
     }
 
-    /// Polls until `stop` becomes true. Then waits for the invocations in flight.
+    /// Polls until `stop` becomes true, then waits for in-flight invocations.
     pub(super) async fn run(self, mut stop: watch::Receiver<bool>) {
         let mut invocations = JoinSet::new();
         while !*stop.borrow() {
@@ -59,7 +59,7 @@ impl QueuePoller {
             };
             tokio::select! {
                 stopped = stop.changed() => if stopped.is_err() { return },
-                // Poll immediately, because another invocation may start and the function may have
+                // Poll immediately: another invocation may start now, and the function may have
                 // sent messages.
                 Some(_) = invocations.join_next() => {}
                 () = self.clock.sleep_ms(wait_ms) => {}
@@ -82,13 +82,13 @@ impl QueuePoller {
         Ok(())
     }
 
-    /// Receives the messages for one invocation, and hides them for the visibility timeout. The
+    /// Receives the messages for one invocation and hides them for the visibility timeout. The
     /// result may be empty.
     pub(super) async fn receive(&self) -> Result<Vec<Received>, PortError> {
         self.queue.receive(self.mapping.batch_size, self.mapping.visibility_s).await
     }
 
-    /// Invokes the function and deletes the messages that the function does not report as failed.
+    /// Invokes the function and deletes the messages that it does not report as failed.
     pub(super) async fn process(&self, messages: Vec<Received>) {
         let source = self.mapping.id.as_str();
         let (event, timeout) = (self.build_event(&messages), self.mapping.timeout);
@@ -104,7 +104,7 @@ impl QueuePoller {
         }
     }
 
-    /// Builds the event that Lambda would send to the function.
+    /// Builds the function's event in Lambda's format.
     fn build_event(&self, messages: &[Received]) -> Value {
         let record = |message: &Received| {
             json!({
@@ -125,9 +125,9 @@ impl QueuePoller {
     }
 }
 
-/// Returns the messages that were processed according to the response. Like in Lambda, a function
-/// that does not report failures processes either all messages or none. If the report cannot be
-/// parsed or refers to an unknown message, no message counts as processed.
+/// Returns the messages that the response reports as processed. Like in Lambda, a function that
+/// does not report failures processes either all messages or none. If the report is malformed or
+/// refers to an unknown message, no message counts as processed.
 fn handled_messages<'a>(
     messages: &'a [Received],
     response: &Result<Value, String>,

@@ -1,4 +1,4 @@
-//! Reads the change streams of the embedded DynamoDB.
+//! Reads the embedded DynamoDB's change streams.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::batch::Record;
 
-/// Maximum number of records per read. DynamoDB has the same limit.
+/// Maximum number of records per read. Matches DynamoDB's limit.
 const READ_LIMIT: usize = 1_000;
 
 /// The change stream of a table.
@@ -28,7 +28,7 @@ pub(super) struct Shard {
     pub(super) id: String,
 }
 
-/// Wraps the database to add a `Debug` implementation.
+/// Wraps the database to implement `Debug`.
 #[derive(Clone)]
 struct SharedDatabase(Database);
 
@@ -43,7 +43,7 @@ fn parse_request<T: DeserializeOwned>(value: Value) -> Result<T, String> {
 }
 
 impl TableStream {
-    /// Finds the change stream of a table and its shards.
+    /// Finds a table's change stream and its shards.
     pub(super) fn of_table(database: &Database, table: &str) -> Result<Self, String> {
         let fault = |error: dynoxide::DynoxideError| error.to_string();
         let list = parse_request(json!({ "TableName": table }))?;
@@ -57,7 +57,7 @@ impl TableStream {
         Ok(Self { database: SharedDatabase(database.clone()), arn, shards })
     }
 
-    /// Returns the ids of the shards.
+    /// Returns the shard ids.
     pub(super) fn shards(&self) -> &[String] {
         &self.shards
     }
@@ -70,8 +70,7 @@ impl TableStream {
 }
 
 impl Shard {
-    /// Reads the records after a sequence number. If `after` is `None`, starts at the oldest
-    /// record.
+    /// Reads the records after a sequence number, or from the oldest record if `after` is `None`.
     pub(super) async fn read(&self, after: Option<&str>) -> Result<Vec<Record>, PortError> {
         let (shard, after) = (self.clone(), after.map(str::to_owned));
         let read = tokio::task::spawn_blocking(move || shard.read_blocking(after.as_deref()));
@@ -97,8 +96,7 @@ impl Shard {
         reply.records.into_iter().map(|record| self.to_record(&record)).collect()
     }
 
-    /// Converts a record to the format that functions receive, which includes the ARN of the
-    /// stream.
+    /// Converts a record to the functions' input format, which includes the stream ARN.
     fn to_record(&self, record: &impl serde::Serialize) -> Result<Record, String> {
         let mut event = serde_json::to_value(record).map_err(|error| error.to_string())?;
         if let Some(fields) = event.as_object_mut() {

@@ -13,14 +13,14 @@ use super::*;
 use crate::queues::LocalQueue;
 use crate::tables;
 
-/// A function that fails for given entries.
+/// A function that fails for certain entries.
 #[derive(Default)]
 struct Scripted {
-    /// Numbers of entries that fail.
+    /// Entry numbers for which the function fails.
     bad: Mutex<Vec<u64>>,
     /// Whether the response reports the failed record; otherwise the function returns an error.
     reports: bool,
-    /// The entries of each invocation.
+    /// Entries of each invocation.
     invocations: Mutex<Vec<Vec<u64>>>,
 }
 
@@ -61,13 +61,13 @@ impl World {
         let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
         let names = Names { template: &template, stack: "cellar", url: String::new() };
         tables::create_missing(&database, &template, &names, &[]).unwrap();
-        // The stream's records have real timestamps.
+        // Stream records have real timestamps.
         let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_millis();
         let clock = Arc::new(ManualClock::at(u64::try_from(now).unwrap()));
         Self { folder, database, clock, function: Arc::new(function) }
     }
 
-    /// The poller of a newly started process, and its dead letter queue.
+    /// A new process's poller and its dead letter queue.
     fn start(&self) -> (Poller, LocalQueue) {
         let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
         let names = Names { template: &template, stack: "cellar", url: String::new() };
@@ -95,7 +95,7 @@ impl World {
         self.database.put_item(serde_json::from_value(request).unwrap()).unwrap();
     }
 
-    /// Runs steps until the shard has no new records, and advances the clock for each pause.
+    /// Runs poll steps until the shard has no new records, advancing the clock by each backoff.
     async fn drain(&self, poller: &mut Poller) {
         for _ in 0..500 {
             match poller.step().await.unwrap() {
@@ -123,7 +123,7 @@ async fn filters_select_the_records_of_the_function() {
     for (number, letter) in [(0, "S"), (1, "E"), (2, "X"), (3, "S")] {
         world.put(number, letter);
     }
-    // A second write of an entry is a modification.
+    // The second write of an entry is a modification.
     world.put(0, "S");
     let (mut poller, _) = world.start();
     world.drain(&mut poller).await;
@@ -138,7 +138,7 @@ async fn resumes_from_the_stored_position() {
     let world = World::new(Scripted::default());
     world.put(0, "S");
     let (mut poller, _) = world.start();
-    // The process ends after the read, before the invocation in the second step.
+    // The process ends after the read and before the second step's invocation.
     assert_eq!(poller.step().await.unwrap(), PollStep::Worked);
     drop(poller);
     let (mut poller, _) = world.start();

@@ -21,14 +21,14 @@ use crate::names::{Names, referenced_id};
 use crate::store::EventStore;
 
 const QUEUE: &str = "AWS::SQS::Queue";
-/// Message retention period if the template sets none. SQS has the same default.
+/// Default message retention period. Matches SQS's default.
 const DEFAULT_RETENTION_S: u64 = 4 * 24 * 60 * 60;
 
-/// The queues of a template, by logical id.
+/// The template's queues, keyed by logical id.
 #[derive(Debug, Clone)]
 pub(crate) struct Queues(BTreeMap<String, QueueWithUrl>);
 
-/// A queue and its URL, as the functions of the template use it.
+/// A queue and the URL by which the template's functions refer to it.
 #[derive(Debug, Clone)]
 struct QueueWithUrl {
     url: String,
@@ -36,7 +36,7 @@ struct QueueWithUrl {
 }
 
 impl Queues {
-    /// Opens the queues of the template. All of them are stored in `store`.
+    /// Opens the template's queues, all stored in `store`.
     pub(crate) fn open(
         template: &Template,
         names: &Names<'_>,
@@ -67,7 +67,7 @@ impl Queues {
     }
 }
 
-/// Reads the properties of a queue, and the logical id of its dead letter queue.
+/// Reads a queue's properties and the logical id of its dead letter queue.
 fn read_rules(
     template: &Template,
     logical_id: &str,

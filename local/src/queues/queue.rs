@@ -27,8 +27,8 @@ impl std::fmt::Debug for LocalQueue {
 }
 
 impl LocalQueue {
-    /// Creates the queue `name`. `dead_letters` is the name of the dead letter queue, which must be
-    /// in the same file.
+    /// Creates the queue `name`. `dead_letters` names the dead letter queue, which must be in the
+    /// same file.
     pub(crate) fn new(
         store: Arc<EventStore>,
         clock: Arc<dyn Clock>,
@@ -42,7 +42,7 @@ impl LocalQueue {
     /// Returns the number of messages, including hidden ones.
     ///
     /// # Errors
-    /// Returns a [`PortError`] if the file cannot be read.
+    /// Returns a [`PortError`] if reading the file fails.
     pub async fn len(&self) -> Result<u64, PortError> {
         let name = self.name.clone();
         let sql = "SELECT COUNT(*) FROM messages WHERE queue = ?1";
@@ -56,7 +56,7 @@ impl LocalQueue {
     /// Returns whether the queue has no messages.
     ///
     /// # Errors
-    /// Returns a [`PortError`] if the file cannot be read.
+    /// Returns a [`PortError`] if reading the file fails.
     pub async fn is_empty(&self) -> Result<bool, PortError> {
         Ok(self.len().await? == 0)
     }
@@ -83,8 +83,7 @@ impl LocalQueue {
     }
 }
 
-/// Converts a number for SQLite, whose integers are signed. Times and durations are far below the
-/// upper bound.
+/// Converts a number to SQLite's signed integer. Times and durations are far below the upper bound.
 fn to_sql_integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -93,8 +92,8 @@ fn hidden_until(now_ms: i64, visibility_s: u32) -> i64 {
     now_ms.saturating_add(i64::from(visibility_s) * 1_000)
 }
 
-/// Parses a receipt of the form `id.count`. The count distinguishes the receipts if a message is
-/// received several times.
+/// Parses a receipt of the form `id.count`. The count distinguishes the receipts of a message that
+/// is received several times.
 fn parse_receipt(receipt: &Receipt) -> Result<(i64, u32), PortError> {
     let parts = receipt.0.split_once('.');
     let numbers = parts.and_then(|(id, count)| Some((id.parse().ok()?, count.parse().ok()?)));
@@ -117,7 +116,7 @@ fn read_message(row: &Row<'_>) -> rusqlite::Result<(i64, Received)> {
     Ok((id, received))
 }
 
-/// Deletes expired messages. Moves messages that were received too often to the dead letter queue.
+/// Deletes expired messages. Moves messages that exceed the receive limit to the dead letter queue.
 fn remove_dead_messages(
     transaction: &Transaction<'_>,
     name: &str,
@@ -140,7 +139,7 @@ fn remove_dead_messages(
     Ok(())
 }
 
-/// Receives up to `max` visible messages, in the order in which they became visible. In this order,
+/// Receives up to `max` visible messages in the order in which they became visible, so that
 /// messages that keep failing do not block new messages.
 fn receive_visible(
     transaction: &Transaction<'_>,

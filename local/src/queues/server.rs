@@ -1,5 +1,5 @@
-//! Serves the queues over HTTP with the SQS protocol, for commands that send jobs. Only
-//! `SendMessage` is supported, because functions receive messages through their event sources.
+//! Serves the queues over the SQS protocol, for commands that send jobs. Only `SendMessage` is
+//! supported, because functions receive messages through their event sources.
 
 use std::sync::Arc;
 
@@ -22,8 +22,7 @@ use crate::server::ServerThread;
 const SERVICE: Service =
     Service { name: "sqs", parse: messages::access_requests, denied_status: StatusCode::FORBIDDEN };
 
-/// The parameters of `SendMessage`. All other SQS parameters are rejected, because they would
-/// otherwise be ignored.
+/// Parameters of `SendMessage`. Other SQS parameters are rejected rather than silently ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 struct SendMessage {

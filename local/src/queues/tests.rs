@@ -1,4 +1,4 @@
-//! Tests of queue properties, and of messages over HTTP.
+//! Tests of queue properties, and of sending messages over HTTP.
 
 use cellar_base::limits::MAX_MESSAGE_BYTES;
 use cellar_engine::ports::Jobs as _;
@@ -40,7 +40,7 @@ fn rejects_invalid_queue_properties() {
     }
 }
 
-/// Queues on a temporary file, and their HTTP server.
+/// Queues in a temporary file, and their HTTP server.
 struct Served {
     queues: Queues,
     server: crate::server::ServerThread,
@@ -86,7 +86,7 @@ async fn a_message_sent_over_http_arrives_in_its_queue() {
     let elsewhere = served.queue("https://sqs.local.localhost/0/other", KEYS);
     let error = elsewhere.send("x").await.unwrap_err();
     assert!(!error.temporary && error.message.contains("does not exist"), "{error}");
-    // Unsupported operations are reported.
+    // Unsupported operations return an error.
     let error = queue.receive(1, 60).await.unwrap_err();
     assert!(!error.temporary && error.message.contains("ReceiveMessage"), "{error}");
 }
@@ -150,7 +150,7 @@ async fn the_reply_has_the_md5_of_the_body() {
     let reply = server::handle_request(&served.queues, "SendMessage", body.as_bytes()).await;
     let bytes = axum::body::to_bytes(reply.into_body(), 10_000).await.unwrap();
     let sent: Value = serde_json::from_slice(&bytes).unwrap();
-    // The example in the reference of AWS.
+    // Example from the AWS reference.
     assert_eq!(sent["MD5OfMessageBody"], "fafb00f5732ab283681e124bf8747ed1");
     let received = served.queues.get("SnapshotQueue").unwrap().receive(1, 60).await.unwrap();
     assert_eq!(sent["MessageId"], received[0].id);

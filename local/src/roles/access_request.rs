@@ -1,21 +1,21 @@
-//! An action that a caller requests on a resource, in terms of IAM policies.
+//! An action requested on a resource, in terms of IAM policies.
 
-/// A condition key that the local stack supports.
+/// A condition key supported by the local stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConditionKey {
-    /// Top-level attributes in the item, the key and the expressions of a DynamoDB request.
+    /// Top-level attributes in a DynamoDB request's item, key and expressions.
     Attributes,
-    /// Prefix of an object list. For a missing object, this is the key of the object.
+    /// Prefix of an object list, or the object key when checking for a missing object.
     Prefix,
     /// Service on whose behalf KMS is called. Local requests never contain this key, because
-    /// nothing is encrypted. Statements with this condition therefore never apply.
+    /// nothing is encrypted, so statements with this condition never apply.
     ViaService,
 }
 
 impl ConditionKey {
     const ALL: [Self; 3] = [Self::Attributes, Self::Prefix, Self::ViaService];
 
-    /// Returns the key with this name. Upper and lower case are not distinguished.
+    /// Returns the condition key with this name, ignoring case.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|key| key.name().eq_ignore_ascii_case(name))
     }
@@ -37,11 +37,11 @@ impl ConditionKey {
 /// One action on one resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AccessRequest {
-    /// Name of the action, such as `dynamodb:PutItem`.
+    /// Action name, such as `dynamodb:PutItem`.
     pub(crate) action: String,
-    /// ARN of the resource, or `*` for an action without a resource.
+    /// Resource ARN, or `*` for an action without a resource.
     pub(crate) resource: String,
-    /// Values of condition keys.
+    /// Condition key values.
     pub(crate) keys: Vec<(ConditionKey, Vec<String>)>,
 }
 
@@ -57,7 +57,7 @@ impl AccessRequest {
         self
     }
 
-    /// Returns the values of a condition key, if the request has the key.
+    /// Returns a condition key's values, or `None` if the request does not contain the key.
     pub(super) fn values(&self, key: ConditionKey) -> Option<&[String]> {
         self.keys.iter().find(|(own, _)| *own == key).map(|(_, values)| values.as_slice())
     }

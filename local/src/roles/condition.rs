@@ -1,11 +1,11 @@
-//! Conditions of policy statements. Only the operators that the template uses are supported.
+//! Conditions of policy statements, limited to the operators that the template uses.
 
 use cellar_stacks::wildcard::{Case, matches};
 use serde_json::Value;
 
 use super::access_request::{AccessRequest, ConditionKey};
 
-/// An operator with one condition key and the permitted values of the key.
+/// An operator with one condition key and the key's permitted values.
 #[derive(Debug)]
 pub(super) struct Condition {
     quantifier: Quantifier,
@@ -14,7 +14,7 @@ pub(super) struct Condition {
     values: Vec<String>,
 }
 
-/// Determines which values of the request must match.
+/// Which of the request's values must match.
 #[derive(Clone, Copy, Debug)]
 enum Quantifier {
     /// The request must contain exactly one value, and that value must match.
@@ -53,7 +53,7 @@ pub(super) fn read_strings(name: &str, value: &Value) -> Result<Vec<String>, Str
 }
 
 impl Condition {
-    /// Reads the conditions of a statement. The statement applies only if all of them are met.
+    /// Reads a statement's conditions. The statement applies only if all of them are met.
     pub(super) fn read(property: Option<&Value>) -> Result<Vec<Self>, String> {
         let Some(property) = property else { return Ok(vec![]) };
         let operators = property.as_object().ok_or("Condition is not an object")?;

@@ -1,11 +1,11 @@
-//! Finds the attributes in a DynamoDB expression.
+//! Finds attributes in DynamoDB expressions.
 
 use std::collections::BTreeMap;
 
-/// Keywords of expressions. Attributes with these names must be written as aliases.
+/// Expression keywords. Attributes with these names must be aliased.
 const KEYWORDS: [&str; 9] = ["ADD", "AND", "BETWEEN", "DELETE", "IN", "NOT", "OR", "REMOVE", "SET"];
 
-/// Returns the top-level attributes of an expression. Aliases start with `#`, values with `:`.
+/// Returns an expression's top-level attributes. Aliases start with `#`, values with `:`.
 pub(super) fn top_level_attributes(
     expression: &str,
     aliases: &BTreeMap<String, String>,
@@ -25,7 +25,7 @@ pub(super) fn top_level_attributes(
     found
 }
 
-/// Returns the next word, the last character before the word and the text after it.
+/// Returns the next word, the character before the word and the text after it.
 fn next_word(text: &str) -> Option<(Option<char>, &str, &str)> {
     let is_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '#' | ':');
     let (gap, from) = text.split_at_checked(text.find(is_word)?)?;

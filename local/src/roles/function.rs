@@ -1,4 +1,4 @@
-//! Reads the functions of a template and their roles.
+//! Reads a template's functions and their roles.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::names::{Names, referenced_id, session_arn};
 
 const FUNCTION: &str = "AWS::Lambda::Function";
 const ROLE: &str = "AWS::IAM::Role";
-/// Supported properties of a role. Any other property could change the role's permissions.
+/// Supported role properties. Any other property could change the role's permissions.
 const SUPPORTED_PROPERTIES: [&str; 7] = [
     "AssumeRolePolicyDocument",
     "Description",
@@ -22,7 +22,7 @@ const SUPPORTED_PROPERTIES: [&str; 7] = [
     "RoleName",
     "Tags",
 ];
-/// Resources that change the permissions of roles from outside the role.
+/// Resource types that change a role's permissions from outside the role.
 const POLICY_RESOURCES: [&str; 3] =
     ["AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::RolePolicy"];
 
@@ -30,7 +30,7 @@ const POLICY_RESOURCES: [&str; 3] =
 #[derive(Debug)]
 pub(super) struct Function {
     pub(super) logical_id: String,
-    /// ARN of the session under which the function calls services.
+    /// ARN of the session in which the function calls services.
     pub(super) session_arn: String,
     pub(super) role: Arc<Role>,
 }

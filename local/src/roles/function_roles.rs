@@ -1,4 +1,4 @@
-//! Stores the roles of a template's functions and decides whether their requests are allowed.
+//! Authorizes requests by the roles of a template's functions.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -15,33 +15,33 @@ use crate::error::LocalError;
 use crate::names::Names;
 use crate::state::Credentials;
 
-/// Number of recent denials to keep.
+/// Number of recent denials to retain.
 pub(super) const MAX_DENIALS: usize = 100;
 
-/// Extracts the actions and resources of a request from its headers and body. The error states why
-/// the request cannot be parsed.
+/// Extracts a request's actions and resources from its headers and body. The error states why the
+/// request is malformed.
 pub(crate) type RequestParser = fn(&HeaderMap, &[u8]) -> Result<Vec<AccessRequest>, String>;
 
-/// A denied access request, with the message that AWS would return.
+/// A denied access request with AWS's error message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Denied(pub(crate) String);
 
-/// An action that a statement of a role permits.
+/// An action permitted by a role's statement.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Permission {
     /// Logical id of the role.
     pub role: String,
-    /// Name of the inline policy.
+    /// Inline policy name.
     pub policy: String,
-    /// Name of the statement (`Sid`).
+    /// Statement name (`Sid`).
     pub statement: String,
     /// The action as written in the statement.
     pub action: String,
-    /// Number of requests since the start that this permission has allowed or denied.
+    /// Number of requests that this permission has decided since startup.
     pub used: u64,
 }
 
-/// The roles of a template's functions, with usage counts of their permissions.
+/// Roles of a template's functions, with usage counts of their permissions.
 #[derive(Debug)]
 pub struct Roles {
     functions: Vec<Function>,
@@ -50,7 +50,7 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// Reads the roles of all functions, and creates credentials for each function.
+    /// Reads all functions' roles and creates credentials for each function.
     pub(crate) fn open(
         template: &Template,
         names: &Names<'_>,
@@ -61,7 +61,7 @@ impl Roles {
         Ok(Self { functions, keys, denials: Mutex::default() })
     }
 
-    /// Returns all permissions of all roles in sorted order, with their usage counts.
+    /// Returns all roles' permissions, sorted, with their usage counts.
     #[must_use]
     pub fn permissions(&self) -> Vec<Permission> {
         // Functions may share a role.
@@ -86,14 +86,14 @@ impl Roles {
         permissions
     }
 
-    /// Returns the messages of the newest denials, oldest first.
+    /// Returns the messages of the most recent denials, oldest first.
     #[must_use]
     pub fn denials(&self) -> Vec<String> {
         let denials = self.denials.lock().unwrap_or_else(PoisonError::into_inner);
         denials.iter().cloned().collect()
     }
 
-    /// Returns the credentials of a function.
+    /// Returns a function's credentials.
     pub(crate) fn credentials_of(&self, function: &str) -> Result<&Credentials, LocalError> {
         let credentials = self.keys.get(self.caller_of(function)?);
         credentials.ok_or_else(|| unknown_function(function))
@@ -105,7 +105,7 @@ impl Roles {
         index.map(Caller::Function).ok_or_else(|| unknown_function(function))
     }
 
-    /// Returns the owner of an access key and the credentials of that owner.
+    /// Returns an access key's owner and the owner's credentials.
     pub(crate) fn signer(&self, access_key: &str) -> Option<(Caller, &Credentials)> {
         self.keys.signer(access_key)
     }
@@ -115,7 +115,7 @@ impl Roles {
         self.keys.all()
     }
 
-    /// Checks whether the caller may perform an action. Denials are logged and kept.
+    /// Checks whether the caller may perform an action. Denials are logged and retained.
     pub(crate) fn check(&self, caller: Caller, request: &AccessRequest) -> Result<(), Denied> {
         let Caller::Function(index) = caller else { return Ok(()) };
         let function = self.functions.get(index);
@@ -156,7 +156,7 @@ fn unknown_function(id: &str) -> LocalError {
 
 #[cfg(test)]
 impl Roles {
-    /// Creates roles without functions; the operator has the given keys.
+    /// Creates roles without functions. The operator uses the given keys.
     pub(crate) fn of_operator((access_key, secret_key): (&str, &str)) -> std::sync::Arc<Self> {
         let (access_key, secret_key) = (access_key.to_owned(), secret_key.to_owned());
         let keys = Keys::new(&Credentials { access_key, secret_key }, 0);

@@ -1,4 +1,4 @@
-//! The credentials of the operator and of each function, which are used to sign requests.
+//! Request-signing credentials of the operator and of each function.
 
 use subtle::ConstantTimeEq as _;
 
@@ -7,14 +7,13 @@ use crate::state::Credentials;
 /// The signer of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// The owner of the state folder, who has all permissions.
+    /// The owner of the state directory, who has all permissions.
     Operator,
-    /// A function of the template, by its index.
+    /// A template function, by index.
     Function(usize),
 }
 
-/// All credentials. The credentials of functions are random. They are created at each start and
-/// only kept in memory.
+/// All credentials. Function credentials are random, created at each start and held only in memory.
 #[derive(Debug)]
 pub(super) struct Keys {
     operator: Credentials,
@@ -28,7 +27,7 @@ impl Keys {
         Self { operator: operator.clone(), functions }
     }
 
-    /// Returns the credentials of a caller.
+    /// Returns a caller's credentials.
     pub(super) fn get(&self, caller: Caller) -> Option<&Credentials> {
         match caller {
             Caller::Operator => Some(&self.operator),
@@ -36,8 +35,7 @@ impl Keys {
         }
     }
 
-    /// Finds the owner of an access key. Compares the keys in constant time to prevent timing
-    /// attacks.
+    /// Finds an access key's owner. Compares keys in constant time to resist timing attacks.
     pub(super) fn signer(&self, access_key: &str) -> Option<(Caller, &Credentials)> {
         let is_equal = |known: &Credentials| -> bool {
             known.access_key.as_bytes().ct_eq(access_key.as_bytes()).into()
@@ -48,7 +46,7 @@ impl Keys {
         all.find(|(_, known)| is_equal(known))
     }
 
-    /// Returns all credentials. The credentials of the operator come first.
+    /// Returns all credentials, the operator's first.
     pub(super) fn all(&self) -> impl Iterator<Item = &Credentials> {
         [&self.operator].into_iter().chain(&self.functions)
     }

@@ -1,4 +1,4 @@
-//! Access requests for SQS operations, and queues that check the role of the calling function.
+//! Access requests of SQS operations, and queues that check the calling function's role.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::keys::Caller;
 use crate::aws_json::operation;
 use crate::names::queue_arn;
 
-/// Prefix of the operation header of SQS.
+/// Prefix of SQS's operation header.
 pub(crate) const VERSION: &str = "AmazonSQS.";
 
 #[derive(Deserialize)]
@@ -22,8 +22,7 @@ struct Request {
     queue_url: String,
 }
 
-/// Returns the action and the queue of a request. The error states why the request cannot be
-/// parsed.
+/// Returns a request's action and queue. The error states why the request is malformed.
 pub(crate) fn access_requests(
     headers: &HeaderMap,
     body: &[u8],

@@ -1,9 +1,9 @@
-//! Authorizes the functions of the template like IAM roles in AWS.
+//! Authorizes the template's functions like IAM roles in AWS.
 //!
-//! Each function has separate credentials and the permissions that the inline policies of its role
-//! grant. The credentials in the state folder belong to the operator and grant all permissions.
-//! Resource-based policies of buckets and queues are ignored, because in the template they only
-//! require TLS, which the local stack does not use.
+//! Each function has separate credentials and the permissions granted by its role's inline
+//! policies. The credentials in the state directory belong to the operator and grant all
+//! permissions. Resource-based policies of buckets and queues are ignored: in the template, they
+//! only require TLS, which the local stack does not use.
 
 mod access_request;
 mod condition;

@@ -10,7 +10,7 @@ const PREFIX: &str = "prefix";
 const VERSION: &str = "versionId";
 const TAGGING: &str = "x-amz-tagging";
 
-/// Returns the actions and resources of a request.
+/// Returns a request's actions and resources.
 pub(crate) fn access_requests(
     operation: &str,
     path: &S3Path,
@@ -50,8 +50,8 @@ pub(crate) fn access_requests(
     requests
 }
 
-/// Returns the permission to list the object. S3 requires this permission before it reports that an
-/// object does not exist.
+/// Returns the permission to list the object, which S3 requires before it reports that an object
+/// does not exist.
 pub(crate) fn list_request(bucket: &str, key: &str) -> AccessRequest {
     AccessRequest::new("s3:ListBucket", bucket_arn(bucket))
         .with(ConditionKey::Prefix, vec![key.to_owned()])

@@ -1,5 +1,5 @@
-//! Reads the policies of a role. Unsupported parts are errors, because ignoring them could allow or
-//! deny more than AWS does.
+//! Reads a role's policies. Unsupported parts are errors, because ignoring them could allow or deny
+//! more than AWS does.
 
 use serde_json::{Map, Value};
 
@@ -11,8 +11,7 @@ const VERSION: &str = "2012-10-17";
 /// Supported fields of a statement.
 const FIELDS: [&str; 5] = ["Sid", "Effect", "Action", "Resource", "Condition"];
 
-/// Reads all statements in the inline policies of a role. Intrinsic functions must already be
-/// resolved.
+/// Reads all statements of a role's inline policies. Intrinsic functions must already be resolved.
 pub(super) fn read_statements(policies: &Value) -> Result<Vec<Statement>, String> {
     let mut all = Vec::new();
     for policy in policies.as_array().ok_or("Policies is not a list")? {
@@ -36,7 +35,7 @@ pub(super) fn read_statements(policies: &Value) -> Result<Vec<Statement>, String
     Ok(all)
 }
 
-/// Reads a statement without its policy and `Sid`.
+/// Reads a statement. The caller fills in the policy name and `Sid`.
 fn read_statement(statement: &Value) -> Result<Statement, String> {
     let fields = statement.as_object().ok_or("the statement is not an object")?;
     if let Some(unknown) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {

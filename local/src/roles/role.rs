@@ -14,7 +14,7 @@ pub(super) enum Decision {
     ExplicitDeny,
 }
 
-/// A role with the statements of its inline policies.
+/// A role with its inline policy statements.
 #[derive(Debug)]
 pub(super) struct Role {
     pub(super) logical_id: String,
@@ -22,8 +22,7 @@ pub(super) struct Role {
 }
 
 impl Role {
-    /// Decides on a request. Counts one use of the action in the statement that determines the
-    /// decision.
+    /// Decides an access request. Counts one use of the action in the deciding statement.
     pub(super) fn decide(&self, request: &AccessRequest) -> Decision {
         if let Some(action) = self.first_match(Effect::Deny, request) {
             action.count_use();

@@ -1,4 +1,4 @@
-//! Permissions that a function's role must grant for Lambda's event source mappings.
+//! Permissions that Lambda's event source mappings require of a function's role.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use super::function_roles::Roles;
 use super::messages::RoleQueue;
 use crate::error::LocalError;
 
-/// Actions that Lambda performs on a stream. In addition, [`LIST_STREAMS`] must be permitted, which
-/// applies to no particular resource.
+/// Actions that Lambda performs on a stream. [`LIST_STREAMS`] is required as well, but applies to
+/// no particular resource.
 const STREAM_ACTIONS: [&str; 3] =
     ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
 const LIST_STREAMS: &str = "dynamodb:ListStreams";
-/// Actions that Lambda needs on a queue.
+/// Actions that Lambda performs on a queue.
 const QUEUE_ACTIONS: [&str; 3] =
     ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"];
 
 impl Roles {
-    /// Checks that a function's role permits Lambda to read a stream. Like in AWS, creating the
-    /// event source fails otherwise.
+    /// Checks that a function's role permits Lambda to read a stream. Like in AWS, the event source
+    /// cannot be created otherwise.
     pub(crate) fn check_stream(
         &self,
         source: &str,
@@ -32,7 +32,7 @@ impl Roles {
         self.check_source(source, function, requests.iter().chain([&list]))
     }
 
-    /// Checks that a function's role permits Lambda to receive from a queue.
+    /// Checks that a function's role permits Lambda to receive messages from a queue.
     pub(crate) fn check_queue(
         &self,
         source: &str,

@@ -1,4 +1,4 @@
-//! Parsed statements of policies.
+//! Parsed policy statements.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,12 +15,12 @@ pub(super) enum Effect {
     Deny,
 }
 
-/// A statement of an inline policy.
+/// An inline policy statement.
 #[derive(Debug)]
 pub(super) struct Statement {
     /// Name of the policy.
     pub(super) policy: String,
-    /// Name of the statement, or its number if it has no `Sid`.
+    /// Statement name, or its number if it has no `Sid`.
     pub(super) sid: String,
     pub(super) effect: Effect,
     pub(super) actions: Vec<ActionPattern>,
@@ -28,7 +28,7 @@ pub(super) struct Statement {
     pub(super) conditions: Vec<Condition>,
 }
 
-/// An action of a statement, and the number of requests that it has decided.
+/// A statement's action, and the number of requests that it has decided.
 #[derive(Debug)]
 pub(super) struct ActionPattern {
     pub(super) pattern: String,
@@ -43,7 +43,7 @@ pub(super) enum Resource {
     Arn([String; ARN_PARTS]),
 }
 
-/// Number of parts of an ARN: `arn`, partition, service, region, account and resource.
+/// Number of ARN parts: `arn`, partition, service, region, account and resource.
 const ARN_PARTS: usize = 6;
 
 impl ActionPattern {
@@ -84,8 +84,8 @@ impl Resource {
 }
 
 impl Statement {
-    /// Returns the action of this statement that matches a request. Returns `None` if the statement
-    /// does not apply.
+    /// Returns this statement's action that matches a request, or `None` if the statement does not
+    /// apply.
     pub(super) fn matching_action(&self, request: &AccessRequest) -> Option<&ActionPattern> {
         let mut actions = self.actions.iter();
         let action =

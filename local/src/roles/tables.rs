@@ -1,8 +1,8 @@
-//! Access requests for DynamoDB operations.
+//! Access requests of DynamoDB operations.
 //!
 //! A transaction results in one access request for each of its actions. The condition key
-//! `dynamodb:Attributes` contains the top-level attributes in the item, the key and the expressions
-//! of a request.
+//! `dynamodb:Attributes` contains the top-level attributes in a request's item, key and
+//! expressions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +15,14 @@ use super::expression::top_level_attributes;
 use crate::aws_json::operation;
 use crate::names::table_arn;
 
-/// Prefix of the operation header of DynamoDB.
+/// Prefix of DynamoDB's operation header.
 pub(crate) const VERSION: &str = "DynamoDB_20120810.";
 
-/// A map whose keys are attribute names. The values are skipped when parsing.
+/// A map keyed by attribute name. The values are skipped when parsing.
 type AttributeNames = BTreeMap<String, IgnoredAny>;
 
-/// The request fields of all operations that contain the names of tables or attributes. Includes
-/// legacy fields.
+/// Request fields that contain table or attribute names, for all operations, including legacy
+/// fields.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 struct Request {
@@ -47,7 +47,7 @@ struct Request {
     request_items: BTreeMap<String, Batch>,
 }
 
-/// The part of a batch request for one table.
+/// A batch request's part for one table.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Batch {
@@ -55,8 +55,7 @@ enum Batch {
     Get(Box<Request>),
 }
 
-/// Returns the actions and resources of a request. The error states why the request cannot be
-/// parsed.
+/// Returns a request's actions and resources. The error states why the request is malformed.
 pub(crate) fn access_requests(
     headers: &HeaderMap,
     body: &[u8],
@@ -81,7 +80,7 @@ pub(crate) fn access_requests(
     })
 }
 
-/// Returns the operation that corresponds to an action of a transaction.
+/// Returns the operation that corresponds to a transaction's action.
 fn operation_in_transaction(action: &str) -> &str {
     match action {
         "ConditionCheck" => "ConditionCheckItem",
@@ -108,7 +107,7 @@ impl Batch {
 
 impl Request {
     fn to_access_request(&self, operation: &str, table: &str) -> AccessRequest {
-        // A request may name a table by its ARN.
+        // A request may identify a table by ARN.
         let table = table.rsplit_once(":table/").map_or(table, |(_, name)| name);
         let mut resource = table_arn(table);
         if let Some(index) = &self.index_name {

@@ -8,11 +8,11 @@ use super::StateFolder;
 use crate::error::LocalError;
 
 pub(super) const ENDPOINTS: &str = "endpoints.json";
-/// The file is named after buckets for compatibility with existing state folders.
+/// The file name mentions buckets for compatibility with existing state directories.
 const CREDENTIALS: &str = "bucket-credentials.json";
 
-/// Endpoints and resource names of a running local stack. Commands use them to access its services
-/// directly.
+/// Endpoints and resource names of a running local stack, through which commands access its
+/// services directly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoints {
     /// URL of the embedded DynamoDB.
@@ -21,10 +21,11 @@ pub struct Endpoints {
     pub entry_table: String,
     /// Name of the Segment table.
     pub segment_table: String,
-    /// Name of the EventStream table. `None` if an earlier version of Cellar wrote the file.
+    /// Name of the EventStream table. `None` if the file was written by an earlier version of
+    /// Cellar.
     #[serde(default)]
     pub event_stream_table: Option<String>,
-    /// Name of the Feed table. `None` if an earlier version of Cellar wrote the file.
+    /// Name of the Feed table. `None` if the file was written by an earlier version of Cellar.
     #[serde(default)]
     pub feed_table: Option<String>,
     /// Incarnation of the tables.
@@ -35,15 +36,15 @@ pub struct Endpoints {
     /// Name of the bucket.
     pub bucket: String,
     /// Endpoints of the snapshot function. `None` if the template does not contain this function,
-    /// or if an earlier version of Cellar wrote the file.
+    /// or if the file was written by an earlier version of Cellar.
     #[serde(default)]
     pub snapshots: Option<SnapshotEndpoints>,
 }
 
-/// The queue and the table of the snapshot function.
+/// Queue and table of the snapshot function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotEndpoints {
-    /// URL of the queues, which implement the SQS protocol.
+    /// URL of the embedded SQS server.
     pub queues_url: String,
     /// URL that identifies the job queue in requests.
     pub snapshot_queue: String,
@@ -52,7 +53,7 @@ pub struct SnapshotEndpoints {
 }
 
 /// Credentials for the tables, the queues and the buckets. The operator's credentials are created
-/// once and stored in the state folder. Functions have separate credentials
+/// once and stored in the state directory. Functions have separate credentials
 /// ([`crate::roles::Roles`]).
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,7 +70,7 @@ impl Credentials {
     }
 }
 
-/// Omits the secret, so that logs do not contain it.
+/// Omits the secret to keep it out of logs.
 impl fmt::Debug for Credentials {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Credentials").finish_non_exhaustive()
@@ -77,14 +78,14 @@ impl fmt::Debug for Credentials {
 }
 
 impl StateFolder {
-    /// Stores the endpoints of the running stack.
+    /// Stores the running stack's endpoints.
     pub(crate) fn record_endpoints(&self, endpoints: &Endpoints) -> Result<(), LocalError> {
         self.write(ENDPOINTS, endpoints)
     }
 
-    /// Returns the endpoints of the running stack with the operator's access key and secret key.
-    /// Returns `None` if no stack was ever started. Check [`StateFolder::occupancy`] first, because
-    /// a killed process does not delete the file.
+    /// Returns the running stack's endpoints with the operator's access key and secret key, or
+    /// `None` if no stack was ever started. Check [`StateFolder::occupancy`] first, because a
+    /// killed process leaves a stale file.
     ///
     /// # Errors
     ///
@@ -99,8 +100,8 @@ impl StateFolder {
         Ok(Some((endpoints, access_key, secret_key)))
     }
 
-    /// Returns the operator's credentials, which are created on the first call. Only the owner of
-    /// the folder can read it.
+    /// Returns the operator's credentials, creating them on the first call. The file is readable
+    /// only by the directory's owner.
     pub(crate) fn credentials(&self) -> Result<Credentials, LocalError> {
         if let Some(text) = self.read(CREDENTIALS)? {
             return serde_json::from_str(&text).map_err(|error| self.damaged(CREDENTIALS, error));

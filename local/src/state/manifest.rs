@@ -1,32 +1,32 @@
-//! The manifest of a state folder, which contains the stack name and the resources that must exist.
+//! The manifest of a state directory: the stack name and the resources that must exist.
 
 use serde::{Deserialize, Serialize};
 
 use super::{DATABASE, MANIFEST, StateFolder};
 use crate::error::LocalError;
 
-/// Version of the folder's layout.
+/// Layout version of the state directory.
 const LAYOUT_VERSION: u32 = 1;
 
-/// The manifest of a state folder.
+/// The manifest of a state directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Manifest {
     pub(super) layout: u32,
-    /// Name of the stack that the folder belongs to.
+    /// Name of the stack that owns the directory.
     pub(crate) stack: String,
-    /// Random id of the local stack, which stays the same when the port changes.
+    /// Random id of the local stack, stable across port changes.
     pub(crate) identity: String,
-    /// Names of the created tables. These tables must exist at every later start.
+    /// Names of previously created tables, which must exist at every later start.
     pub(crate) tables: Vec<String>,
-    /// Names of the created buckets. These buckets must exist at every later start.
+    /// Names of previously created buckets, which must exist at every later start.
     #[serde(default)]
     pub(crate) buckets: Vec<String>,
 }
 
 impl StateFolder {
-    /// Returns the name of the stack that the folder belongs to. Returns `None` if the folder
-    /// contains no state.
+    /// Returns the name of the stack that owns the directory, or `None` if the directory contains
+    /// no state.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ impl StateFolder {
         Ok(self.manifest()?.map(|manifest| manifest.stack))
     }
 
-    /// Returns the random id of the local stack. Returns `None` if the folder contains no state.
+    /// Returns the local stack's random id, or `None` if the directory contains no state.
     ///
     /// # Errors
     ///
@@ -57,8 +57,8 @@ impl StateFolder {
         Ok(Some(manifest))
     }
 
-    /// Checks the state that an earlier process has stored, or creates a new manifest. Existing
-    /// state is not changed.
+    /// Checks the state of an earlier process, or creates a new manifest. Existing state is left
+    /// unchanged.
     pub(crate) fn open(&self, stack: &str) -> Result<Manifest, LocalError> {
         let database_bytes = self.database().metadata().map(|file| file.len()).ok();
         let Some(manifest) = self.manifest()? else {

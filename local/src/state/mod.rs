@@ -1,4 +1,4 @@
-//! Manages the files, the lock and the integrity of a local stack's state folder.
+//! Manages a local stack's state directory: its files, lock and integrity.
 
 mod endpoints;
 mod links;
@@ -27,38 +27,38 @@ const EVENTS: &str = "events.sqlite";
 const BUCKETS: &str = "buckets";
 const TEMPLATE: &str = "template.json";
 
-/// The folder with all data of a local stack.
+/// The directory with all data of a local stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateFolder {
     path: PathBuf,
 }
 
 impl StateFolder {
-    /// Uses the folder at `path`. The folder does not have to exist.
+    /// Uses the directory at `path`, which need not exist.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// Returns the path of the folder.
+    /// Returns the directory's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns whether a local stack was ever started in this folder.
+    /// Returns whether a local stack was ever started in this directory.
     #[must_use]
     pub fn exists(&self) -> bool {
         self.path.join(MANIFEST).exists()
     }
 
-    /// Returns the path of the database file.
+    /// Returns the database file's path.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.path.join(DATABASE)
     }
 
-    /// Returns the size of the database in bytes, including its write-ahead log.
+    /// Returns the database size in bytes, including the write-ahead log.
     #[must_use]
     pub fn database_bytes(&self) -> Option<u64> {
         let file_bytes = |name: String| self.path.join(name).metadata().map(|file| file.len());
@@ -66,31 +66,31 @@ impl StateFolder {
         Some(file_bytes(DATABASE.to_owned()).ok()? + wal_bytes)
     }
 
-    /// Returns the path of the file that stores queue messages and stream positions.
+    /// Returns the path of the file with queue messages and stream positions.
     #[must_use]
     pub fn events(&self) -> PathBuf {
         self.path.join(EVENTS)
     }
 
-    /// Returns the path of the template with which the running stack was started.
+    /// Returns the path of the running stack's template.
     #[must_use]
     pub fn template(&self) -> PathBuf {
         self.path.join(TEMPLATE)
     }
 
-    /// Returns the path of the folder with the buckets.
+    /// Returns the path of the bucket directory.
     #[must_use]
     pub fn buckets(&self) -> PathBuf {
         self.path.join(BUCKETS)
     }
 
-    /// Deletes the folder and all its data.
+    /// Deletes the directory and all its data.
     ///
     /// # Errors
     ///
-    /// Returns [`LocalError::AlreadyRunning`] if a process uses the folder, or
-    /// [`LocalError::Linked`] if the folder or a part of it is a symbolic link, so that its data is
-    /// stored elsewhere. In both cases nothing is deleted.
+    /// Returns [`LocalError::AlreadyRunning`] if a process uses the directory, or
+    /// [`LocalError::Linked`] if the directory or a part of it is a symbolic link, so that its data
+    /// is stored elsewhere. In both cases, nothing is deleted.
     pub fn delete(&self) -> Result<(), LocalError> {
         self.check_links()?;
         let lock = self.lock()?;
@@ -99,7 +99,7 @@ impl StateFolder {
         deleted.map_err(|source| self.fault("delete", "", source))
     }
 
-    /// Checks that there is no symbolic link in the folder, and that neither the folder nor its
+    /// Checks that the directory contains no symbolic link, and that neither the directory nor its
     /// parent is one.
     fn check_links(&self) -> Result<(), LocalError> {
         let fault = |source| self.fault("read", "", source);
@@ -112,12 +112,12 @@ impl StateFolder {
         Err(LocalError::Linked { link, target })
     }
 
-    /// Stores the template of the running stack.
+    /// Stores the running stack's template.
     pub(crate) fn record_template(&self, json: &str) -> Result<(), LocalError> {
         self.write_bytes(TEMPLATE, json.as_bytes())
     }
 
-    /// Reads a file; returns `None` if the file does not exist.
+    /// Reads a file. Returns `None` if the file does not exist.
     fn read(&self, name: &'static str) -> Result<Option<String>, LocalError> {
         match fs::read_to_string(self.path.join(name)) {
             Ok(text) => Ok(Some(text)),

@@ -1,4 +1,4 @@
-//! Locks a state folder, and records which process uses it.
+//! Locks a state directory and records the process that uses it.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -15,19 +15,19 @@ pub(super) const LOCK: &str = "lock";
 pub(super) const RUNNING: &str = "running.json";
 const STOP: &str = "stop";
 const PRIVATE_MODE: u32 = 0o700;
-/// Number of attempts to lock the folder, and the pause between two attempts. Retries are needed
-/// because a process that only checks the occupancy also locks the folder briefly.
+/// Number of lock attempts and the interval between them. Retries are needed because even a process
+/// that only checks the occupancy locks the directory briefly.
 const LOCK_TRIES: u32 = 15;
 pub(super) const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
-/// Describes which process uses a state folder.
+/// Whether and how a process uses a state directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Occupancy {
-    /// No process uses the folder.
+    /// No process uses the directory.
     Free,
     /// A local stack that is ready to serve requests.
     By(Running),
-    /// A process that has no record. Its stack is starting or stopping.
+    /// A process without a record, whose stack is starting or stopping.
     Unknown,
 }
 
@@ -42,15 +42,15 @@ pub struct Running {
     pub started_s: u64,
 }
 
-/// Exclusive lock on a state folder. It is released when the process exits, for any reason.
+/// Exclusive lock on a state directory. The lock is released when the process exits for any reason.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
 }
 
 impl StateFolder {
-    /// Returns which process uses the folder. Only the lock is reliable, because a killed process
-    /// does not delete its record and process ids are reused.
+    /// Returns the state directory's occupancy. Only the lock is reliable, because a killed process
+    /// leaves a stale record and process ids are reused.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl StateFolder {
         serde_json::from_str(&text).ok()
     }
 
-    /// Asks the process that uses the folder to stop. No signal is sent, because the recorded
+    /// Asks the process that uses the directory to stop. No signal is sent, because the recorded
     /// process id could belong to another process.
     ///
     /// # Errors
@@ -89,10 +89,10 @@ impl StateFolder {
         self.path.join(STOP).exists()
     }
 
-    /// Locks the folder for this process. Creates the folder if it does not exist. Deletes the
-    /// records of earlier processes.
+    /// Locks the directory for this process, creating it if it does not exist. Deletes the records
+    /// of earlier processes.
     pub(crate) fn lock(&self) -> Result<Lock, LocalError> {
-        // Other users of the machine must not read the data.
+        // Other users must not read the data.
         let mut folder = fs::DirBuilder::new();
         folder.recursive(true).mode(PRIVATE_MODE);
         folder.create(&self.path).map_err(|source| self.fault("create", "", source))?;
@@ -116,8 +116,8 @@ impl StateFolder {
         Ok(Lock { _file: file })
     }
 
-    /// Tries several times to lock the folder, because a process that only checks the occupancy
-    /// locks it briefly.
+    /// Retries locking the directory, because even a process that only checks the occupancy locks
+    /// it briefly.
     fn try_lock(&self, file: &File) -> Result<(), LocalError> {
         for _ in 0..LOCK_TRIES {
             match file.try_lock() {
@@ -130,7 +130,7 @@ impl StateFolder {
         Err(LocalError::AlreadyRunning { folder: self.path.clone(), url })
     }
 
-    /// Stores the record of this process, for `synth status` and `synth destroy`.
+    /// Stores this process's record, for `synth status` and `synth destroy`.
     pub(crate) fn record_running(&self, running: &Running) -> Result<(), LocalError> {
         self.write(RUNNING, running)
     }

@@ -1,4 +1,4 @@
-//! The actions that are possible in a state, and their effects.
+//! Enabled actions of a state, and their effects.
 
 use cellar_catalog::feed::{Indexing, IndexingAction as Request, IndexingAnswer, Known};
 
@@ -19,7 +19,7 @@ pub enum FeedAction {
         /// How the request ends.
         outcome: RequestOutcome,
     },
-    /// An indexer crashes and is replaced by one without cached state.
+    /// An indexer crashes; its replacement has no cached state.
     Die {
         /// Index of the indexer.
         worker: usize,
@@ -29,19 +29,19 @@ pub enum FeedAction {
         /// Index of the indexer.
         worker: usize,
     },
-    /// A delayed write is applied or refused.
+    /// A delayed write reaches the table and is applied or refused.
     Land {
         /// Index of the delayed write.
         index: usize,
     },
 }
 
-/// How an indexer's request ends.
+/// Result of an indexer's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// The request is executed or refused, and the answer says which.
+    /// The request is applied or refused, and the indexer receives the result.
     Answered,
-    /// The write gets no answer. It is applied later or never.
+    /// The response is lost. The write is applied later or never.
     Lost,
 }
 
@@ -113,12 +113,12 @@ impl FeedModel {
     }
 }
 
-/// Ends the pending request of an indexer and passes the answer to its machine.
+/// Completes an indexer's pending request and passes the result to its state machine.
 fn step_indexer(state: &mut State, worker: usize, outcome: RequestOutcome) -> Option<()> {
     let indexer = state.workers.get_mut(worker)?;
     let (machine, request) = indexer.running.take()?;
     if let Request::Finish(result) = &request {
-        // A failed batch is delivered again, and so does not count as done.
+        // A failed batch is redelivered, so it does not count as completed.
         if result.is_ok() {
             if indexer.is_rebuilding {
                 indexer.is_rebuilding = false;

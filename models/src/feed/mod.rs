@@ -1,17 +1,13 @@
-//! Indexers that index events of streams, with every fault at every moment.
+//! Model of indexers that add stream events to the feed, with faults at every step.
 //!
 //! The model contains:
-//! - *Indexers*, each with a few batches, run core's `Indexing`. An indexer keeps its cached view of the feed for its
-//!   next batch. A failed batch is delivered again. Batches may repeat events, reorder them, or lack some: a lost
-//!   record is in no batch, but the streams contain all events.
-//! - *Writes with a lost reply*: the indexer learns that the outcome is unknown; the write is applied immediately, at
-//!   any later moment, or never.
-//! - *Indexers that crash* at any moment: another process, without cached state, takes the batch.
-//! - *A new generation of the feed* that starts while other indexers still write the old one.
+//! - *Indexers*: each processes a few batches with core's `Indexing` state machine and keeps its cached view of the feed between batches. A failed batch is redelivered. Batches may repeat, reorder or omit events: a lost change record is in no batch, but the streams contain every event.
+//! - *Writes with a lost response*: the indexer learns only that the outcome is unknown; the write is applied immediately, later, or never.
+//! - *Crashes*: an indexer may crash at any step; another process without cached state takes over its batch.
+//! - *New generations*: a rebuild of the feed may start while other indexers still write to the previous generation.
 //!
-//! The model leaves out: streams that grow during the run, waiting times, and failed reads.
-//! Limits on attempts are higher than the faults within the bounds can reach; unit tests in core
-//! cover them.
+//! The model omits streams that grow during the run, backoff, and failed reads. Retry limits are
+//! too high to be reached within the model's bounds; unit tests in core cover them.
 
 mod actions;
 mod properties;
@@ -28,14 +24,14 @@ use cellar_catalog::stream::{InvalidEvent, InvalidStreamName, Kind, StreamName};
 use cellar_log::append::Inputs;
 use stateright::{Model, Property};
 
-/// Constant time and random bits: no decision depends on the time, and generations differ by their
-/// first partition.
+/// Constant time and random bits: no decision depends on the clock, and a generation is identified
+/// by its first partition.
 const INPUTS: Inputs = Inputs { now_s: 1, random: 1 };
 
-/// Maximum number of each fault in one run.
+/// Maximum number of injected faults per run, by type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Budget {
-    /// Writes whose reply is lost.
+    /// Writes whose response is lost.
     pub lost: u8,
     /// Crashes of indexers.
     pub deaths: u8,
@@ -43,22 +39,21 @@ pub struct Budget {
     pub rebuilds: u8,
 }
 
-/// A range of events of a stream: the stream's number, the index of the first event, the number of
-/// events.
+/// A range of a stream's events: stream number, index of the first event, number of events.
 pub type Part = (u8, u64, u64);
 
-/// The feed model with its bounds.
+/// Feed model with its bounds.
 #[derive(Debug, Clone)]
 pub struct FeedModel {
     /// The safety rules that the indexers enforce.
     pub rules: Rules,
-    /// When a feed partition is full.
+    /// Size limit at which a feed partition is full.
     pub policy: PartitionPolicy,
-    /// For each indexer, the batches that are delivered to it, in order.
+    /// Batches delivered to each indexer, in order.
     pub batches: Vec<Vec<Vec<Part>>>,
     /// Number of events of each stream.
     pub streams: Vec<u64>,
-    /// Maximum number of each fault.
+    /// Maximum number of injected faults, by type.
     pub budget: Budget,
 }
 
@@ -67,11 +62,11 @@ pub struct FeedModel {
 pub struct Worker {
     /// Cached view of the feed.
     pub cache: Known,
-    /// The running machine and its pending request.
+    /// The running state machine and its pending request.
     pub running: Option<(Indexing, Request)>,
     /// Set while the indexer starts a new generation of the feed.
     pub is_rebuilding: bool,
-    /// Set if the indexer has put an item since it began its batch.
+    /// Set if the indexer has put an item during the current batch.
     pub has_put_item: bool,
     /// Number of completed batches.
     pub batches_done: usize,
@@ -80,24 +75,24 @@ pub struct Worker {
 /// A state of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
-    /// The Feed table and the streams.
+    /// The Feed table and the event streams.
     pub table: Table,
     /// The indexers.
     pub workers: Vec<Worker>,
-    /// Delayed writes that may still be applied.
+    /// Delayed writes that may still reach the table.
     pub late_writes: Vec<Request>,
     /// Remaining faults.
     pub budget: Budget,
     /// Set once a put of an item was refused because its key was taken.
     pub put_refused: bool,
-    /// Set once an indexer raised marks for items that another indexer had put.
+    /// Set once an indexer advanced high-water marks for items that another indexer had put.
     pub settled_others: bool,
 }
 
-/// Returns the name of a stream.
+/// Returns the name of stream `number`.
 ///
 /// # Errors
-/// Never fails: every number is a valid id.
+/// Never fails: every number yields a valid id.
 pub fn stream_name(stream: u8) -> Result<StreamName, InvalidStreamName> {
     StreamName::new("S", &stream.to_string())
 }
@@ -111,7 +106,7 @@ pub fn part_span((stream, first, events): Part) -> Option<Span> {
 }
 
 impl FeedModel {
-    /// Returns the spans of an indexer's batch; `None` if the batch does not exist.
+    /// Returns the spans of an indexer's batch, or `None` if the batch does not exist.
     fn batch(&self, worker: usize, batch: usize) -> Option<Vec<Span>> {
         let parts = self.batches.get(worker)?.get(batch)?;
         parts.iter().map(|part| part_span(*part)).collect()

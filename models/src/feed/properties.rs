@@ -1,4 +1,4 @@
-//! Properties that every state must satisfy.
+//! Properties checked in every state.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,18 @@ use stateright::Property;
 
 use super::{FeedModel, State, stream_name};
 
-/// Property: the feed contains no duplicate and no gap, no matter which indexer wrote the items.
+/// Property: the feed contains no duplicates or gaps, regardless of which indexer wrote the items.
 pub const ORDERED: &str =
     "the feed indexed_events the events of each stream once, in order and without a gap";
-/// Property: the reactions to an event run before the event is added to the feed.
+/// Property: an event's reactions run before the event is added to the feed.
 pub const REACTED: &str = "every event of the feed was reacted to";
-/// Property: no mark is ahead of the feed, because such a mark would hide events.
+/// Property: no stream's high-water mark is ahead of the feed; otherwise events would be skipped.
 pub const MARKS: &str = "no mark is ahead of the feed";
-/// Property: every delivered event reaches the feed.
+/// Property: every delivered event eventually reaches the feed.
 pub const COMPLETE: &str =
     "when all batches are done, the feed has their events and all earlier events";
 
-/// Returns the number of indexed events of each stream, or `None` if a stream's events are out of
-/// order.
+/// Returns each stream's number of indexed events, or `None` if a stream's events are out of order.
 fn count_indexed_events(state: &State) -> Option<BTreeMap<StreamName, u64>> {
     let mut indexed: BTreeMap<StreamName, u64> = BTreeMap::new();
     for span in state.table.newest_feed_spans() {
@@ -56,7 +55,7 @@ fn is_complete(model: &FeedModel, state: &State) -> bool {
         state.workers.iter().zip(&model.batches).all(|(worker, batches)| {
             worker.running.is_none() && worker.batches_done == batches.len()
         });
-    // A new generation is filled by the process that started it, which is not modeled.
+    // A new generation is filled by the process that started it. The model omits that process.
     if !all_done || state.budget.rebuilds < model.budget.rebuilds {
         return true;
     }

@@ -1,4 +1,4 @@
-//! The Feed table, and the streams themselves.
+//! In-memory Feed table and event streams.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,29 +9,29 @@ use cellar_catalog::stream::StreamName;
 
 use super::part_span;
 
-/// Contents of the Feed table and of the streams.
+/// Contents of the Feed table and the event streams.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Table {
-    /// The partitions that exist, with the generation of each.
+    /// Existing partitions with their generations.
     pub partitions: BTreeMap<u64, Feed>,
     /// The items of the feed.
     pub items: BTreeMap<Checkpoint, Item>,
-    /// The mark of each stream: how many of its events are indexed.
+    /// High-water mark of each stream: its number of indexed events.
     pub marks: BTreeMap<StreamName, Mark>,
-    /// Number of events of each stream.
+    /// Number of events in each stream.
     pub streams: BTreeMap<StreamName, u64>,
     /// Events whose reactions have run.
     pub reacted: BTreeSet<(StreamName, u64)>,
 }
 
 impl Table {
-    /// Creates an empty feed for these streams.
+    /// Creates an empty feed for streams with the given numbers of events.
     #[must_use]
     pub fn with_streams(streams: BTreeMap<StreamName, u64>) -> Self {
         Self { streams, ..Self::default() }
     }
 
-    /// Executes an indexer's request.
+    /// Applies an indexer's request.
     pub fn execute(&mut self, request: &Request) -> IndexingAnswer {
         match request {
             Request::ReadPartition => IndexingAnswer::Partition(
@@ -78,7 +78,7 @@ impl Table {
         }
     }
 
-    /// Returns the spans of the newest generation, in order.
+    /// Returns the spans in the latest generation, in order.
     #[must_use]
     pub fn newest_feed_spans(&self) -> Vec<&Span> {
         let mut spans = Vec::new();
@@ -91,7 +91,7 @@ impl Table {
                     spans.extend(these);
                     at.next().ok()
                 }
-                // A newer generation begins here and has its own first partition.
+                // A newer generation starts at its own first partition.
                 Content::End(feed) if feed.first_partition > first => None,
                 Content::End(_) => Checkpoint::at(at.partition() + 1, 0).ok(),
             };

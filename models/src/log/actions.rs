@@ -1,4 +1,4 @@
-//! The actions that are possible in a state, and their effects.
+//! Enabled actions of a state, and their effects.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::fingerprint::Hashed;
 /// A transition of the log model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LogAction {
-    /// A client sends mutations in one request.
+    /// A client sends one or more mutations in one request.
     Send {
         /// Index of the client.
         client: usize,
@@ -38,7 +38,7 @@ pub enum LogAction {
         /// How the request ends.
         outcome: RequestOutcome,
     },
-    /// A client abandons its request and will repeat the mutations to another process.
+    /// A client abandons its request; it will retry the mutations with another process.
     Abandon {
         /// Index of the client.
         client: usize,
@@ -52,33 +52,32 @@ pub enum LogAction {
     BeginRoll,
     /// The roll's pending request completes.
     Roll(RequestOutcome),
-    /// The first segment is offloaded and its trim begins.
+    /// The first segment is offloaded and its trim starts.
     BeginTrim,
     /// The trim takes its next step.
     Trim,
-    /// The trim stops before its end.
+    /// The trim is interrupted before it has finished.
     StopTrim,
     /// A day passes.
     Day,
 }
 
-/// How a machine's request ends.
+/// Result of a state machine's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// The request is executed and answered.
+    /// The request is executed, and its response arrives.
     Answered,
     /// The read returns a stale view.
     Stale(View),
-    /// The request gets no answer. It is executed later or never.
+    /// The response is lost. The request is executed later or never.
     Lost,
-    /// The request is a day old, so its signature has expired: it is not executed and gets no
-    /// answer.
+    /// The request is a day old, so its signature has expired: it is not executed, and no response
+    /// arrives.
     Expired,
 }
 
 impl LogModel {
-    /// Adds the actions that are possible in `state`; of each process, the outcome without a fault
-    /// comes first.
+    /// Adds the enabled actions of `state`. For each process, the fault-free outcome comes first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<LogAction>) {
         for (client, sender) in state.clients.iter().enumerate() {
             if let Some(process) = &sender.process {
@@ -119,7 +118,7 @@ impl LogModel {
         }
     }
 
-    /// Returns the state after `action`, or `None` if the action is not possible.
+    /// Returns the state after `action`, or `None` if the action is not enabled.
     pub(super) fn apply_action(&self, state: &State, action: LogAction) -> Option<State> {
         let mut next = state.clone();
         match action {
@@ -202,7 +201,7 @@ impl LogModel {
         Some(())
     }
 
-    /// Delivers the reply to the client if its request has finished.
+    /// Delivers the reply to the client if the process has finished.
     fn settle_client(&self, next: &mut State, client: usize) {
         let Some(sender) = next.clients.get_mut(client) else { return };
         let Some(process) = sender.process.take() else { return };
@@ -220,7 +219,7 @@ impl LogModel {
     }
 }
 
-/// Adds the possible actions of rolls, trims and the clock.
+/// Adds the enabled actions of rolls, trims and the clock.
 fn add_possible_maintenance(state: &State, actions: &mut Vec<LogAction>) {
     let budget = &state.budget;
     match &state.rolling {
@@ -247,7 +246,7 @@ fn add_possible_maintenance(state: &State, actions: &mut Vec<LogAction>) {
     }
 }
 
-/// Executes a delayed request; returns whether it changed the tables.
+/// Executes a delayed request. Returns whether it changed the tables.
 fn execute_late(tables: &mut Tables, request: &LateRequest) -> bool {
     match request {
         LateRequest::Put(entry) => tables.put(entry.shared()).is_ok(),
@@ -255,8 +254,8 @@ fn execute_late(tables: &mut Tables, request: &LateRequest) -> bool {
     }
 }
 
-/// Returns the possible outcomes of a request that was decided at `decided_s` and, if `writes`, is
-/// a put or a transaction.
+/// Returns the possible outcomes of a request issued at `decided_s`. `writes` is set for puts and
+/// transactions.
 fn write_outcomes(state: &State, writes: bool, decided_s: u64) -> Vec<RequestOutcome> {
     if writes && state.now_s >= decided_s + TRIM_FENCE_S {
         return vec![RequestOutcome::Expired];
@@ -268,8 +267,8 @@ fn write_outcomes(state: &State, writes: bool, decided_s: u64) -> Vec<RequestOut
 }
 
 impl State {
-    /// Executes the pending request of `process`; also returns the entries that the process has
-    /// learned.
+    /// Executes the pending request of `process`. Also returns the entries that the process read or
+    /// wrote.
     fn step_process(
         &mut self,
         process: &Process,
@@ -292,7 +291,7 @@ impl State {
                 let newest = self.tables.newest_segment().map(|segment| segment.num);
                 (AppendEvent::NewestSegment(newest), Vec::new())
             }
-            // Every header has a summary, so that no state needs to be read.
+            // Every header has a state summary, so the state is never read.
             append::AppendAction::ReadState { .. } => (AppendEvent::State(None), Vec::new()),
             append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
                 (AppendEvent::Waited, Vec::new())
@@ -332,7 +331,7 @@ impl State {
         Some(())
     }
 
-    /// Advances the clock by a day: delayed requests expire and caches are dropped.
+    /// Advances the clock by a day, which expires delayed requests and caches.
     fn pass_day(&mut self) {
         self.budget.days -= 1;
         self.now_s += TRIM_FENCE_S;
@@ -369,14 +368,14 @@ impl State {
         self.abandoned.sort();
     }
 
-    /// Drops delayed requests whose key is taken: no trim frees the key within a day, when the
-    /// requests expire.
+    /// Drops delayed requests whose key is taken: a trim cannot free the key before the requests
+    /// expire.
     fn drop_ineffective_requests(&mut self) {
         let tables = &self.tables;
         self.late_requests.retain(|request| execute_late(&mut Tables::clone(tables), request));
     }
 
-    /// Records a fault if an entry that was readable before this step has changed.
+    /// Records a violation if this step changed an entry that was readable before.
     fn check_prefix(&mut self, before: &Tables) {
         if let Err(violation) = check_prefix(&before.history(), &self.tables.history()) {
             self.fault = Some(Fault::Prefix(violation));

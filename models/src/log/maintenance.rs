@@ -1,4 +1,4 @@
-//! Maintenance of the log: rolls and trims.
+//! Log maintenance: rolls and trims.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ use crate::fingerprint::Hashed;
 /// A running roll.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rolling {
-    /// When the roll decided its pending request, Unix seconds.
+    /// Unix time in seconds at which the roll issued its pending request.
     pub decided_s: u64,
     machine: Hashed<(Roll, roll::RollAction)>,
 }
 
 impl Rolling {
-    /// Begins a roll after `tail`.
+    /// Starts a roll after the entry `tail`.
     #[must_use]
     pub fn begin(tail: &Arc<Entry>, now_s: u64) -> Self {
         Self::new(Roll::begin(Arc::clone(tail)), now_s)
@@ -43,7 +43,7 @@ impl Rolling {
         &self.machine.1
     }
 
-    /// Takes the next step; returns `None` if the roll has finished.
+    /// Advances the roll by one step. Returns `None` once it has finished.
     #[must_use]
     pub fn step(&self, event: roll::RollEvent, now_s: u64) -> Option<Self> {
         let next = self.machine.0.clone().step(event, Inputs { now_s, random: 0 });
@@ -54,7 +54,7 @@ impl Rolling {
         Some(next)
     }
 
-    /// Executes the pending request without a fault and returns its result.
+    /// Executes the pending request without a fault. Returns its result.
     #[must_use]
     pub fn execute(&self, tables: &mut Tables) -> roll::RollEvent {
         match self.action() {
@@ -80,13 +80,13 @@ impl Rolling {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Trimming {
     segment_start: Position,
-    /// Number of entries that the pending delete request has deleted.
+    /// Number of entries already deleted by the pending delete request.
     deleted: usize,
     machine: Hashed<(Trim, retention::TrimAction)>,
 }
 
 impl Trimming {
-    /// Offloads the first segment and begins its trim, if the retention plan says so.
+    /// Offloads the first segment and starts its trim, if the retention plan allows it.
     #[must_use]
     pub fn begin(tables: &mut Tables, fences: Fences, now_s: u64) -> Option<Self> {
         let segment_start = Position::FIRST;
@@ -95,7 +95,7 @@ impl Trimming {
         let closed_s = tables.segment(segment.num + 1)?.created_s;
         let is_trimmed = tables.segment_entries(segment.num).count() <= 2;
         let policy = Policy { offload_after_days: 0, keep_segments: 0 };
-        // Without the age fence the trim does not wait, so the plan must not wait either.
+        // The trim does not wait if the age fence is disabled, so the plan must not wait either.
         let now_s = if fences.age { now_s } else { now_s + TRIM_FENCE_S };
         match retention::plan(&segment, newest, closed_s, is_trimmed, now_s, policy) {
             Plan::Keep(_) => return None,
@@ -106,7 +106,8 @@ impl Trimming {
         Some(Self { segment_start, deleted: 0, machine })
     }
 
-    /// Takes the next step, or deletes one entry; returns `None` if the trim has finished.
+    /// Advances the trim by one step or deletes one entry. Returns `None` once the trim has
+    /// finished.
     #[must_use]
     pub fn step(&self, tables: &mut Tables, now_s: u64) -> Option<Self> {
         use retention::{TrimAction, TrimEvent};

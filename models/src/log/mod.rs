@@ -1,27 +1,16 @@
-//! Writers, rolls and trims over the two tables, with every fault at every moment.
+//! Model of log writers, rolls and trims over the two tables, with faults at every step.
 //!
 //! The model contains:
-//! - *Clients* with one or two mutations each. A client sends its unacknowledged mutations in one or more
-//!   requests, and repeats them, split differently, until they are acknowledged. The base of a mutation is
-//!   the position that its client had seen when the mutation was first sent.
-//! - *Processes*: each request is one `Append`. A client may abandon a request and send it again to a process
-//!   without cached state. The first process continues, or takes no more steps, which equals a crash at that
-//!   point. A process that is not abandoned keeps its `CachedTail`.
-//! - *Lost requests*: the writer learns that the outcome is unknown; the put or transaction is executed at any
-//!   later moment, or never.
-//! - *Eventually consistent reads*: any prefix, a hole in the middle, and a segment as it was before its trim.
-//!   Even a strongly consistent read may see an End Segment and not yet the next segment. Every read sees
-//!   writes that are more than a day old.
-//! - *Rolls* and *trims* follow core's machines. Each request is a step of its own, and entries are deleted one
-//!   by one; a trim may stop anywhere and begin again.
-//! - *The clock*, which may jump by a day while all processes are frozen. Requests sent before the jump never
-//!   arrive (a signed request is valid for minutes), and cached tails expire (`CACHED_TAIL_AGE_MS`). A running
-//!   request keeps what it has already read.
+//! - *Clients* with one or two mutations each. A client sends its unacknowledged mutations in one or more requests and retries them, split differently, until they are acknowledged. A mutation's base is the client's position when the mutation was first sent.
+//! - *Processes*: each request runs one `Append`. A client may abandon a request and retry it with a process that has no cached state. The first process continues or takes no further step, which is equivalent to a crash at that point. A process that is not abandoned keeps its `CachedTail`.
+//! - *Lost requests*: the writer learns only that the outcome is unknown; the put or transaction is executed later or never.
+//! - *Eventually consistent reads* return any prefix, a prefix with a hole, or a segment before its trim. Even a strongly consistent read may see an End Segment (last entry of a segment) before the next segment. Every read sees writes that are more than a day old.
+//! - *Rolls* and *trims* run core's state machines. Each request is a separate step, and entries are deleted one at a time; a trim may be interrupted at any step and restarted.
+//! - *The clock* may jump by a day while all processes are frozen. Requests sent before the jump never arrive (a signed request is valid for minutes), and cached tails expire (`CACHED_TAIL_AGE_MS`). A running request keeps the data that it has already read.
 //!
-//! The model leaves out: contents of mutations (no mutation moves rows or columns, so the
-//! transform is the identity), uploads, incarnations, snapshots (each segment has one from its
-//! start), waiting times and page sizes (a page is a segment). [`crate::attempts`] covers the
-//! limits on attempts.
+//! The model omits mutation contents (no mutation moves rows or columns, so the transform is the
+//! identity), uploads, incarnations, snapshots (each segment starts with a finished one), backoff
+//! and page sizes (a page is a segment). [`crate::attempts`] covers the limits on attempts.
 
 mod actions;
 mod maintenance;
@@ -45,26 +34,26 @@ use stateright::{Model, Property};
 
 use crate::fingerprint::Hashed;
 
-/// Maximum number of each event in one run.
+/// Maximum number of faults and maintenance events per run, by type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Budget {
-    /// Puts and transactions whose reply is lost.
+    /// Puts and transactions whose response is lost.
     pub lost: u8,
     /// Reads that return a stale view.
     pub stale: u8,
-    /// Requests that are abandoned by their client and continue.
+    /// Requests that their client abandons while they are in flight.
     pub abandoned: u8,
     /// Rolls.
     pub rolls: u8,
     /// Trims.
     pub trims: u8,
-    /// Trims that stop before their end.
+    /// Interrupted trims.
     pub trim_stops: u8,
-    /// Jumps of the clock by a day.
+    /// Clock jumps by one day.
     pub days: u8,
 }
 
-/// The log model with its bounds.
+/// Log model with its bounds.
 #[derive(Debug, Clone)]
 pub struct LogModel {
     /// The safety rules that appends enforce.
@@ -73,19 +62,19 @@ pub struct LogModel {
     pub fences: Fences,
     /// Number of mutations of each client.
     pub mutations: Vec<u64>,
-    /// How far beyond the end of the log the base of the first client is, in entries.
+    /// Number of entries by which the first client's base is ahead of the log.
     pub beyond_end: u32,
     /// Whether clients send a mutation before the previous one is acknowledged.
     pub pipelined: bool,
-    /// Whether a rejection of a mutation that had taken effect is a fault.
+    /// Whether rejecting a mutation that has already taken effect counts as a violation.
     ///
-    /// A known limitation makes such rejections possible: an append does not learn the last
-    /// mutation ids of a trimmed segment, so a repeated request whose base was trimmed is rejected
-    /// although the first one succeeded.
+    /// Such rejections are a known limitation: an append does not know the last mutation ids of a
+    /// trimmed segment, so a retry whose base was trimmed is rejected even if the first attempt
+    /// succeeded.
     pub check_rejections: bool,
-    /// Whether each state is checked for whether its writers can finish (slow).
+    /// Whether to check in each state that the writers can finish (slow).
     pub finishing: bool,
-    /// Maximum number of each event.
+    /// Maximum number of faults and maintenance events, by type.
     pub budget: Budget,
 }
 
@@ -104,7 +93,7 @@ impl Default for LogModel {
     }
 }
 
-/// A delayed request: its sender no longer waits for the reply.
+/// A delayed request whose sender no longer waits for the response.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LateRequest {
     /// A put of an entry.
@@ -118,11 +107,11 @@ pub enum LateRequest {
 pub struct State {
     /// The contents of the tables.
     pub tables: Arc<Tables>,
-    /// The current time, Unix seconds.
+    /// Current time in seconds since the Unix epoch.
     pub now_s: u64,
-    /// The clients, each with the process that runs its request.
+    /// Clients with the processes that run their requests.
     pub clients: Vec<Client>,
-    /// Processes whose client no longer waits.
+    /// Processes abandoned by their clients.
     pub abandoned: Vec<Process>,
     /// Delayed requests that may still arrive.
     pub late_requests: Vec<LateRequest>,
@@ -132,7 +121,7 @@ pub struct State {
     pub trimming: Option<Trimming>,
     /// Remaining events.
     pub budget: Budget,
-    /// The fault that a step has caused, for properties that a single state cannot show.
+    /// Violation caused by a step, for properties that cannot be checked on a single state.
     pub fault: Option<Fault>,
 }
 
@@ -163,7 +152,7 @@ impl Model for LogModel {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<LogAction>) {
-        // A faulty state is already reported; its successors add nothing.
+        // A state with a violation is already reported; its successors are not explored.
         if state.fault.is_none() {
             self.add_possible_actions(state, actions);
         }

@@ -1,4 +1,4 @@
-//! Properties that every state must satisfy.
+//! Properties checked in every state.
 
 use cellar_log::append::{Appended, Refusal};
 use cellar_log::invariants::{
@@ -12,19 +12,19 @@ use super::{LateRequest, LogAction, LogModel, State};
 pub const NO_GAP: &str = "I1 no gap";
 /// Invariant I2.
 pub const PREFIX: &str = "I2 a prefix once read never changes";
-/// Invariant I3: no duplicates.
+/// Invariant I3: no mutation is applied twice.
 pub const ONCE: &str = "I3 each mutation takes effect at most once";
-/// Invariants I3 and I13: order.
+/// Invariants I3 and I13: mutations are applied in order.
 pub const ORDER: &str = "I3 a client's mutations take effect in their order";
 /// Invariant I4.
 pub const ACKNOWLEDGED: &str = "I4 an acknowledged mutation stays readable";
 /// Invariant I5.
 pub const LINKS: &str = "I5 segments are linked by one End Segment";
-/// Property: the log confirms the reason that a refusal gives.
+/// Property: the reason for each refusal is true of the log.
 pub const REFUSALS: &str = "the reason of a refusal is true";
-/// Property: a rejected mutation had no effect; otherwise its client would repeat the edit.
+/// Property: a rejected mutation had no effect; otherwise its client would apply the edit again.
 pub const REJECTIONS: &str = "a rejected mutation had no effect";
-/// Liveness part of invariant I6.
+/// Liveness part of invariant I6: writers eventually finish.
 pub const FINISHING: &str = "every writer finishes when faults stop";
 
 /// A violation caused by a step.
@@ -32,17 +32,17 @@ pub const FINISHING: &str = "every writer finishes when faults stop";
 pub enum Fault {
     /// The step changed an entry that was readable before.
     Prefix(Violation),
-    /// A client was refused for a false reason; contains the refusal's text.
+    /// A client was refused for a false reason; contains the refusal message.
     FalseRefusal(String),
     /// A mutation was rejected although it had taken effect.
     Rejected(MutationId),
 }
 
 impl State {
-    /// Records a fault if the log contradicts the reason of a refusal.
+    /// Records a violation if the log contradicts the reason for a refusal.
     ///
-    /// `real_bases` is false if a client uses an invented base: such a base may come into existence
-    /// after the refusal.
+    /// `real_bases` is false if a client uses an invented base: a position that did not exist at
+    /// the refusal may exist later.
     pub(super) fn check_refusal(
         &mut self,
         client: usize,
@@ -116,8 +116,8 @@ impl LogModel {
         properties
     }
 
-    /// Returns the properties that must hold in at least one state. Otherwise the bounds are too
-    /// small to test anything.
+    /// Returns properties that must hold in at least one state; otherwise the bounds are too small
+    /// for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
         let mut occurrences =
             vec![Property::sometimes("all mutations are acknowledged", |_, state: &State| {
@@ -149,8 +149,8 @@ impl LogModel {
         occurrences
     }
 
-    /// Returns whether each client's mutations are acknowledged if the other processes stop and no
-    /// fault happens.
+    /// Returns whether each client's mutations are acknowledged if all other processes stop and no
+    /// fault is injected.
     fn can_finish(&self, state: &State) -> bool {
         const MAX_STEPS: usize = 64;
         let mut state = state.clone();

@@ -1,4 +1,4 @@
-//! The two tables and the offloaded segment, and the views that reads may see.
+//! In-memory log tables and offloaded segment, with the stale views that reads may return.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,30 +21,31 @@ pub struct Tables {
     entries: BTreeMap<Position, Stored>,
     segments: BTreeMap<u32, Segment>,
     offloaded: BTreeMap<Position, Stored>,
-    /// Every read sees the entries up to this position, because they are at least a day old.
+    /// Position up to which every read sees the entries, because they are at least a day old.
     settled: Option<Position>,
-    /// Set if a trim has changed the tables since the last day passed: reads may still see the
-    /// state before the trim.
+    /// Set if a trim changed the tables since the last clock jump: reads may still return the state
+    /// before the trim.
     has_recent_trim: bool,
 }
 
-/// The part of a segment that a read sees. An eventually consistent read may see any of these.
+/// View of a segment that an eventually consistent read may return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
     /// All stored entries.
     Now,
-    /// Only this number of entries.
+    /// Only the first entries, up to this number.
     Prefix(usize),
     /// All entries except this one.
     Without(Position),
     /// The segment before it was trimmed.
     BeforeTrim,
-    /// The first entry without its trim mark, and of the others only those that are not deleted.
+    /// The first entry without its trim mark, and only those other entries that are not yet
+    /// deleted.
     Unmarked,
 }
 
 impl Tables {
-    /// Creates the tables of a log that has only its first entry.
+    /// Creates the tables of a log that contains only its first entry.
     #[must_use]
     pub fn created() -> Self {
         let log = log();
@@ -72,7 +73,7 @@ impl Tables {
         self.entries.insert(entry.position, Hashed::new(Arc::clone(entry)));
     }
 
-    /// Adds a segment whose snapshot is already complete: another model covers snapshot work.
+    /// Adds a segment with a finished snapshot; [`crate::snapshots`] covers snapshot jobs.
     fn insert_segment(&mut self, segment: Segment) {
         self.segments.insert(segment.num, Segment { last_snapshot: Some(0), ..segment });
     }
@@ -80,7 +81,7 @@ impl Tables {
     /// Puts an entry if its key is free.
     ///
     /// # Errors
-    /// Returns the entry that has the key.
+    /// Returns the existing entry if the key is taken.
     pub fn put(&mut self, entry: &Arc<Entry>) -> Result<(), Arc<Entry>> {
         match self.entries.get(&entry.position) {
             Some(winner) => Err(Arc::clone(winner.shared())),
@@ -91,7 +92,7 @@ impl Tables {
         }
     }
 
-    /// Writes all items of a roll if every key is free; returns whether it did.
+    /// Writes all items of a roll if every key is free. Returns whether it wrote them.
     pub fn transact(&mut self, transaction: &Transaction) -> bool {
         let Transaction { end, segment, first } = transaction;
         let is_key_taken = self.entries.contains_key(&end.position)
@@ -130,7 +131,7 @@ impl Tables {
         true
     }
 
-    /// Marks a segment's first entry as trimmed, unless it already is.
+    /// Sets the trim mark of a segment's first entry unless it is already set.
     pub fn mark_trimmed(&mut self, segment_start: Position, trimmed_s: u64) {
         let Some(first) = self.entries.get(&segment_start) else { return };
         if !first.is_trimmed() {
@@ -146,7 +147,7 @@ impl Tables {
         self.has_recent_trim = true;
     }
 
-    /// Makes all stored entries visible to every read, as after a day.
+    /// Makes all stored entries visible to every read, as if a day had passed.
     pub fn settle(&mut self) {
         self.settled = self.entries.keys().next_back().copied();
         self.has_recent_trim = false;
@@ -158,7 +159,7 @@ impl Tables {
         self.entries.values().filter(of_segment)
     }
 
-    /// Returns the entries that a read from `from` sees, all of one segment.
+    /// Returns the entries that a read from `from` returns, limited to one segment.
     #[must_use]
     pub fn read(&self, from: Position, view: View) -> Vec<Arc<Entry>> {
         let num = from.segment();
@@ -178,7 +179,7 @@ impl Tables {
         page.map(|entry| Arc::clone(entry.shared())).collect()
     }
 
-    /// Returns the incomplete views that an eventually consistent read from `from` may see.
+    /// Returns the incomplete views that an eventually consistent read from `from` may return.
     #[must_use]
     pub fn stale_views(&self, from: Position) -> Vec<View> {
         let page: Vec<Position> =
@@ -196,22 +197,22 @@ impl Tables {
         views
     }
 
-    /// Returns the incomplete view that a strongly consistent read from a segment's start may see:
-    /// no entries, although the previous segment has ended. One transaction wrote both, but two
-    /// reads may see only one side of it.
+    /// Returns the incomplete view that a strongly consistent read from a segment's start may
+    /// return: no entries, although the previous segment has ended. A roll writes both sides in one
+    /// transaction, but two separate reads may see only one of them.
     #[must_use]
     pub fn torn_view(&self, from: Position) -> Option<View> {
         let is_new_segment = from.num() == 0 && Some(from) > self.settled;
         if is_new_segment { Some(View::Prefix(0)) } else { None }
     }
 
-    /// Returns the record of the newest segment.
+    /// Returns the Segment table record of the newest segment.
     #[must_use]
     pub fn newest_segment(&self) -> Option<&Segment> {
         self.segments.values().next_back()
     }
 
-    /// Returns the record of a segment.
+    /// Returns the Segment table record of a segment.
     #[must_use]
     pub fn segment(&self, num: u32) -> Option<&Segment> {
         self.segments.get(&num)
@@ -223,7 +224,7 @@ impl Tables {
         self.entries.values().next_back()
     }
 
-    /// Returns the entries of the table, without offloaded ones.
+    /// Returns the entries in the table, excluding offloaded entries.
     #[must_use]
     pub fn entries(&self) -> Vec<Arc<Entry>> {
         self.entries.values().map(|entry| Arc::clone(entry.shared())).collect()
@@ -235,13 +236,13 @@ impl Tables {
         self.segments.values().cloned().collect()
     }
 
-    /// Returns every entry that was ever in the log.
+    /// Returns every entry ever written to the log.
     #[must_use]
     pub fn history(&self) -> Vec<Arc<Entry>> {
         invariants::history(&self.entries(), &self.offloaded())
     }
 
-    /// Returns the entries that a reader sees from the beginning of the log.
+    /// Returns the entries that a reader sees when it reads the log from the start.
     #[must_use]
     pub fn readable(&self) -> Vec<Arc<Entry>> {
         invariants::readable(&self.entries(), &self.offloaded())

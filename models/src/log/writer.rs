@@ -1,4 +1,4 @@
-//! Clients, and the processes that append for them.
+//! Clients and their append processes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,14 +22,14 @@ use crate::fingerprint::Hashed;
 pub struct Process {
     /// Index of the client whose mutations are appended.
     pub client: usize,
-    /// When the append decided its pending request, Unix seconds.
+    /// Unix time in seconds at which the append issued its pending request.
     pub decided_s: u64,
     machine: Hashed<(Append, AppendAction)>,
 }
 
 impl Process {
     fn new(client: usize, mut machine: (Append, AppendAction), now_s: u64) -> Self {
-        // Waiting has no effect in the model: the next step may come at any later moment anyway.
+        // Backoff has no effect in the model: any step may be delayed anyway.
         while matches!(machine.1, AppendAction::Wait { .. }) {
             machine = machine.0.step(AppendEvent::Waited, inputs(now_s));
         }
@@ -54,23 +54,23 @@ fn inputs(now_s: u64) -> Inputs {
     Inputs { now_s, random: 0 }
 }
 
-/// A client with a few mutations to append, and its warm process.
+/// A client with a few mutations to append, and its process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Client {
     number: usize,
     key: ClientKey,
     /// Number of mutations of this client.
     pub mutations: u64,
-    /// The base of each mutation that was sent. A base never changes.
+    /// Base of each sent mutation. Immutable once sent.
     bases: Vec<Position>,
-    /// The newest position that the client knows.
+    /// The newest position that the client has seen.
     seen: Position,
     /// Id of the last mutation that the client knows to be in the log.
     pub acknowledged: u64,
-    /// Ids of the mutations that a reply reported as applied.
+    /// Ids of the mutations that were reported as applied.
     applied: BTreeSet<u64>,
     cached_tail: Option<Hashed<CachedTail>>,
-    /// The process that runs the client's pending request.
+    /// Process that runs the client's pending request.
     pub process: Option<Process>,
 }
 
@@ -92,10 +92,10 @@ impl Client {
         }
     }
 
-    /// Sends mutations `first` to `through` in one request.
+    /// Sends the mutations `first` through `through` in one request.
     ///
     /// # Errors
-    /// [`InvalidRequest`] if the ids are not consecutive.
+    /// Returns [`InvalidRequest`] if the ids are not consecutive.
     pub fn send(
         &mut self,
         rules: Rules,
@@ -124,7 +124,7 @@ impl Client {
         Ok(())
     }
 
-    /// Processes a reply; returns the mutations that it rejects.
+    /// Processes a reply. Returns the rejected mutations.
     pub fn handle_reply(&mut self, appended: &Appended) -> Vec<MutationId> {
         self.seen = self.seen.max(appended.tail);
         let mut rejected = Vec::new();
@@ -139,18 +139,18 @@ impl Client {
         rejected
     }
 
-    /// Returns the mutations that a reply reported as applied.
+    /// Returns the mutations that were reported as applied.
     pub fn applied(&self) -> impl Iterator<Item = MutationId> + '_ {
         self.applied.iter().map(|id| MutationId { client: self.key, id: *id })
     }
 
-    /// Returns the id of this client's mutation `id`.
+    /// Returns the global id of this client's mutation `id`.
     #[must_use]
     pub fn mutation(&self, id: u64) -> MutationId {
         MutationId { client: self.key, id }
     }
 
-    /// Adds entries to the cached tail, up to the first hole, as the engine's driver does.
+    /// Adds entries to the cached tail, up to the first gap, like the engine's driver.
     pub fn add_to_cached_tail(&mut self, entries: &[Arc<Entry>]) {
         let mut cached_tail = self.cached_tail.as_deref().cloned().unwrap_or_default();
         let mut expected_position = None;
@@ -164,13 +164,13 @@ impl Client {
         self.cached_tail = Some(Hashed::new(Arc::new(cached_tail)));
     }
 
-    /// Drops the cached tail, because of its age or because the client uses another process.
+    /// Drops the cached tail, because it has expired or because the client uses another process.
     pub fn drop_cached_tail(&mut self) {
         self.cached_tail = None;
     }
 }
 
-/// Returns an operation that moves no rows or columns; its content does not matter to the model.
+/// Returns an operation that moves no rows or columns. Its content is irrelevant to the model.
 pub(crate) fn operation(id: u64) -> Operation {
     let value = Some(Value::Bool(true));
     let row = u32::try_from(id).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The actions that are possible in a state, and their effects.
+//! Enabled actions of a state, and their effects.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ pub enum PushAction {
     Push {
         /// Index of the client.
         client: usize,
-        /// Number of mutations that the client has made.
+        /// Number of mutations that the client has created.
         count: usize,
-        /// Whether the process knows the client's last mutation id from an earlier push.
+        /// Whether the process has cached the client's last mutation id from an earlier push.
         warm: bool,
     },
     /// A client pulls.
@@ -43,27 +43,26 @@ pub enum PushAction {
         /// Index of the client.
         client: usize,
     },
-    /// The log is restored to its first entries.
+    /// The log is restored to a prefix.
     Restore {
-        /// Number of entries that remain.
+        /// Number of entries that the restore retains.
         count: usize,
     },
 }
 
-/// How a process's request ends.
+/// Result of a process's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// The request is executed and answered.
+    /// The request is executed, and its response arrives.
     Answered,
-    /// A read sees only this number of entries.
+    /// A stale read returns only this number of entries.
     Stale(usize),
-    /// The newest root has forgotten the client.
+    /// The newest root (snapshot) has dropped the client.
     Forgotten,
 }
 
 impl PushModel {
-    /// Adds the actions that are possible in `state`; of each process, the outcome without a fault
-    /// comes first.
+    /// Adds the enabled actions of `state`. For each process, the fault-free outcome comes first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<PushAction>) {
         for (client, (pusher, contents)) in state.clients.iter().zip(&self.mutations).enumerate() {
             if pusher.is_lost {
@@ -208,7 +207,7 @@ impl State {
                 }
             }
             append::AppendAction::FindNewestSegment => append::AppendEvent::NewestSegment(Some(0)),
-            // Every header has a summary, so that no state needs to be read.
+            // Every header has a state summary, so the state is never read.
             append::AppendAction::ReadState { .. } => append::AppendEvent::State(None),
             append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
                 append::AppendEvent::Waited
@@ -216,7 +215,7 @@ impl State {
         }
     }
 
-    /// Checks the results of a step; returns the process if it continues.
+    /// Checks the results of a step. Returns the process if its push is still running.
     fn settle(&mut self, client: usize, result: StepResult) -> Option<Process> {
         for outcome in &result.outcomes {
             self.check_outcome(client, outcome);
@@ -230,7 +229,7 @@ impl State {
         result.process
     }
 
-    /// Like [`State::settle`], and updates the client that waits for the push.
+    /// Like [`State::settle`], but also updates the client that waits for the push.
     fn settle_awaited(&mut self, client: usize, result: StepResult) {
         let is_unknown = result.outcomes.iter().any(|outcome| outcome.unknown_client);
         let process = self.settle(client, result);

@@ -14,15 +14,15 @@ use crate::log::writer::operation;
 /// Content of a mutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MutationContent {
-    /// A valid edit whose base is the position that its client had pulled.
+    /// A valid edit based on the client's last pulled position.
     Edit,
-    /// Arguments that cannot be parsed.
+    /// Malformed arguments.
     Invalid,
-    /// An edit whose base exists in no log.
+    /// An edit based on a position that exists in no log.
     NoBase,
 }
 
-/// A mutation that was pushed. It never changes.
+/// A pushed mutation. Immutable once pushed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PushedMutation {
     /// Content of the mutation.
@@ -33,27 +33,26 @@ pub struct PushedMutation {
     pub incarnation: u32,
 }
 
-/// A client that makes a few mutations.
+/// A client that creates and pushes a few mutations.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Client {
     number: usize,
-    /// The mutations that were pushed at least once.
+    /// Mutations that were pushed at least once.
     pub pushed: Vec<PushedMutation>,
-    /// The position and incarnation of the client's last pull.
+    /// Position and incarnation of the client's last pull.
     last_pull: (Position, u32),
-    /// Id of the last mutation that a pull has acknowledged.
+    /// Last mutation id acknowledged by a pull.
     pub acknowledged: u64,
-    /// Id of the last mutation that a process knows to be in the log.
+    /// Last mutation id that a process knows to be in the log.
     pub known_last_id: u64,
-    /// Set once an answer reported that the log does not know the client, or was restored. It pushes no
-    /// more.
+    /// Set once a response reported a restore or an unknown client. The client then stops pushing.
     pub is_lost: bool,
-    /// The process that runs the client's push.
+    /// Process that runs the client's push.
     pub process: Option<Process>,
 }
 
 impl Client {
-    /// Creates a client that has pulled the first entry of the log.
+    /// Creates a client that has pulled the log's first entry.
     #[must_use]
     pub fn new(number: usize) -> Self {
         Self {
@@ -92,8 +91,8 @@ impl Client {
         self.pushed.get(index)
     }
 
-    /// Makes the mutations up to the `count`-th, and returns the runs of a push of all
-    /// unacknowledged ones.
+    /// Creates the mutations up to number `count`. Returns the runs of a push of all unacknowledged
+    /// mutations.
     pub fn push(&mut self, contents: &[MutationContent], count: usize) -> Vec<Run> {
         let (base, incarnation) = self.last_pull;
         let new = contents.iter().take(count).skip(self.pushed.len());
@@ -111,7 +110,7 @@ impl Client {
         )
     }
 
-    /// Pulls all entries; returns whether the pull changed anything.
+    /// Pulls all entries. Returns whether the client's state changed.
     pub fn pull(&mut self, table: &Table) -> bool {
         let (pulled_position, pulled_incarnation) = self.last_pull;
         if pulled_incarnation != table.incarnation() {
@@ -126,13 +125,13 @@ impl Client {
         true
     }
 
-    /// Replaces all processes, as a restore does: running pushes and cached ids are lost.
+    /// Drops the client's process, as a restore does: in-flight pushes and cached ids are lost.
     pub fn lose_processes(&mut self) {
         self.process = None;
         self.known_last_id = 0;
     }
 
-    /// Returns whether the client has nothing more to push.
+    /// Returns whether the client has nothing left to push.
     #[must_use]
     pub fn is_done(&self, contents: &[MutationContent]) -> bool {
         let all = u64::try_from(contents.len()).unwrap_or(u64::MAX);

@@ -1,29 +1,20 @@
-//! Two clients of a sync group that push and pull, with every fault at every moment.
+//! Model of two clients in a sync group that push and pull, with faults at every step.
 //!
 //! The model contains:
-//! - *Clients* with a few mutations each, which push as a Replicache client does: all unacknowledged
-//!   mutations, in order, in one push, one push at a time. The base of a mutation is the position that its
-//!   client had pulled when it was first pushed. Only a pull acknowledges mutations, with the client's last id in
-//!   the log. A pull during a push is modeled as a pull after the push was abandoned. An answer to a push may
-//!   report that the log does not know the client, and a pull may report a restore. Either ends the client.
-//! - *Processes*: core's `group_into_runs` splits a push into runs, and each run is a `RunPush` whose requests are
-//!   executed by `Append`; each read, put and lookup is a step of its own. A process either knows nothing of the
-//!   client, or the last id that an earlier push reached. A client may abandon a push and repeat it. The first push
-//!   continues, or takes no more steps, which equals a crash at that point or a put that arrives late.
-//! - *Eventually consistent reads*: any prefix. A cached tail needs no case of its own, because it is a prefix too.
-//! - *Lookups* that see the whole log, or whose root has forgotten an idle client.
-//! - *A restore*: the log is reset to any of its prefixes, in the next incarnation. Clients keep their mutations
-//!   and bases. Processes from before the restore write only to the old tables, which are never read again, so the
-//!   model drops these processes. Answers from them to clients are abstracted away.
-//! - *Mutations that cannot succeed*: those that cannot be parsed, and those whose base never existed.
+//! - *Clients* with a few mutations each. Like a Replicache client, they push all unacknowledged mutations in order, in one push, one push at a time. A mutation's base is the client's last pulled position when the mutation was first pushed. Only a pull acknowledges mutations, by returning the client's last mutation id in the log. A pull during a push is modeled as a pull after the push was abandoned. A client stops when a push response reports an unknown client or a pull reports a restore.
+//! - *Processes*: core's `group_into_runs` splits a push into runs. Each run is a `RunPush` whose requests are executed by `Append`; each read, put and lookup is a separate step. A process has either no information about the client or a cached last mutation id from an earlier push. A client may abandon a push and retry it. The first push continues or takes no further step, which is equivalent to a crash at that point or to a delayed put.
+//! - *Eventually consistent reads* return any prefix, which also covers cached tails.
+//! - *Lookups* see either the whole log or a root (snapshot) that has dropped an idle client.
+//! - *A restore* resets the log to any prefix, in the next incarnation. Clients keep their mutations and bases. Processes started before the restore write only to the old tables, which are never read again, so the model drops these processes and their responses.
+//! - *Mutations that cannot succeed*: malformed mutations, and mutations whose base never existed.
 //!
-//! A forgotten client is a known limitation: a repeated mutation may be rejected a second time, or
-//! be rejected although it had taken effect before a restore. The spreadsheet does not change, and
-//! the client's ids continue, so the properties make an exception for forgotten clients.
+//! A forgotten client is a known limitation: a retried mutation may be rejected a second time, or
+//! be rejected although it took effect before a restore. The spreadsheet does not change, and the
+//! client's ids stay consecutive, so the properties exempt forgotten clients.
 //!
-//! The model leaves out: contents of mutations, undos and imports, rolls and trims, failed
-//! reads, and puts of unknown outcome. [`crate::log`] models these: a running append retries the
-//! same put, and an append that ends with an unknown outcome equals an abandoned push.
+//! The model omits mutation contents, undos and imports, rolls and trims, failed reads, and puts
+//! with an unknown outcome. [`crate::log`] covers these puts: a running append retries the same
+//! put, and an append that ends with an unknown outcome is equivalent to an abandoned push.
 
 mod actions;
 mod client;
@@ -43,28 +34,28 @@ use std::sync::Arc;
 use cellar_api::sync::PushRules;
 use stateright::{Model, Property};
 
-/// Maximum number of each event in one run.
+/// Maximum number of faults per run, by type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Budget {
     /// Reads that return a stale view.
     pub stale: u8,
-    /// Pushes that are abandoned by their client and continue.
+    /// Pushes that their client abandons while they are in flight.
     pub abandoned: u8,
-    /// Lookups whose root has forgotten the client.
+    /// Lookups whose root has dropped the client.
     pub forgotten: u8,
     pub restores: u8,
 }
 
-/// The push model with its bounds.
+/// Push model with its bounds.
 #[derive(Debug, Clone)]
 pub struct PushModel {
     /// The safety rules that pushes enforce.
     pub rules: PushRules,
-    /// The content of each client's mutations.
+    /// Content of each client's mutations.
     pub mutations: Vec<Vec<MutationContent>>,
-    /// Whether each state is checked for whether its clients can finish (slow).
+    /// Whether to check in each state that the clients can finish (slow).
     pub finishing: bool,
-    /// Maximum number of each event.
+    /// Maximum number of faults, by type.
     pub budget: Budget,
 }
 
@@ -85,15 +76,15 @@ impl Default for PushModel {
 pub struct State {
     /// The log.
     pub table: Arc<Table>,
-    /// The clients, each with the process that runs its push.
+    /// Clients with the processes that run their pushes.
     pub clients: Vec<Client>,
-    /// Processes whose client no longer waits.
+    /// Processes abandoned by their clients.
     pub abandoned: Vec<Process>,
-    /// Clients that a lookup has forgotten.
+    /// Clients that a lookup has reported as unknown.
     pub forgotten: BTreeSet<usize>,
     /// Remaining events.
     pub budget: Budget,
-    /// The fault that a step has caused, for properties that a single state cannot show.
+    /// Violation caused by a step, for properties that cannot be checked on a single state.
     pub fault: Option<Fault>,
 }
 
@@ -113,7 +104,7 @@ impl Model for PushModel {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<PushAction>) {
-        // A faulty state is already reported; its successors add nothing.
+        // A state with a violation is already reported; its successors are not explored.
         if state.fault.is_none() {
             self.add_possible_actions(state, actions);
         }

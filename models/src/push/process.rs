@@ -1,4 +1,4 @@
-//! Processes that append a push, as the engine's drivers do.
+//! Processes that append a push, like the engine's drivers.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,32 +24,33 @@ struct Work {
     rules: PushRules,
     push: RunPush,
     pending: PendingRequest,
-    /// The runs of the push after the current one.
+    /// Runs of the push that have not started yet.
     remaining_runs: VecDeque<Run>,
 }
 
 /// The pending request of a process.
 #[derive(Debug, Clone)]
 pub enum PendingRequest {
-    /// The current request of an append.
+    /// Current request of an append.
     Append(Box<(Append, append::AppendAction)>),
-    /// A lookup of the client's last mutation id.
+    /// Lookup of the client's last mutation id.
     LookUp,
 }
 
-/// The result of a step of a process.
+/// Result of a process step.
 #[derive(Debug, Default)]
 pub struct StepResult {
-    /// The process, unless its push has ended.
+    /// The process, or `None` if its push has ended.
     pub process: Option<Process>,
-    /// The outcomes of the runs that have ended, in order.
+    /// Outcomes of the completed runs, in order.
     pub outcomes: Vec<PushOutcome>,
-    /// The reason why the push failed, if it did. The client repeats the push.
+    /// Reason for a failed push, which the client will retry.
     pub refusal: Option<Refusal>,
 }
 
 impl Process {
-    /// Begins a push. `known_last_id` is the client's last id that is known to be in the log, or 0.
+    /// Starts a push. `known_last_id` is the client's last mutation id known to be in the log, or
+    /// 0.
     #[must_use]
     pub fn begin(
         client: usize,
@@ -68,7 +69,7 @@ impl Process {
         &self.work.pending
     }
 
-    /// Continues after the store's answer to the append's request.
+    /// Continues with the store's response to the append's request.
     #[must_use]
     pub fn step(&self, event: append::AppendEvent) -> StepResult {
         let mut result = StepResult::default();
@@ -79,7 +80,7 @@ impl Process {
         result
     }
 
-    /// Continues after the lookup of the client.
+    /// Continues with the result of the client lookup.
     #[must_use]
     pub fn step_lookup(&self, looked_up: LookedUp) -> StepResult {
         let mut result = StepResult::default();
@@ -94,7 +95,7 @@ impl Process {
         mut machine: (Append, append::AppendAction),
         result: &mut StepResult,
     ) {
-        // Waiting has no effect in the model.
+        // Backoff has no effect in the model.
         while matches!(machine.1, append::AppendAction::Wait { .. }) {
             machine = machine.0.step(append::AppendEvent::Waited, inputs());
         }
@@ -144,7 +145,7 @@ impl Process {
     }
 }
 
-/// Begins the next run of a push, if any is left.
+/// Starts the next run of the push, if any.
 fn begin_next_run(
     client: usize,
     rules: PushRules,

@@ -1,4 +1,4 @@
-//! Properties that every state must satisfy.
+//! Properties checked in every state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,46 +12,47 @@ use super::{Client, LoggedMutation, MutationContent, PushAction, PushModel, Stat
 
 /// Invariant I1.
 pub const NO_GAP: &str = "I1 no gap";
-/// Invariant I3: no duplicates.
+/// Invariant I3: no mutation is applied twice.
 pub const ONCE: &str = "I3 each mutation takes effect at most once";
-/// Invariants I3 and I13: order.
+/// Invariants I3 and I13: mutations are applied in order.
 pub const ORDER: &str = "I3 a client's mutations take effect in their order";
-/// Property: ids are consecutive, including rejected mutations, and across a restore.
+/// Property: mutation ids are consecutive, including rejected mutations, even across a restore.
 pub const NUMBERED: &str = "a client's ids in the log are 1 and up, each once";
-/// Invariant I4, until a restore.
+/// Invariant I4, checked until a restore.
 pub const ACKNOWLEDGED: &str = "I4 a mutation acknowledged by a pull is in the log";
-/// Property: no rejection after success; otherwise the client would undo an edit that exists.
+/// Property: no mutation is rejected after it succeeded; otherwise the client would undo an applied
+/// edit.
 pub const NOT_REJECTED: &str = "no mutation is rejected after it took effect";
-/// Property: no valid edit is lost without a reason.
+/// Property: no valid edit is rejected without a reason.
 pub const WITH_REASON: &str =
     "a rejected mutation is invalid, has no base, or is older than a restore";
-/// Property: an edit based on a position before a restore has no effect, because it would change
-/// the wrong cells.
+/// Property: an edit whose base precedes a restore has no effect, because it would change the wrong
+/// cells.
 pub const TIMELINE: &str = "an effective mutation has the incarnation of its base";
-/// Property: answers to pushes, and the ids that processes assume to be in the log.
+/// Property: push responses are true, and so are the ids that processes assume to be in the log.
 pub const ANSWERS: &str = "every answer to a push is true";
-/// Property: no client waits forever.
+/// Property: every client eventually finishes.
 pub const FINISHING: &str = "a client that keeps pushing succeeds or learns that it is unknown";
 
 /// A violation caused by a step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// A push of this client got a false answer.
+    /// A push by this client received a false response.
     Answer(usize, FalsePart),
-    /// A push was refused although no request failed; contains the refusal's text.
+    /// A push was refused although no request failed; contains the refusal message.
     Refused(String),
 }
 
-/// The false part of an answer to a push.
+/// The false part of a push response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FalsePart {
-    /// The answer says that the mutations up to this id are in the log.
+    /// The response claims that the mutations up to this id are in the log.
     Known(u64),
-    /// The answer says that the log does not know the client.
+    /// The response claims that the log does not know the client.
     Unknown,
-    /// The answer says that this id is expected next.
+    /// The response claims that this id is expected next.
     Gap(u64),
-    /// The answer gives a false result for this mutation.
+    /// The response gives a false result for this mutation.
     Result(u64),
 }
 
@@ -60,7 +61,7 @@ impl State {
         self.forgotten.iter().any(|client| super::client::key_of(*client) == key)
     }
 
-    /// Records a fault if the log contradicts the outcome of a run.
+    /// Records a violation if the log contradicts a run's outcome.
     pub(super) fn check_outcome(&mut self, client: usize, outcome: &PushOutcome) {
         if let Some(false_part) = self.find_false_part(client, outcome) {
             self.fault = Some(Fault::Answer(client, false_part));
@@ -91,7 +92,7 @@ impl State {
         Some(FalsePart::Result(false_result.id))
     }
 
-    /// Returns whether the log confirms the result of a mutation.
+    /// Returns whether the log confirms a mutation's result.
     fn is_result_true(&self, key: ClientKey, result: &MutationResult, is_forgotten: bool) -> bool {
         let mutation = MutationId { client: key, id: result.id };
         let copies: Vec<LoggedMutation> =
@@ -107,14 +108,14 @@ impl State {
     }
 
     pub(super) fn check_refusal(&mut self, refusal: &Refusal) {
-        // Contention is always possible, because other writers may be faster.
+        // Contention is always possible, because other writers may win every race.
         if *refusal != Refusal::Contention {
             self.fault = Some(Fault::Refused(refusal.to_string()));
         }
     }
 
-    /// Returns whether each client's ids are consecutive. A rejection may be repeated for a
-    /// forgotten client.
+    /// Returns whether each client's ids are consecutive. A forgotten client may have the same id
+    /// rejected twice.
     fn are_numbered(&self) -> bool {
         let mut last_ids = BTreeMap::<ClientKey, u64>::new();
         self.table.logged_mutations().all(|LoggedMutation { mutation, is_rejected, .. }| {
@@ -196,8 +197,8 @@ impl PushModel {
         properties
     }
 
-    /// Returns the properties that must hold in at least one state. Otherwise the bounds are too
-    /// small to test anything.
+    /// Returns properties that must hold in at least one state; otherwise the bounds are too small
+    /// for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
         let mut occurrences = vec![Property::sometimes(
             "all mutations are acknowledged",
@@ -206,8 +207,8 @@ impl PushModel {
                 all.all(|(client, contents)| client.is_done(contents) && !client.is_lost)
             },
         )];
-        // A lone client pulls the entries before each push, and such a base proves that the log
-        // knows the client.
+        // A lone client pulls all entries before each push, and its resulting base proves that the
+        // log knows the client.
         if self.budget.forgotten > 0 && self.mutations.len() > 1 {
             occurrences.push(Property::sometimes("a client is unknown", |_, state: &State| {
                 let unknown = |client: &Client| {
@@ -238,7 +239,7 @@ impl PushModel {
         occurrences
     }
 
-    /// Returns whether every client finishes if the other processes stop and no fault happens.
+    /// Returns whether every client finishes if the other processes stop and no fault is injected.
     fn can_finish(&self, state: &State, warm: bool) -> bool {
         const MAX_STEPS: usize = 32;
         let mut state = state.clone();
@@ -256,8 +257,8 @@ impl PushModel {
         state.fault.is_some() || all.all(|(client, contents)| client.is_done(contents))
     }
 
-    /// Returns the next state if only one client acts, without a fault: it pulls, if the log has
-    /// anything new, or pushes all its mutations.
+    /// Returns the next state if only this client acts, without faults: it pulls if the log has new
+    /// entries; otherwise it pushes all its mutations.
     fn next_state_alone(&self, state: &State, client: usize, warm: bool) -> Option<State> {
         if state.clients.get(client)?.process.is_some() {
             let outcome = super::RequestOutcome::Answered;

@@ -1,4 +1,4 @@
-//! The entries of the log, and the views that reads may see.
+//! In-memory log entries, and the views that reads may return.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::log::tables::log;
 /// Contents of the log's table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Table {
-    /// The entries as they were written, with the incarnation of that time.
+    /// Entries as written, each with the incarnation in which it was written.
     entries: BTreeMap<Position, Hashed<Entry>>,
     incarnation: u32,
-    /// Every read sees the entries up to this position.
+    /// Position up to which every read sees the entries.
     settled: Position,
 }
 
@@ -27,14 +27,14 @@ pub struct Table {
 pub struct LoggedMutation {
     /// Id of the mutation.
     pub mutation: MutationId,
-    /// Whether the mutation was rejected and so has no effect.
+    /// Whether the mutation was rejected and therefore has no effect.
     pub is_rejected: bool,
-    /// The incarnation in which the mutation was written.
+    /// Incarnation in which the mutation was written.
     pub incarnation: u32,
 }
 
 impl Table {
-    /// Creates the table of a log that has only its first entry.
+    /// Creates the table of a log that contains only its first entry.
     #[must_use]
     pub fn created() -> Self {
         let first = Hashed::new(Arc::new(Entry::first(log(), None, 0)));
@@ -42,7 +42,8 @@ impl Table {
         Self { entries, incarnation: FIRST_INCARNATION, settled: Position::FIRST }
     }
 
-    /// Returns the incarnation of the table, the minimum for every entry that is read.
+    /// Returns the table's incarnation, which is the minimum incarnation of every entry that is
+    /// read.
     #[must_use]
     pub fn incarnation(&self) -> u32 {
         self.incarnation
@@ -60,7 +61,7 @@ impl Table {
         self.entries.keys().next_back().copied().unwrap_or(Position::FIRST)
     }
 
-    /// Returns all entries, as a read returns them.
+    /// Returns all entries as a read returns them.
     #[must_use]
     pub fn entries(&self) -> Vec<Arc<Entry>> {
         self.entries.values().map(|entry| self.read_back(entry)).collect()
@@ -79,13 +80,13 @@ impl Table {
         self.entries.range(from..).map(|(_, entry)| entry).filter(of_segment)
     }
 
-    /// Returns the first `count` entries that a read from `from` finds in its segment.
+    /// Returns the first `count` entries that a read from `from` returns, limited to one segment.
     #[must_use]
     pub fn read(&self, from: Position, count: usize) -> Vec<Arc<Entry>> {
         self.segment_entries_from(from).take(count).map(|entry| self.read_back(entry)).collect()
     }
 
-    /// Returns the numbers of entries that a stale read from `from` may see.
+    /// Returns the possible numbers of entries that a stale read from `from` may return.
     #[must_use]
     pub fn stale_counts(&self, from: Position) -> std::ops::Range<usize> {
         let settled =
@@ -96,7 +97,7 @@ impl Table {
     /// Puts an entry if its key is free.
     ///
     /// # Errors
-    /// Returns the entry that has the key.
+    /// Returns the existing entry if the key is taken.
     pub fn put(&mut self, entry: &Arc<Entry>) -> Result<(), Arc<Entry>> {
         match self.entries.get(&entry.position) {
             Some(winner) => Err(self.read_back(winner)),
@@ -107,7 +108,7 @@ impl Table {
         }
     }
 
-    /// Looks up a client's last mutation id, which is `None` if `is_forgotten`.
+    /// Looks up a client's last mutation id. Returns `None` if `is_forgotten`.
     #[must_use]
     pub fn look_up(&self, client: ClientKey, is_forgotten: bool) -> LookedUp {
         let mut last_id = None;
@@ -117,14 +118,14 @@ impl Table {
         LookedUp { last_id, head: self.tail(), incarnation: self.incarnation }
     }
 
-    /// Returns a client's last mutation id; 0 if the log has none.
+    /// Returns a client's last mutation id, or 0 if the log contains none.
     #[must_use]
     pub fn last_id(&self, client: ClientKey) -> u64 {
         let ids = self.entries.values().filter_map(|entry| entry.mutation_ids());
         ids.filter(|(author, ..)| *author == client).map(|(.., last)| last).max().unwrap_or(0)
     }
 
-    /// Returns all mutations, in the order of the log.
+    /// Returns all mutations in log order.
     pub fn logged_mutations(&self) -> impl Iterator<Item = LoggedMutation> {
         self.entries.values().flat_map(|entry| {
             let incarnation = entry.header.incarnation;

@@ -1,4 +1,4 @@
-//! The actions that are possible in a state, and their effects.
+//! Enabled actions of a state, and their effects.
 
 use cellar_base::limits::{LEASE_S, WORK_VISIBILITY_S};
 use cellar_snapshot::pending_snapshot::{
@@ -11,7 +11,7 @@ use super::{Fault, Process, SnapshotsModel, State, Write};
 /// A transition of the snapshot model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SnapshotsAction {
-    /// A worker starts with a message from the queue.
+    /// A worker receives a queue message and starts.
     Receive {
         /// Id of the message.
         message: u8,
@@ -21,7 +21,7 @@ pub enum SnapshotsAction {
         /// Index of the worker's process.
         process: usize,
     },
-    /// A worker's write gets no answer. It is executed later or never.
+    /// The response to a worker's write is lost. The write is executed later or never.
     Lose {
         /// Index of the worker's process.
         process: usize,
@@ -51,16 +51,16 @@ pub enum SnapshotsAction {
         /// Id of the message.
         message: u8,
     },
-    /// The duration of a lease passes.
+    /// The clock advances by the duration of a lease.
     PassLease,
-    /// All objects are lost, and an operator starts to rebuild all snapshots.
+    /// All snapshot objects are lost, and an operator starts to rebuild all snapshots.
     Rebuild,
-    /// The operator takes a step.
+    /// The operator's rebuild advances by one step.
     StepOperator,
 }
 
 impl SnapshotsModel {
-    /// Adds the actions that are possible in `state`; those without a fault come first.
+    /// Adds the enabled actions of `state`. Fault-free actions come first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<SnapshotsAction>) {
         let budget = &state.budget;
         if state.operator.is_some() {
@@ -95,7 +95,7 @@ impl SnapshotsModel {
         }
     }
 
-    /// Returns the state after `action`, or `None` if the action is not possible.
+    /// Returns the state after `action`, or `None` if the action is not enabled.
     pub(super) fn apply_action(&self, state: &State, action: SnapshotsAction) -> Option<State> {
         let mut next = state.clone();
         match action {
@@ -166,7 +166,7 @@ impl SnapshotsModel {
         Some(())
     }
 
-    /// Executes a worker's pending request and passes on the result.
+    /// Executes a worker's pending request and passes the result to the worker.
     fn step(&self, next: &mut State, process: &Process) {
         let event = match &process.action {
             pending::SnapshotAction::FindFirst => {
@@ -219,7 +219,7 @@ impl SnapshotsModel {
     }
 }
 
-/// Adds lost replies, stale reads and crashes of the running workers.
+/// Adds lost responses, stale reads and crashes of the running workers.
 fn add_worker_faults(state: &State, actions: &mut Vec<SnapshotsAction>) {
     let budget = &state.budget;
     for (process, worker) in state.processes.iter().enumerate() {
@@ -236,7 +236,7 @@ fn add_worker_faults(state: &State, actions: &mut Vec<SnapshotsAction>) {
     }
 }
 
-/// Returns the write that a request makes to the table of pending snapshots.
+/// Returns the write to the PendingSnapshots table that a request makes, if any.
 fn write_of(action: &pending::SnapshotAction) -> Option<Write> {
     match action {
         pending::SnapshotAction::Create(record) => Some(Write::Create(record.clone())),
@@ -247,12 +247,12 @@ fn write_of(action: &pending::SnapshotAction) -> Option<Write> {
     }
 }
 
-/// Returns the number of the rebuild to which a record belongs.
+/// Returns the number of the rebuild that a record belongs to.
 fn rebuild_run(record: &PendingSnapshot) -> Option<u64> {
     record.rebuild.as_ref().map(|rebuild| rebuild.run)
 }
 
-/// Returns the rank of stored progress: later progress has a higher rank.
+/// Returns the rank of stored progress, which increases as the job advances.
 fn progress_rank(progress: &[u8]) -> u8 {
     progress.first().copied().unwrap_or_default()
 }
@@ -268,7 +268,7 @@ impl State {
         self.processes.sort_by_key(|process| process.id);
     }
 
-    /// Passes the result of a request to its worker.
+    /// Passes a request's result to its worker.
     fn answer(&mut self, process: &Process, event: SnapshotEvent) {
         let mut process = process.clone();
         if event == SnapshotEvent::Written {
@@ -291,7 +291,8 @@ impl State {
         self.store.hide(message, until_s);
     }
 
-    /// Resets the time of visible messages, so that states that differ only in it are equal.
+    /// Resets the time of visible messages, so that states that differ only in this time are
+    /// deduplicated.
     fn reset_visible_messages(&mut self) {
         for message in &mut self.store.messages {
             if message.hidden_until_s <= self.now_s {
@@ -317,7 +318,7 @@ impl State {
         true
     }
 
-    /// Stores progress once, then the root. Waits for earlier snapshots that are unfinished.
+    /// Stores progress once, then the root. Waits for earlier unfinished snapshots.
     fn build(&mut self, process: &Process, progress: &[u8]) -> SnapshotEvent {
         let num = process.num;
         let is_rebuild = process.run.is_some();
@@ -330,8 +331,8 @@ impl State {
         {
             return SnapshotEvent::EarlierSnapshot(job(earlier).position);
         }
-        // The base is read once. Objects stored before the loss are lost even if the worker does
-        // not know it.
+        // The base is read only once. Objects stored before the loss are lost even if the worker
+        // does not know about it.
         let lost = self.store.lost;
         match progress {
             [] if num > 0 && !self.store.is_complete(num - 1) => {
@@ -374,7 +375,7 @@ impl State {
                 None => SnapshotEvent::EntryGone,
             };
         }
-        // The rebuild of this worker has ended, so its root must not replace another one.
+        // This worker's rebuild has ended, so its root must not replace another root.
         if active_run != process.run && *current_root != replaces {
             self.fault = Some(Fault::Root { num: process.num });
         }

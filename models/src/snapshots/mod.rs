@@ -1,22 +1,18 @@
-//! Workers on the snapshots of one log, with every fault at every moment (I8, I9, I10, I12).
+//! Model of workers that build the snapshots of one log, with faults at every step (invariants I8,
+//! I9, I10 and I12).
 //!
 //! The model contains:
-//! - *Snapshots* of one log, each with a Snapshot entry, all in one segment. The builder stores progress once for
-//!   each snapshot and needs the earlier snapshots.
-//! - *Messages* that are delivered twice, early (one message to two workers), late or never.
-//! - *Workers*, each of them core's `Worker`, which crash or freeze at any step. A worker may delete a message
-//!   that another worker has received: SQS does not prevent it.
-//! - *Writes with a lost reply*: the worker learns that the outcome is unknown; the write is executed at any
-//!   later moment, or never.
-//! - *Stale reads* of the segment where the worker allows them.
-//! - *The clock*, which advances by whole leases.
-//! - *A rebuild*: all objects stored until then are lost, and an operator writes a record for each snapshot, one
-//!   after the other, from the roots that it has read before. Work that began before the loss is lost too, whether
-//!   or not its worker knows.
+//! - *Snapshots* of one log, each with a Snapshot entry, all in one segment. The builder stores progress once per snapshot and depends on the earlier snapshots.
+//! - *Messages* that are delivered more than once, early (one message to two workers), late or never.
+//! - *Workers*: each runs core's `Worker` state machine and may crash or freeze at any step. A worker may delete a message that another worker has received: SQS does not prevent it.
+//! - *Writes with a lost response*: the worker learns only that the outcome is unknown; the write is executed later or never.
+//! - *Stale reads* of the segment record, where the worker permits eventual consistency.
+//! - *The clock*, which advances by one lease duration at a time.
+//! - *A rebuild*: all existing objects are lost, and an operator writes a record for each snapshot in order, based on the roots read before the rebuild. Work that began before the loss is lost too, even if its worker does not know about it.
 //!
-//! The model leaves out: contents and sizes of snapshots, and failures of the builder except for
-//! lost objects. The model names a root after the worker that made it, so that a replaced root is
-//! visible; real workers produce identical roots.
+//! The model omits snapshot contents and sizes, and builder failures other than lost objects. A
+//! root is identified by the worker that built it, which makes a replaced root visible; real
+//! workers produce identical roots.
 
 mod actions;
 mod operator;
@@ -31,39 +27,38 @@ pub use store::{Message, Store, Write};
 use cellar_snapshot::pending_snapshot::{self, Rules, Worker};
 use stateright::{Model, Property};
 
-/// Maximum number of each event in one run.
+/// Maximum number of faults and clock steps per run, by type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Budget {
     /// Crashes of workers.
     pub crashes: u8,
-    /// Times that the clock advances by a lease.
+    /// Clock steps of one lease duration.
     pub leases: u8,
-    /// Messages that are duplicated.
+    /// Duplicated messages.
     pub duplicates: u8,
-    /// Messages that are delivered while they are hidden.
+    /// Messages that are delivered during their visibility timeout.
     pub early: u8,
-    /// Messages that are lost, except those of the last snapshot: only `synth reprocess` finds that
-    /// one.
+    /// Lost messages, excluding those of the last snapshot, which only `synth reprocess` recovers.
     pub lost_messages: u8,
-    /// Writes whose reply is lost.
+    /// Writes whose response is lost.
     pub lost_replies: u8,
     /// Reads that return a stale record.
     pub stale: u8,
-    /// Rebuilds by an operator. The first one follows the loss of all objects.
+    /// Rebuilds by an operator. The first rebuild follows the loss of all objects.
     pub rebuilds: u8,
 }
 
-/// The conditions that the tables enforce. A test switches off one at a time.
+/// Conditions that the tables enforce. Tests disable one at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Guarantees {
-    /// The segment's last snapshot number `L` only rises.
+    /// The segment's last snapshot number `L` never decreases.
     pub raise_last_only: bool,
-    /// A root is set only where none is set.
+    /// A root is set only if none exists.
     pub set_root_once: bool,
-    /// A root is replaced only if it is still the one that the record names.
+    /// A root is replaced only if it is still the root that the record references.
     pub replace_old_root_only: bool,
-    /// A record is deleted only by a worker of the record's own rebuild, or of none if the record
-    /// has none.
+    /// A record with a rebuild id is deleted only by a worker of that rebuild; a record without
+    /// one, only by a worker outside any rebuild.
     pub delete_own_only: bool,
 }
 
@@ -77,24 +72,24 @@ impl Guarantees {
     };
 }
 
-/// The snapshot model with its bounds.
+/// Snapshot model with its bounds.
 #[derive(Debug, Clone)]
 pub struct SnapshotsModel {
     /// The safety rules that workers enforce.
     pub rules: Rules,
     /// The conditions that the tables enforce.
     pub guarantees: Guarantees,
-    /// Number of snapshots of the log.
+    /// Number of snapshots in the log.
     pub snapshots: u32,
     /// Maximum number of concurrent workers.
     pub workers: usize,
     /// Whether each invocation ends after one compaction step.
     pub short_functions: bool,
-    /// Whether each state is checked for whether all snapshots can be finished (slow).
+    /// Whether to check in each state that all snapshots can be finished (slow).
     pub finishing: bool,
-    /// Maximum number of each event.
+    /// Maximum number of faults and clock steps, by type.
     pub budget: Budget,
-    /// Cache of states from which all snapshots are known to complete.
+    /// Cache of the states from which all snapshots are known to finish.
     pub known_to_complete: KnownToComplete,
 }
 
@@ -116,20 +111,20 @@ impl Default for SnapshotsModel {
 /// A running worker with its pending request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Process {
-    /// Smallest number that no other running process had at the start.
+    /// Process id: the smallest number that was unused when the process started.
     pub id: u8,
     /// Id of the message that started the worker.
     pub message: u8,
-    /// Number of the snapshot's entry.
+    /// Number of the Snapshot entry.
     pub num: u32,
     /// Core's state machine.
     pub worker: Worker,
     /// The pending request.
     pub action: pending_snapshot::SnapshotAction,
-    /// Whether the snapshot was already finished when the worker claimed its record; `None` before
-    /// the claim.
+    /// Whether the snapshot was already finished when the worker claimed its record, or `None`
+    /// before the claim.
     pub was_finished: Option<bool>,
-    /// The rebuild to which the claimed record belongs, if any.
+    /// Rebuild that the claimed record belongs to, if any.
     pub run: Option<u64>,
 }
 
@@ -138,17 +133,17 @@ pub struct Process {
 pub struct State {
     /// The tables and the queue.
     pub store: Store,
-    /// The current time, Unix seconds.
+    /// Current time in seconds since the Unix epoch.
     pub now_s: u64,
     /// The running workers, sorted by id.
     pub processes: Vec<Process>,
-    /// Delayed writes that may still arrive.
+    /// Delayed writes that may still reach the tables.
     pub late_writes: Vec<Write>,
-    /// The operator of a running rebuild.
+    /// Operator of the current rebuild, if any.
     pub operator: Option<Operator>,
     /// Remaining events.
     pub budget: Budget,
-    /// The fault that a step has caused, for properties that a single state cannot show.
+    /// Violation caused by a step, for properties that cannot be checked on a single state.
     pub fault: Option<Fault>,
 }
 
@@ -169,7 +164,7 @@ impl Model for SnapshotsModel {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<SnapshotsAction>) {
-        // A faulty state is already reported; its successors add nothing.
+        // A state with a violation is already reported; its successors are not explored.
         if state.fault.is_none() {
             self.add_possible_actions(state, actions);
         }

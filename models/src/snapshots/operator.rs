@@ -1,4 +1,4 @@
-//! The operator who rebuilds all snapshots.
+//! Operator that rebuilds all snapshots.
 
 use cellar_base::limits::ABANDONED_S;
 use cellar_snapshot::pending_snapshot::{PendingSnapshot, Rebuild};
@@ -6,22 +6,22 @@ use cellar_snapshot::pending_snapshot::{PendingSnapshot, Rebuild};
 use super::store::{Root, job};
 use super::{SnapshotsModel, State, Write};
 
-/// A rebuild by an operator.
+/// Rebuild of all snapshots by an operator.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Operator {
     run: u64,
-    /// Number of the snapshot whose record is written next.
+    /// Number of the Snapshot entry whose record is written next.
     next: u32,
-    /// The roots as they were when the rebuild began.
+    /// Roots as read when the rebuild began.
     roots: Vec<Option<Root>>,
 }
 
-/// Distance between the numbers of two rebuilds: far more than workers can add to a record's
-/// increment.
+/// Distance between two rebuild numbers: far more than workers can add to a record's version
+/// number.
 const RUN_STEP: u64 = 1_000;
 
 impl SnapshotsModel {
-    /// Loses all objects, and begins a rebuild with the roots of the log.
+    /// Discards all objects and starts a rebuild based on the log's current roots.
     pub(super) fn begin_rebuild(&self, next: &mut State) {
         next.budget.rebuilds -= 1;
         next.store.lost = true;

@@ -1,4 +1,4 @@
-//! Properties that every state must satisfy.
+//! Properties checked in every state.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -13,16 +13,16 @@ use super::{Budget, SnapshotsAction, SnapshotsModel, State};
 pub const RANK: &str = "I8 progress never falls back";
 /// Invariant I9.
 pub const LAST: &str = "I9 the last snapshot of a segment never falls";
-/// Property: a reader that finds the segment's last snapshot number `L` also finds that snapshot's
+/// Property: a reader that sees the segment's last snapshot number `L` also finds that snapshot's
 /// root.
 pub const ROOT_BEFORE_LAST: &str = "the last snapshot of a segment has a root";
-/// Property: snapshots are built in the order of their entries.
+/// Property: snapshots are built in entry order.
 pub const IN_ORDER: &str = "no snapshot is built before an earlier one";
 /// Invariant I12.
 pub const ONE_EFFECT: &str = "I12 a root once set never changes";
-/// Property: a rebuild builds each snapshot on the previous one that it has rebuilt.
+/// Property: a rebuild bases each snapshot on the previous rebuilt snapshot.
 pub const ON_REBUILT: &str = "a rebuilt snapshot has a complete base";
-/// Property: no wasted work on a finished snapshot, the cost side of invariant I12.
+/// Property: no work is wasted on a finished snapshot (cost part of invariant I12).
 pub const NOT_AGAIN: &str = "a finished snapshot is not built again";
 /// Invariant I10.
 pub const COMPLETES: &str = "I10 all snapshots complete when faults stop";
@@ -30,26 +30,26 @@ pub const COMPLETES: &str = "I10 all snapshots complete when faults stop";
 /// A violation caused by a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// Stored progress was overwritten by older progress.
+    /// Older progress overwrote newer stored progress.
     Rank {
-        /// Number of the snapshot's entry.
+        /// Number of the Snapshot entry.
         num: u32,
     },
     /// The segment's last snapshot number `L` decreased.
     Last,
     /// A root was replaced.
     Root {
-        /// Number of the snapshot's entry.
+        /// Number of the Snapshot entry.
         num: u32,
     },
-    /// A rebuild used a base whose objects are lost.
+    /// A rebuild used a base snapshot whose objects are lost.
     LostBase {
-        /// Number of the snapshot's entry.
+        /// Number of the Snapshot entry.
         num: u32,
     },
-    /// Work began on a finished snapshot.
+    /// A worker started work on a finished snapshot.
     BuiltAgain {
-        /// Number of the snapshot's entry.
+        /// Number of the Snapshot entry.
         num: u32,
     },
 }
@@ -116,8 +116,8 @@ impl SnapshotsModel {
             && (0..self.snapshots).all(|num| state.store.is_complete(num))
     }
 
-    /// Returns whether all snapshots complete if workers run one after the other, time passes and
-    /// no fault happens.
+    /// Returns whether all snapshots finish if workers run one at a time, time advances and no
+    /// fault is injected.
     fn can_complete(&self, state: &State) -> bool {
         const MAX_STEPS: usize = 400;
         let mut state =
@@ -141,8 +141,8 @@ impl SnapshotsModel {
     }
 }
 
-/// Fingerprints of states from which all snapshots complete. Paths from most states soon meet, so
-/// the cache saves most of the work.
+/// Fingerprints of states from which all snapshots finish. Paths from most states soon converge, so
+/// the cache avoids most of the work.
 #[derive(Debug, Clone, Default)]
 pub struct KnownToComplete(Arc<Mutex<HashSet<u64>>>);
 

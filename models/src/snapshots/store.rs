@@ -1,4 +1,4 @@
-//! The tables and the queue.
+//! In-memory tables and queue.
 
 use std::collections::BTreeMap;
 
@@ -8,29 +8,29 @@ use cellar_log::segment::Segment;
 use cellar_snapshot::pending_snapshot::PendingSnapshot;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-/// Start time of the model, Unix seconds; large enough for times in the past.
+/// Start time of the model, in seconds since the Unix epoch; large enough to subtract from.
 pub(super) const START_S: u64 = 1_000_000;
 
-/// Maximum number of messages in the queue for one snapshot.
+/// Maximum number of queued messages per snapshot.
 const MAX_MESSAGES_PER_SNAPSHOT: usize = 3;
 
 /// A message in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Message {
-    /// Number of the snapshot's entry.
+    /// Number of the Snapshot entry.
     pub num: u32,
     /// Id of the message.
     pub id: u8,
-    /// The message is hidden until this time, Unix seconds; 0 if it is visible.
+    /// Unix time in seconds until which the message is hidden, or 0 if it is visible.
     pub hidden_until_s: u64,
 }
 
-/// A conditional write to the table of pending snapshots.
+/// A conditional write to the PendingSnapshots table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Write {
     /// Creates the record if none exists.
     Create(PendingSnapshot),
-    /// Replaces the record if it has this increment, or any if `None`.
+    /// Replaces the record if it has this version number, or any record if `None`.
     Replace(PendingSnapshot, Option<u64>),
 }
 
@@ -42,13 +42,12 @@ impl Write {
     }
 }
 
-/// A root: the worker that made it, and whether its objects exist.
+/// A root: the worker that built it, and whether its objects exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Root {
     /// Id of the worker's process.
     pub builder: u8,
-    /// Whether the work on it began after the loss of all objects, so that all of its objects
-    /// exist.
+    /// Whether the work began after the loss of all objects, so that all of its objects exist.
     pub is_complete: bool,
 }
 
@@ -68,25 +67,25 @@ impl Root {
 /// Contents of the tables and the queue.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Store {
-    /// The root of each Snapshot entry.
+    /// Root of each Snapshot entry.
     pub roots: BTreeMap<u32, Option<Root>>,
-    /// Last snapshot number `L` of the only segment.
+    /// Last snapshot number `L` of the log's only segment.
     pub last: Option<u32>,
-    /// The pending snapshots, by entry number.
+    /// Pending snapshots by entry number.
     pub pending: BTreeMap<u32, PendingSnapshot>,
-    /// Highest rank of progress ever stored, for each snapshot and rebuild.
+    /// Highest rank of progress ever stored, by snapshot and rebuild.
     pub best_ranks: BTreeMap<(u32, Option<u64>), u8>,
     /// Whether all earlier objects were lost.
     pub lost: bool,
     /// Number of the next rebuild.
     pub(super) next_run: u64,
-    /// The messages in the queue, sorted.
+    /// Queued messages, sorted.
     pub messages: Vec<Message>,
     next_message: u8,
 }
 
 impl Store {
-    /// Creates a log with `snapshots` Snapshot entries, each with its message.
+    /// Creates a log with `snapshots` Snapshot entries, each with a queued message.
     pub(super) fn new(snapshots: u32) -> Self {
         let mut store = Self {
             roots: (0..snapshots).map(|num| (num, None)).collect(),
@@ -104,10 +103,10 @@ impl Store {
         store
     }
 
-    /// Sends a message to the queue.
+    /// Enqueues a message.
     pub(super) fn send(&mut self, num: u32) {
-        // More than a few messages for a snapshot change nothing. The bound keeps the number of
-        // states finite.
+        // More than a few messages per snapshot cause no new behavior. The limit keeps the state
+        // space finite.
         let sent = self.messages.iter().filter(|message| message.num == num).count();
         if sent < MAX_MESSAGES_PER_SNAPSHOT {
             self.messages.push(Message { num, id: self.next_message, hidden_until_s: 0 });
@@ -125,24 +124,24 @@ impl Store {
         self.messages.sort();
     }
 
-    /// Deletes a message if it exists.
+    /// Deletes a message, if it exists.
     pub(super) fn delete_message(&mut self, id: u8) {
         self.messages.retain(|message| message.id != id);
     }
 
-    /// Returns whether the segment's record says that a snapshot is finished.
+    /// Returns whether the segment record reports the snapshot as finished.
     #[must_use]
     pub fn is_finished(&self, num: u32) -> bool {
         self.last >= Some(num)
     }
 
-    /// Returns the record of the only segment; a stale one lacks the last snapshot.
+    /// Returns the record of the only segment. A stale record lacks the last snapshot.
     pub(super) fn segment(&self, is_stale: bool) -> Segment {
         let last_snapshot = if is_stale { None } else { self.last };
         Segment { log: log(), num: 0, created_s: 0, last_snapshot, offloaded: None, lineage: None }
     }
 
-    /// Returns whether all objects of a snapshot's root exist.
+    /// Returns whether all objects of the snapshot's root exist.
     #[must_use]
     pub fn is_complete(&self, num: u32) -> bool {
         let root = self.roots.get(&num).copied().flatten();
@@ -154,7 +153,7 @@ impl Store {
         self.roots.iter().find(|(_, root)| root.is_none()).map(|(num, _)| *num)
     }
 
-    /// Executes a write; returns false if its condition failed.
+    /// Executes a write. Returns `false` if its condition failed.
     pub(super) fn write(&mut self, write: &Write) -> bool {
         let record = write.record();
         let num = record.job.position.num();
@@ -172,7 +171,7 @@ impl Store {
     }
 }
 
-/// Returns the job of the snapshot with this entry number.
+/// Returns the job for the snapshot with this entry number.
 pub(super) fn job(num: u32) -> SnapshotJob {
     let position = Position::new(0, num).unwrap_or(Position::FIRST);
     SnapshotJob { log: log(), position }

@@ -1,4 +1,4 @@
-//! The actions that are possible in a state, and their effects.
+//! Enabled actions of a state, and their effects.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::fingerprint::Hashed;
 /// A transition of the stream model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamAction {
-    /// A client begins a call for its next command.
+    /// A client starts a call for its next command.
     Begin {
         /// Index of the client.
         client: usize,
-        /// Which tip the call begins with: the newest one when this number of tips had been
+        /// The tip that the call starts with: the newest one when this number of tips had been
         /// written.
         tip_count: usize,
     },
@@ -42,34 +42,35 @@ pub enum StreamAction {
         /// Index of the client.
         client: usize,
     },
-    /// A delayed write is applied or refused.
+    /// A delayed write reaches the table and is applied or refused.
     Land {
         /// Index of the delayed write.
         index: usize,
     },
-    /// Only the event batch of a delayed write is applied, because the write is no transaction.
+    /// Only the event batch of a delayed write is applied, because the write is not a transaction.
     LandBatchOnly {
         /// Index of the delayed write.
         index: usize,
     },
 }
 
-/// How a process's request ends.
+/// Result of a process's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// The request is executed, or refused by its conditions, and answered.
+    /// The request is executed, or refused by its conditions, and its response arrives.
     Answered,
-    /// The write gets no answer. It is applied later or never.
+    /// The response is lost. The write is applied later or never.
     Lost,
     /// The write is throttled.
     Throttled,
     /// The request fails permanently.
     Failed,
-    /// The write is refused without the current tip.
+    /// The write is refused, and the response omits the current tip.
     RefusedWithoutTip,
-    /// The write is refused with the existing event batch but without the current tip.
+    /// The write is refused; the response contains the existing event batch but omits the current
+    /// tip.
     BatchExistsReported,
-    /// A transaction that was executed before is answered as done.
+    /// A transaction that was executed before is reported as successful.
     DoneBefore,
 }
 
@@ -85,8 +86,7 @@ enum CallProgress {
 }
 
 impl StreamModel {
-    /// Adds the actions that are possible in `state`; of each process, the outcome without a fault
-    /// comes first.
+    /// Adds the enabled actions of `state`. For each process, the fault-free outcome comes first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<StreamAction>) {
         for (client, caller) in state.clients.iter().enumerate() {
             if let Some(process) = &caller.process {
@@ -148,7 +148,7 @@ impl StreamModel {
         outcomes
     }
 
-    /// Returns whether the table's current contents refuse a write.
+    /// Returns whether the table's current contents violate a write's conditions.
     pub(super) fn refuses(&self, table: &Table, write: &Write) -> bool {
         let answer = Table::clone(table).write(write, self.conditions);
         matches!(answer, StreamAppendAnswer::Refused { .. })
@@ -199,7 +199,7 @@ impl StreamModel {
         Some(next)
     }
 
-    /// Executes a process's pending request. After a conflict, the call decides again.
+    /// Executes a process's pending request. After a conflict, the call makes a new decision.
     fn step(
         &self,
         next: &mut State,
@@ -243,7 +243,7 @@ impl StreamModel {
         match progress {
             CallProgress::Running(process) => caller.process = Some(process),
             CallProgress::Done => caller.commands_done += 1,
-            // A client that cannot see whether its command is done does not repeat it.
+            // A client whose decider cannot detect a completed command does not retry it.
             CallProgress::Unknown if !self.repeats => caller.commands_done += 1,
             CallProgress::Unknown | CallProgress::Failed => {}
         }
@@ -251,7 +251,7 @@ impl StreamModel {
     }
 }
 
-/// Returns how a writer determined its outcome from an answer.
+/// Returns how a writer determined its outcome from a response.
 fn evidence_of(action: &append::StreamAppendAction, answer: &StreamAppendAnswer) -> Evidence {
     match (action, answer) {
         (append::StreamAppendAction::Write(_), StreamAppendAnswer::Done) => Evidence::Answer,

@@ -1,14 +1,14 @@
-//! The model's events. Each event records the append that produced it and the number of events on
-//! which it was decided.
+//! Events of the model. Each event records its append and the number of events on which the append
+//! was decided.
 
 use std::convert::Infallible;
 
 use cellar_catalog::stream::{Decider, Encoded, InvalidEvent, Kind, UnreadableEvent};
 
-/// Encoded length of an event.
+/// Encoded length of an event, in bytes.
 const EVENT_BYTES: usize = 6;
 
-/// Identity of an append: each decision of each call has its own.
+/// Identity of an append. Each decision of a call yields a separate append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AppendId {
     /// Index of the client.
@@ -17,14 +17,14 @@ pub struct AppendId {
     pub command: u8,
     /// Index of the client's call.
     pub call: u8,
-    /// Number of earlier decisions of the same call.
+    /// Number of earlier decisions in the same call.
     pub decision: u8,
 }
 
 /// An event of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ModelEvent {
-    /// The append that produced the event.
+    /// Append that produced the event.
     pub append: AppendId,
     /// Index of the event within its append.
     pub part: u8,
@@ -47,11 +47,11 @@ impl ModelEvent {
 /// A command of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Command {
-    /// Identity of the append that the command becomes.
+    /// Identity of the append that the command produces.
     pub append: AppendId,
     /// Number of events that the command produces.
     pub events: u8,
-    /// Whether the command produces no events if it is already done.
+    /// Whether the command produces no events if it has already been applied.
     pub skip_if_done: bool,
 }
 
@@ -59,7 +59,7 @@ pub struct Command {
 #[derive(Debug, Clone)]
 pub struct EventListDecider {
     event_kind: Kind,
-    /// Kind of an unfold, which contains all events.
+    /// Kind of the unfold (cached state), which contains all events.
     unfold_kind: Kind,
     unfolds: bool,
 }
@@ -68,7 +68,7 @@ impl EventListDecider {
     /// Creates a decider with or without unfolds.
     ///
     /// # Errors
-    /// [`InvalidEvent`] if core refuses the event kinds.
+    /// Returns [`InvalidEvent`] if core rejects the event kinds.
     pub fn new(unfolds: bool) -> Result<Self, InvalidEvent> {
         Ok(Self { event_kind: Kind::new("Said")?, unfold_kind: Kind::new("All")?, unfolds })
     }

@@ -1,26 +1,16 @@
-//! Writers that append to one stream, with every fault at every moment.
+//! Model of writers that append to one event stream, with faults at every step.
 //!
 //! The model contains:
-//! - *Clients* with a few commands each, one after the other; a command produces one or more events. Each
-//!   call for a command has its own writer id. Its process decides on a tip (the current one, or an older one
-//!   that it has cached), runs core's `Append`, and after a conflict decides again on the tip that the conflict
-//!   reported, as the engine's driver does. Core's `Rebuild` derives states from unfolds or from event batches.
-//! - *Requests with a lost reply*: the writer learns that the outcome is unknown; the write is applied
-//!   immediately, at any later moment, never, or twice.
-//! - *Abandoned calls*: the process continues, or takes no more steps, which equals a crash at that point. Its
-//!   client continues with the next command, or repeats this one in another call; then the decider sees in the
-//!   state whether the command is done.
-//! - *The table* with the conditions of the adapter: an update of an expected etag, a first tip only if none
-//!   exists, and an event batch with its tip in one transaction. An update adds its events to the stored ones,
-//!   even if the writer assumes others. Refusals may lack the tip, or report only that the event batch exists. A
-//!   transaction that was executed before may be answered as done.
-//! - *Event batches*: tips are limited by events, or by bytes of events and unfolds. A page has one event batch.
-//! - Writes and reads that fail permanently, and writes that are throttled.
+//! - *Clients* that run a few commands each, in sequence; a command produces one or more events. Each call for a command has its own writer id. Its process decides on a tip (the stream's newest item, either current or from a stale cache) and runs core's `Append`. After a conflict, it decides again on the tip reported by the conflict, like the engine's driver. Core's `Rebuild` derives states from unfolds (cached states) or from event batches.
+//! - *Requests with a lost response*: the writer learns only that the outcome is unknown; the write is applied immediately, later, never, or twice.
+//! - *Abandoned calls*: the process continues or takes no further step, which is equivalent to a crash at that point. Its client continues with the next command or retries the command in a new call. On a retry, the decider detects from the state whether the command has already been applied.
+//! - *The table* with the conditions of the adapter: an update requires the expected etag, a first tip requires that none exists, and an event batch is written together with its tip in one transaction. An update adds its events to the stored ones, even if the writer assumes others. A refusal may omit the tip or report only that the event batch exists. A transaction that was executed before may be reported as successful.
+//! - *Event batches*: tips are limited by number of events or by bytes of events and unfolds. A page contains one event batch.
+//! - Writes and reads that fail permanently, and throttled writes.
 //!
-//! The model leaves out: the meaning of events, waiting times, and retried reads. The only
-//! eventually consistent read is the one that a call may begin with, which may return an old tip.
-//! Limits on attempts are higher than the faults within the bounds can reach; unit tests in core
-//! cover them.
+//! The model omits event semantics, backoff, and read retries. The only eventually consistent read
+//! is the optional one at the start of a call, which may return a stale tip. Retry limits are too
+//! high to be reached within the model's bounds; unit tests in core cover them.
 
 mod actions;
 mod events;
@@ -43,24 +33,24 @@ use stateright::{Model, Property};
 
 use crate::fingerprint::Hashed;
 
-/// Maximum number of each fault in one run.
+/// Maximum number of injected faults per run, by type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Budget {
-    /// Writes whose reply is lost.
+    /// Writes whose response is lost.
     pub lost: u8,
-    /// Calls that are abandoned by their client and continue.
+    /// Calls that their client abandons while they are in flight.
     pub abandoned: u8,
-    /// Calls that begin with an old tip.
+    /// Calls that start with a stale tip.
     pub stale: u8,
-    /// Writes that are throttled.
+    /// Throttled writes.
     pub throttled: u8,
     /// Writes and reads that fail permanently.
     pub failed: u8,
-    /// Refusals without the current tip.
+    /// Refusals that omit the current tip.
     pub refusals_without_tip: u8,
 }
 
-/// The stream model with its bounds.
+/// Event stream model with its bounds.
 #[derive(Debug, Clone)]
 pub struct StreamModel {
     /// The safety rules that appends enforce.
@@ -69,20 +59,20 @@ pub struct StreamModel {
     pub conditions: Conditions,
     /// When tips are split.
     pub policy: SplitPolicy,
-    /// Number of events that each command of each client produces.
+    /// Number of events per command, for each client.
     pub commands: Vec<Vec<u8>>,
-    /// Whether appends store their state in an unfold. Otherwise the state is derived from all
-    /// events.
+    /// Whether appends store their state in an unfold (cached state). Otherwise the state is
+    /// derived from all events.
     pub unfolds: bool,
-    /// Whether a client repeats a command whose outcome is unknown. Then the decider produces no
-    /// events for a command that is already done. Otherwise deciders do not check the state, so
-    /// that an append that runs twice duplicates its events.
+    /// Whether clients retry a command with an unknown outcome. If set, the decider produces no
+    /// events for a command that was already applied. If unset, deciders do not check the state, so
+    /// an append that is executed twice duplicates its events.
     pub repeats: bool,
     /// Whether each call has a unique writer id.
     pub own_writer_ids: bool,
-    /// Whether each state is checked for whether its clients can finish (slow).
+    /// Whether to check in each state that the clients can finish (slow).
     pub finishing: bool,
-    /// Maximum number of each fault.
+    /// Maximum number of injected faults, by type.
     pub budget: Budget,
 }
 
@@ -107,17 +97,17 @@ impl Default for StreamModel {
 pub struct State {
     /// The tip and the event batches.
     pub table: Arc<Table>,
-    /// The clients, each with the process that runs its call.
+    /// Clients with the processes that run their calls.
     pub clients: Vec<Client>,
-    /// Processes whose client no longer waits.
+    /// Processes abandoned by their clients.
     pub abandoned: Vec<Process>,
-    /// Delayed writes that may be applied, once or repeatedly.
+    /// Delayed writes that may still be applied, once or repeatedly.
     pub late_writes: BTreeSet<Hashed<Write>>,
-    /// The outcome of each append that was reported to its writer.
+    /// Outcome of each append, as reported to its writer.
     pub reported: BTreeMap<AppendId, ReportedOutcome>,
     /// Remaining faults.
     pub budget: Budget,
-    /// The fault that a step has caused, for properties that a single state cannot show.
+    /// Violation caused by a step, for properties that cannot be checked on a single state.
     pub fault: Option<Fault>,
 }
 
@@ -138,7 +128,7 @@ impl Model for StreamModel {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<StreamAction>) {
-        // A faulty state is already reported; its successors add nothing.
+        // A state with a violation is already reported; its successors are not explored.
         if state.fault.is_none() {
             self.add_possible_actions(state, actions);
         }

@@ -1,4 +1,4 @@
-//! Properties that every state must satisfy.
+//! Properties checked in every state.
 
 use std::collections::BTreeSet;
 
@@ -9,26 +9,26 @@ use stateright::{Model, Property};
 use super::events::{EventListDecider, ModelEvent};
 use super::{Process, RequestOutcome, State, StreamAction, StreamModel, Table};
 
-/// Property: no event takes effect twice, even if its command is repeated.
+/// Property: no event takes effect twice, even if its command is retried.
 pub const ONCE: &str = "each event is in the stream at most once";
-/// Property: an append that was reported as done is complete and unchanged, despite later writes.
+/// Property: an append that was reported as successful is complete and unaffected by later writes.
 pub const APPENDED: &str = "events reported as appended are in the stream, at the reported index";
-/// Property: a failed append has no effect, not even by a request that is applied later.
+/// Property: a failed append has no effect, not even through a delayed request.
 pub const NOT_APPENDED: &str = "events reported as not appended are not in the stream";
 /// Property: together with [`KEPT`] and [`STATES`], each event was decided on exactly the events
-/// before it.
+/// that precede it.
 pub const DECIDED: &str = "each event has the index that its decision assumed";
 /// Property: readers can follow the event batches from the tip back to the first event.
 pub const CONTIGUOUS: &str = "event batches and tip have no gap and no overlap";
-/// Property: events are immutable, so that earlier reads stay valid.
+/// Property: events are immutable, so earlier reads remain valid.
 pub const KEPT: &str = "a stored event never changes, moves or disappears";
-/// Property: an etag condition that failed never succeeds later.
+/// Property: an etag condition that has failed never succeeds later.
 pub const ETAGS: &str = "no two tips have the same etag";
-/// Property: a reader of the unfold needs no other events.
+/// Property: a reader of the unfold (cached state) needs no other events.
 pub const STATES: &str = "the state of the tip is the state after all events";
 /// Property: reported tips, conflicts and failures match the table.
 pub const ANSWERS: &str = "reports to writers are true";
-/// Property: no writer waits forever.
+/// Property: every writer eventually finishes.
 pub const FINISHING: &str = "every writer finishes when faults stop";
 
 /// A violation caused by a step.
@@ -36,15 +36,15 @@ pub const FINISHING: &str = "every writer finishes when faults stop";
 pub enum Fault {
     /// The step changed events that were readable before.
     Changed,
-    /// A writer got a tip that never existed; contains the tip's number of events.
+    /// A writer received a tip that never existed; contains the tip's number of events.
     NoSuchTip(u64),
-    /// A writer got a conflict although the stream is empty.
+    /// A writer received a conflict although the stream is empty.
     NoConflict,
-    /// An append failed for a false reason; contains the error's text.
+    /// An append failed for a false reason; contains the error message.
     FalseReason(String),
 }
 
-/// The outcome of an append that was reported to its writer.
+/// Outcome of an append, as reported to its writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ReportedOutcome {
     /// The events are appended.
@@ -53,7 +53,7 @@ pub enum ReportedOutcome {
         index: u64,
         /// How the writer determined the outcome.
         evidence: Evidence,
-        /// Whether the client still waited for the call.
+        /// Whether the client was still waiting for the call.
         awaited: bool,
     },
     /// The events are not in the stream and never will be.
@@ -66,7 +66,7 @@ pub enum ReportedOutcome {
 /// How a writer determined whether its append took effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Evidence {
-    /// From the answer to its write.
+    /// From the response to its write.
     Answer,
     /// From the tip, or from a permanent refusal.
     Tip,
@@ -75,7 +75,7 @@ pub enum Evidence {
 }
 
 impl State {
-    /// Records a fault if an event that was readable before this step has changed.
+    /// Records a violation if this step changed an event that was readable before.
     pub(super) fn check_unchanged(&mut self, before: &Table) {
         let mut now = self.table.events();
         let is_unchanged = before.events().all(|event| now.next() == Some(event));
@@ -84,7 +84,8 @@ impl State {
         }
     }
 
-    /// Records a fault if the table contradicts the end of an append: its tip, conflict or failure.
+    /// Records a violation if the table contradicts the append's result: its tip, conflict or
+    /// failure.
     pub(super) fn check_append_result(&mut self, end: &Result<AppendOutcome, AppendFault>) {
         let fault = match end {
             Ok(
@@ -99,7 +100,7 @@ impl State {
         }
     }
 
-    /// Returns a fault if `tip` was never stored.
+    /// Returns a violation if `tip` was never stored.
     fn find_unknown_tip(&self, tip: &Tip) -> Option<Fault> {
         if self.table.ever_contained(tip) {
             return None;
@@ -138,7 +139,7 @@ impl State {
     }
 }
 
-/// Returns whether no part of a command occurs twice.
+/// Returns whether no event of a command occurs twice.
 fn are_unique(events: &[ModelEvent]) -> bool {
     let mut parts = BTreeSet::new();
     events.iter().all(|event| parts.insert((event.append.client, event.append.command, event.part)))
@@ -163,7 +164,8 @@ impl StreamModel {
         events.is_some_and(|events| check(&events, &decider))
     }
 
-    /// Returns whether each append that was reported as done is complete, at the reported index.
+    /// Returns whether each append that was reported as successful is complete, at the reported
+    /// index.
     fn are_appended(&self, state: &State, events: &[ModelEvent]) -> bool {
         state.reported.iter().all(|(append, report)| {
             let ReportedOutcome::Appended { index, .. } = report else { return true };
@@ -222,8 +224,8 @@ impl StreamModel {
         properties
     }
 
-    /// Returns the properties that must hold in at least one state. Otherwise the bounds are too
-    /// small to test anything.
+    /// Returns properties that must hold in at least one state; otherwise the bounds are too small
+    /// for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
         vec![
             Property::sometimes("all commands are done", |model: &Self, state: &State| {
@@ -239,8 +241,8 @@ impl StreamModel {
         ]
     }
 
-    /// Like [`StreamModel::occurrences`], for events that need a fault. Bounds without the fault
-    /// omit them.
+    /// Like [`StreamModel::occurrences`], but for events that require a fault; omitted if the
+    /// bounds allow no such fault.
     fn occurrences_of_faults(&self) -> Vec<Property<Self>> {
         let mut occurrences = Vec::new();
         if self.budget.lost > 0 {
@@ -288,7 +290,7 @@ impl StreamModel {
         occurrences
     }
 
-    /// Returns whether all commands are done if the other processes stop and no fault happens.
+    /// Returns whether all commands complete if the other processes stop and no fault is injected.
     fn can_finish(&self, state: &State) -> bool {
         const MAX_STEPS: usize = 32;
         let mut state = state.clone();

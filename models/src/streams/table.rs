@@ -1,4 +1,5 @@
-//! The EventStream table with one stream: its tip, its event batches, and the conditions of writes.
+//! In-memory EventStream table with one stream: its tip (newest item), its event batches, and the
+//! write conditions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,12 +15,12 @@ use crate::fingerprint::Hashed;
 /// Current and earlier contents of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Table {
-    /// Every tip that was ever written, the current one last.
+    /// Every tip ever written, oldest first. The last one is current.
     tips: Vec<Hashed<Tip>>,
     batches: BTreeMap<u64, Hashed<EventBatch>>,
 }
 
-/// The condition of a write on the tip that it replaces.
+/// Condition of a write on the tip that it replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TipCondition {
     /// The tip has the expected etag.
@@ -30,14 +31,14 @@ pub enum TipCondition {
     Nothing,
 }
 
-/// The conditions that the table enforces. A test weakens one at a time.
+/// Conditions that the table enforces. Tests weaken one at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conditions {
     /// Whether a first tip is put only if none exists.
     pub first_once: bool,
     /// Condition of an update on the tip.
     pub update: TipCondition,
-    /// Condition of a split on the tip. In addition, the event batch's key must be free.
+    /// Condition of a split on the tip. The event batch's key must also be free.
     pub split_off: TipCondition,
     /// Whether a split is one transaction. Otherwise a writer that crashes may leave an event batch
     /// without its tip.
@@ -64,19 +65,19 @@ impl Table {
         self.tips.get(count.checked_sub(1)?).map(|tip| Arc::clone(tip.shared()))
     }
 
-    /// Returns the number of tips that were ever written.
+    /// Returns the number of tips ever written.
     #[must_use]
     pub fn tip_count(&self) -> usize {
         self.tips.len()
     }
 
-    /// Returns whether this exact tip was ever stored.
+    /// Returns whether exactly this tip was ever stored.
     #[must_use]
     pub fn ever_contained(&self, tip: &Tip) -> bool {
         self.tips.iter().any(|stored| **stored == *tip)
     }
 
-    /// Returns the etags of all tips, in order.
+    /// Returns the etags of all tips, oldest first.
     pub fn etags(&self) -> impl Iterator<Item = Etag> {
         self.tips.iter().map(|tip| tip.etag)
     }
@@ -86,7 +87,7 @@ impl Table {
         self.batches.values().map(|batch| &**batch)
     }
 
-    /// Returns the newest event batch below an index: a page has one batch.
+    /// Returns the newest event batch below an index. A page contains one batch.
     #[must_use]
     pub fn batches_before(&self, below: u64) -> Vec<EventBatch> {
         let newest = self.batches.range(..below).next_back();
@@ -99,7 +100,7 @@ impl Table {
         split_off.chain(self.tips.last().into_iter().flat_map(|tip| &tip.events))
     }
 
-    /// Returns all events, decoded; `None` if one cannot be decoded.
+    /// Returns all events, decoded, or `None` if one cannot be decoded.
     #[must_use]
     pub fn decode_events(&self, decider: &EventListDecider) -> Option<Vec<ModelEvent>> {
         let decode =
@@ -107,8 +108,8 @@ impl Table {
         self.events().map(decode).collect()
     }
 
-    /// Returns the state at a tip, which core derives from the tip's unfold or from events back to
-    /// the first; `None` if that fails.
+    /// Returns the state at a tip, derived by core from the tip's unfold or from all its events, or
+    /// `None` if that fails.
     #[must_use]
     pub fn state_at(
         &self,
@@ -137,7 +138,7 @@ impl Table {
         }
     }
 
-    /// Puts only the event batch of a write, without the tip, if the batch's key is free.
+    /// Puts only a write's event batch, without its tip, if the batch's key is free.
     pub fn write_batch_only(&mut self, write: &Write) {
         if let Write::SplitOff { batch, .. } = write {
             let stored = || Hashed::new(Arc::new(batch.clone()));
@@ -152,7 +153,7 @@ impl Table {
         }
     }
 
-    /// Adds the events to the stored ones and replaces the rest of the tip.
+    /// Adds the events to the stored ones and replaces the other attributes of the tip.
     fn update(&mut self, update: &Update, condition: TipCondition) -> StreamAppendAnswer {
         match self.tip() {
             Some(current) if is_met(condition, &current, update) => {
@@ -163,7 +164,8 @@ impl Table {
         }
     }
 
-    /// Moves events to a batch. If both conditions fail, the answer reports the one on the tip.
+    /// Moves events to a batch. If both conditions fail, the response reports the condition on the
+    /// tip.
     fn split_off(
         &mut self,
         batch: &EventBatch,

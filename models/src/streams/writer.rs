@@ -1,4 +1,4 @@
-//! Clients, and the processes that append for them.
+//! Clients and their append processes.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::fingerprint::Hashed;
 
 const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
 
-/// A client with commands, and the call that it waits for.
+/// A client with a list of commands and its current call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Client {
     /// Number of completed commands.
     pub commands_done: u8,
     /// Number of calls made.
     pub calls: u8,
-    /// The process that runs the client's call.
+    /// Process that runs the client's call.
     pub process: Option<Process>,
 }
 
@@ -35,9 +35,9 @@ pub struct Process {
     machine: Hashed<(Append, StreamAppendAction)>,
 }
 
-/// The result of a decision.
+/// Result of a decision.
 pub(super) enum Decided {
-    /// The command is already done.
+    /// The command has already been applied.
     AlreadyDone,
     /// The append to run.
     Append(Process),
@@ -45,7 +45,7 @@ pub(super) enum Decided {
 
 impl Process {
     fn new(append: AppendId, mut machine: (Append, StreamAppendAction)) -> Self {
-        // Waiting has no effect in the model: the next step may come at any later moment anyway.
+        // Backoff has no effect in the model: any step may be delayed anyway.
         while matches!(machine.1, StreamAppendAction::Wait { .. }) {
             machine = machine.0.step(StreamAppendAnswer::Waited, INPUTS);
         }
@@ -66,18 +66,18 @@ impl Process {
 }
 
 impl StreamModel {
-    /// Returns the number of events that a command produces; `None` if the client has no such
+    /// Returns the number of events that a command produces, or `None` if the client has no such
     /// command.
     pub(super) fn event_count(&self, client: usize, command: u8) -> Option<u8> {
         self.commands.get(client)?.get(usize::from(command)).copied()
     }
 
-    /// Returns whether all commands of a client are done.
+    /// Returns whether all commands of a client are complete.
     pub(super) fn is_done(&self, client: usize, caller: &Client) -> bool {
         self.event_count(client, caller.commands_done).is_none()
     }
 
-    /// Decides an append on the tip `on`; `None` if the stream's state cannot be derived.
+    /// Decides an append on the tip `on`. Returns `None` if the stream's state cannot be derived.
     pub(super) fn decide(
         &self,
         table: &Table,
@@ -122,7 +122,7 @@ impl StreamModel {
         Some(Proposal { name, on, writer, events, unfolds: unfold.into_iter().collect() })
     }
 
-    /// Returns the writer id of a call: all decisions of the call share it.
+    /// Returns the writer id of a call, which all decisions of the call share.
     fn writer_id(&self, append: AppendId) -> WriterId {
         let mut id = [0; 16];
         if self.own_writer_ids {
@@ -134,8 +134,8 @@ impl StreamModel {
 }
 
 impl State {
-    /// Begins a call for a client's next command, on the tip when `tip_count` tips had been written;
-    /// `None` if no decision is possible on that tip.
+    /// Starts a call for a client's next command, based on the tip when `tip_count` tips had been
+    /// written. Returns `None` if no decision is possible on that tip.
     pub(super) fn begin_call(
         &mut self,
         model: &StreamModel,
@@ -151,7 +151,7 @@ impl State {
                 caller.process = Some(process);
                 caller.calls += 1;
             }
-            // Only the current tip proves that the command is done.
+            // Only the current tip proves that the command has been applied.
             Decided::AlreadyDone => {
                 if !is_current {
                     return None;

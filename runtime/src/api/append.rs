@@ -58,7 +58,7 @@ pub(super) async fn append_mutations(
     Ok(Json(append_reply(&state, &appended).await?))
 }
 
-/// The mutations of a request as raw JSON, so that their length can be measured.
+/// Mutations of a request, as raw JSON whose length can be measured.
 #[derive(Deserialize)]
 struct RawMutations<'a> {
     #[serde(borrow)]

@@ -14,8 +14,8 @@ use crate::token::TokenError;
 
 const SCHEME: &str = "Bearer ";
 
-/// The holder of a token or a share link. The token has been verified. Whether the share link
-/// exists is checked later, in the catalog.
+/// Extracts the holder of a verified token or share link. Whether the share link still exists is
+/// checked later, against the catalog.
 #[derive(Clone)]
 pub(super) struct Caller(pub(super) Principal);
 
@@ -23,7 +23,7 @@ impl FromRequestParts<ApiState> for Caller {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, Failure> {
-        // The module `whole_body` has verified the token before it read the body.
+        // The `whole_body` middleware verified the token before it read the body.
         if let Some(caller) = parts.extensions.remove() {
             return Ok(caller);
         }
@@ -64,8 +64,8 @@ fn from_token_error(error: TokenError) -> Failure {
 }
 
 impl Caller {
-    /// Parses the id of a log and checks the caller's access. Invalid ids, missing logs and logs
-    /// that the caller may not see all cause the same error.
+    /// Parses a log id and checks the caller's access. Returns the same error for invalid ids,
+    /// missing logs and logs that the caller may not see.
     pub(super) async fn authorize(
         &self,
         state: &ApiState,
@@ -90,8 +90,8 @@ impl Caller {
         Ok(state.catalog().access(&self.0, log, Need::Read).await? == Access::Allowed)
     }
 
-    /// Parses the id of a log. Returns the id, the caller's identity and the caller's maximum role
-    /// on the log.
+    /// Parses a log id. Returns the id, the caller's identity and the caller's maximum role on the
+    /// log.
     pub(super) fn identify(&self, id: &str) -> Result<(LogId, By), Failure> {
         let log: LogId = id.parse().map_err(|_| Failure::not_found())?;
         let by = self.0.by(log).ok_or_else(Failure::not_found)?;
@@ -99,7 +99,7 @@ impl Caller {
     }
 
     /// Builds the error for a spreadsheet that the caller may not see. For a share link, the error
-    /// does not depend on whether the spreadsheet exists.
+    /// is the same whether or not the spreadsheet exists.
     pub(super) fn hidden_error(&self, log: LogId) -> Failure {
         match self.0.scope {
             Scope::Link { log: of, .. } if of == log => {

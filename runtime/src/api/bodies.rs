@@ -1,4 +1,4 @@
-//! Limits the memory that request bodies use in one process.
+//! Limits the memory that one process uses for request bodies.
 
 use std::sync::Arc;
 
@@ -6,8 +6,7 @@ use cellar_base::limits::{MAX_KEPT_BODY_BYTES, MAX_KEPT_LINK_BODY_BYTES};
 use cellar_catalog::access::Scope;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Memory budgets for request bodies. Callers with a token and callers with a share link have
-/// separate budgets.
+/// Memory budgets for request bodies. Token callers and share link callers have separate budgets.
 #[derive(Debug)]
 pub struct BodyBudget {
     tokens: Arc<Semaphore>,
@@ -24,14 +23,14 @@ impl Default for BodyBudget {
 }
 
 impl BodyBudget {
-    /// Returns the number of bytes that request bodies currently use.
+    /// Returns the number of bytes in use by request bodies.
     #[must_use]
     pub fn used_bytes(&self) -> usize {
         let free = self.tokens.available_permits().saturating_add(self.links.available_permits());
         (MAX_KEPT_BODY_BYTES + MAX_KEPT_LINK_BODY_BYTES).saturating_sub(free)
     }
 
-    /// Returns the budget for callers with this scope. Each permit stands for one byte.
+    /// Returns the memory budget for callers with this scope. One permit is one byte.
     pub(super) fn budget_for(&self, scope: &Scope) -> &Arc<Semaphore> {
         match scope {
             Scope::Link { .. } => &self.links,
@@ -40,19 +39,19 @@ impl BodyBudget {
     }
 }
 
-/// A body that is being received, and the permits for its memory.
+/// A partially received body with the memory permits that it occupies.
 #[derive(Debug, Default)]
 pub(super) struct BodyBuffer {
     bytes: Vec<u8>,
     permits: Option<OwnedSemaphorePermit>,
 }
 
-/// The budget does not have enough memory left for a body.
+/// The remaining memory budget is too small for the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BudgetExceeded;
 
 impl BodyBuffer {
-    /// Appends a part of the body. Doubles the capacity when necessary, up to `max_bytes`.
+    /// Appends a part of the body, doubling the capacity up to `max_bytes` when necessary.
     pub(super) fn append(
         &mut self,
         part: &[u8],
@@ -68,7 +67,7 @@ impl BodyBuffer {
         Ok(())
     }
 
-    /// Grows the buffer to `capacity`. Acquires the permits before allocating the memory.
+    /// Grows the buffer to `capacity`. Acquires the permits before it allocates.
     fn grow(&mut self, capacity: usize, budget: &Arc<Semaphore>) -> Result<(), BudgetExceeded> {
         let held = self.permits.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let missing = u32::try_from(capacity.saturating_sub(held)).map_err(|_| BudgetExceeded)?;
@@ -82,8 +81,7 @@ impl BodyBuffer {
         Ok(())
     }
 
-    /// Returns the bytes and their permits. When the permits are dropped, the memory is returned to
-    /// the budget.
+    /// Returns the bytes and their permits. Dropping the permits returns the memory to the budget.
     pub(super) fn into_parts(self) -> (Vec<u8>, Option<OwnedSemaphorePermit>) {
         (self.bytes, self.permits)
     }

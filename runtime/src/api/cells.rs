@@ -80,8 +80,8 @@ fn parse_query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
     Ok(CellsQuery { sheet, rectangle, at, from, min_position })
 }
 
-/// Returns the sheet that the parameter `sheet` or the range selects. If both contain a sheet name,
-/// the names must be equal except for upper and lower case.
+/// Returns the sheet selected by the `sheet` parameter or by the range. If both contain a sheet
+/// name, the names must match case-insensitively.
 fn select_sheet(parameter: Option<&str>, range: Option<&Range>) -> Result<SheetName, Failure> {
     let in_range = range.and_then(|range| range.sheet.as_deref());
     if let (Some(sheet), Some(in_range)) = (parameter, in_range)

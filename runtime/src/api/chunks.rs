@@ -39,7 +39,7 @@ pub(super) async fn get_chunk_urls(
     }
     let hashes: Result<Vec<ChunkHash>, _> = request.hashes.iter().map(|h| h.parse()).collect();
     let hashes = hashes.map_err(|error| invalid(error.to_string()))?;
-    // Fail if the spreadsheet does not exist, as all other requests do.
+    // Like every other request, fail if the spreadsheet does not exist.
     state.logs().head(log, None).await?;
     let (urls, expires) = state.logs().chunk_urls(log, &hashes).await?;
     Ok(Json(ChunksReply { urls, expires_s: expires }))

@@ -1,4 +1,4 @@
-//! Reports the cost of a request in the response header `cellar-cost`.
+//! Reports the cost of a request in the `cellar-cost` response header.
 
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
@@ -9,12 +9,12 @@ use cellar_engine::meter;
 
 const NAME: HeaderName = HeaderName::from_static(HEADER);
 
-/// Measures a request and adds its cost to the response. Response bodies are already complete, so
-/// the cost is final.
+/// Middleware that measures a request and adds its cost to the response. Response bodies are fully
+/// buffered, so the cost is final.
 ///
-/// Responses with status 404 or 401 do not have this header, because the cost would reveal whether
-/// a spreadsheet exists: looking up a missing spreadsheet costs one read, whereas a spreadsheet
-/// that the token does not cover is not looked up.
+/// Responses with status 401 or 404 omit the header, because the cost would reveal whether a
+/// spreadsheet exists: looking up a missing spreadsheet costs one read, whereas a spreadsheet
+/// outside the token's scope is never looked up.
 pub(super) async fn report_cost(request: Request, next: Next) -> Response {
     let (mut response, cost) = meter::measure(next.run(request)).await;
     if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED) {

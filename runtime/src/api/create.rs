@@ -39,8 +39,8 @@ pub(super) async fn create_spreadsheet(
     let name = request.name.as_deref().map(Name::new).transpose()?.unwrap_or_default();
     let by = caller.0.by(id).ok_or_else(Failure::not_found)?;
     let created = state.logs().create(id, Some(caller.0.author)).await?;
-    // Create the log first, so that no list contains a spreadsheet without a log. If the request
-    // fails before the catalog entry is written, a retry adds the entry.
+    // Create the log before the catalog entry, so that no list contains a spreadsheet without a
+    // log. If the request fails in between, a retry adds the catalog entry.
     state.catalog().change(id, by, CatalogAction::Create { name, source: None }, None).await?;
     let status = if created.existed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(CreateReply { id, head: created.head, incarnation: created.incarnation })))

@@ -1,4 +1,4 @@
-//! Ends slow requests before Lambda does, so that the client gets a response.
+//! Times out slow requests before Lambda does, so that the client receives a response.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -8,8 +8,8 @@ use cellar_api::wire::ProblemKind;
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Ends a request with status 503 after the configured timeout. If the client retries the request,
-/// writes that were in progress are detected.
+/// Middleware that responds with status 503 after the configured timeout. Writes may still be in
+/// flight; a retry by the client detects them.
 pub(super) async fn enforce_deadline(
     State(state): State<ApiState>,
     request: Request,

@@ -29,7 +29,7 @@ pub(super) struct ChangesParameters {
     cursor: Option<u64>,
 }
 
-/// Details of a spreadsheet with their `ETag`.
+/// Spreadsheet details with their `ETag`.
 pub(super) struct Details(pub(super) DetailsReply);
 
 impl IntoResponse for Details {
@@ -38,7 +38,7 @@ impl IntoResponse for Details {
     }
 }
 
-/// The version of the details in the `If-Match` header, on which a change is based.
+/// Details version from the `If-Match` header.
 #[derive(Clone, Copy)]
 pub(super) struct ExpectedVersion(Option<u64>);
 
@@ -102,7 +102,7 @@ pub(super) async fn list_details_changes(
     PathId(id): PathId,
     Parameters(parameters): Parameters<ChangesParameters>,
 ) -> Result<Json<ChangesReply>, Failure> {
-    // Archived spreadsheets can be read.
+    // Archived spreadsheets remain readable.
     let log = caller.authorize(&state, &id, Need::Read).await?;
     let (_, by) = caller.identify(&id)?;
     if by.is_link() {
@@ -147,7 +147,7 @@ pub(super) async fn update_details(
         SpreadsheetStatus::Archived => CatalogAction::Archive,
         SpreadsheetStatus::Deleted => CatalogAction::Delete,
     });
-    // Activate the spreadsheet first, because an archived or deleted spreadsheet cannot be renamed.
+    // Activate the spreadsheet first; an archived or deleted spreadsheet cannot be renamed.
     let actions = match request.status {
         Some(SpreadsheetStatus::Active) => [status, rename],
         _ => [rename, status],
@@ -168,8 +168,8 @@ pub(super) async fn apply_changes(
     actions: Vec<CatalogAction>,
 ) -> Result<Details, Failure> {
     let (log, by) = caller.identify(id)?;
-    // Check the role of the token before anything is read, so that the response to an insufficient
-    // token reveals nothing.
+    // Check the token's role before any read, so that the response to an insufficient token reveals
+    // nothing.
     if let Right::Token(_) = by.right {
         let has = by.role(None, state.now_s()).ok_or_else(Failure::not_found)?;
         for needs in actions.iter().map(|action| action.needs(&by)) {
@@ -180,8 +180,8 @@ pub(super) async fn apply_changes(
     }
     let mut listing = state.catalog().listing(&caller.0, log).await?;
     by.role(listing.as_deref(), state.now_s()).ok_or_else(|| caller.hidden_error(log))?;
-    // Only operators can access a spreadsheet without a catalog entry. Read the head to find out
-    // whether the spreadsheet exists.
+    // Only operators can access a spreadsheet without a catalog entry. Read the head to check that
+    // the spreadsheet exists.
     if listing.is_none() && matches!(by.right, Right::Token(_)) {
         state.logs().head(log, None).await?;
     }

@@ -69,7 +69,7 @@ struct Document;
 /// Operations that do not require a token.
 const PUBLIC: [&str; 2] = ["getHealth", "getOpenApiDocument"];
 
-/// Adds the spreadsheet id, the error responses and the bearer token to each operation.
+/// Adds the spreadsheet id, the error responses and the bearer token requirement to each operation.
 struct CommonParts;
 
 impl Modify for CommonParts {
@@ -122,7 +122,7 @@ fn problem_response(description: &str) -> RefOr<Response> {
     RefOr::T(response.content("application/problem+json", content).build())
 }
 
-/// Adds the header `cellar-cost` to each response.
+/// Adds the `cellar-cost` header to each response.
 struct CostHeader;
 
 impl Modify for CostHeader {
@@ -149,7 +149,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
         .flatten()
 }
 
-/// Environment variable that makes the test update the committed document.
+/// Environment variable that makes the test rewrite the committed document.
 const UPDATE: &str = "UPDATE_SNAPSHOTS";
 
 #[test]

@@ -98,7 +98,7 @@ pub(super) async fn list_entries(
     }))
 }
 
-/// Converts entries for the response and adds URLs to external bodies.
+/// Converts log entries to their response format and adds URLs of external bodies.
 pub(super) async fn entry_views(
     state: &ApiState,
     entries: &[Arc<Entry>],

@@ -1,4 +1,4 @@
-//! Extractors of request bodies, ids and query parameters.
+//! Extractors for request bodies, ids and query parameters.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
@@ -10,7 +10,7 @@ use serde_json::error::Category;
 
 use super::reply::Failure;
 
-/// A request body with a JSON content type. The body is not parsed yet.
+/// An unparsed request body with a JSON content type.
 pub(super) struct JsonBody(Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for JsonBody {
@@ -40,7 +40,7 @@ fn is_json(content_type: Option<&str>) -> bool {
 }
 
 impl JsonBody {
-    /// Parses the body. A syntax error and an unexpected value are reported as different problem
+    /// Parses the body. Syntax errors and unexpected values are reported as different problem
     /// types.
     pub(super) fn parse<'a, T: serde::Deserialize<'a>>(&'a self) -> Result<T, Failure> {
         serde_json::from_slice(&self.0).map_err(|error| {
@@ -67,8 +67,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
     }
 }
 
-/// Defines an extractor for two ids in the path: that of a spreadsheet and that of one of its
-/// parts.
+/// Defines an extractor for two path ids: a spreadsheet id and the id of an upload or share link.
 macro_rules! path_of_two {
     ($(#[$doc:meta])* $name:ident, $of:ident) => {
         $(#[$doc])*
@@ -91,12 +90,12 @@ macro_rules! path_of_two {
 }
 
 path_of_two! {
-    /// The ids of a spreadsheet and of an upload in the path.
+    /// The spreadsheet id and upload id in the path.
     PathUpload, upload
 }
 
 path_of_two! {
-    /// The ids of a spreadsheet and of a share link in the path.
+    /// The spreadsheet id and share link id in the path.
     PathLink, link
 }
 

@@ -76,7 +76,7 @@ pub(super) async fn create_fork(
     ))
 }
 
-/// Derives the default name of a fork from the name of its source.
+/// Derives a fork's default name from the name of the source spreadsheet.
 async fn default_name(state: &ApiState, caller: &Caller, source: LogId) -> Result<Name, Failure> {
     let listing = state.catalog().listing(&caller.0, source).await?;
     Ok(listing.map(|listing| listing.name.of_fork()).unwrap_or_default())

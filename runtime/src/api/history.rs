@@ -19,11 +19,11 @@ use super::extract::{Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Number of entries in a response if the request has no `limit`.
+/// Default number of entries per response.
 const DEFAULT_ENTRIES: u32 = 100;
-/// Estimated size of a cell as JSON without its texts, in bytes.
+/// Estimated JSON size of a cell without its texts, in bytes.
 const CELL_FRAME_BYTES: usize = 160;
-/// Estimated size of a sheet as JSON without its name, spans and cells, in bytes.
+/// Estimated JSON size of a sheet without its name, spans and cells, in bytes.
 const SHEET_FRAME_BYTES: usize = 200;
 
 /// Query parameters of `listHistory`.
@@ -95,22 +95,21 @@ pub(super) async fn compare_positions(
     Ok(Json(DiffReply { from, to, sheets, spans_truncated, next }))
 }
 
-/// Selects the cells for one page of a comparison, so that the response stays within its size
-/// limit.
+/// Selects the cells for one page of a comparison, within the response size limit.
 struct DiffPage {
     /// Number of cells on all earlier pages.
     cells_before: u64,
-    /// Number of cells counted so far. Includes the cells of earlier pages.
+    /// Number of cells counted so far, including the cells of earlier pages.
     cells_counted: u64,
     /// Estimated size of the response so far, in bytes.
     bytes: usize,
     is_full: bool,
 }
 
-/// The parts of a comparison that a page does not contain.
+/// Parts of a comparison that were omitted from a page.
 #[derive(Debug, PartialEq)]
 struct Truncation {
-    /// Whether spans were omitted. Later pages do not contain them either.
+    /// Whether row or column spans were omitted. Later pages omit them as well.
     spans_truncated: bool,
     /// Cursor of the next page.
     next: Option<u64>,
@@ -122,7 +121,7 @@ impl DiffPage {
     }
 
     /// Removes everything from `sheets` that does not belong to this page. Every page contains all
-    /// sheets, and at least one cell that is not on an earlier page.
+    /// sheets and at least one new cell.
     fn truncate(mut self, sheets: &mut [SheetDiff]) -> Truncation {
         self.bytes = sheets.iter().map(sheet_frame_bytes).fold(0, usize::saturating_add);
         let spans_truncated = self.truncate_spans(sheets);
@@ -134,8 +133,8 @@ impl DiffPage {
         Truncation { spans_truncated, next }
     }
 
-    /// Keeps as many spans as fit on the first page. Removes all spans on later pages, where they
-    /// would be repeated. Returns whether some spans did not fit on the first page.
+    /// Keeps as many spans as fit on the first page, and removes all spans from later pages, which
+    /// would only repeat them. Returns whether any spans were dropped from the first page.
     fn truncate_spans(&mut self, sheets: &mut [SheetDiff]) -> bool {
         let mut spans_truncated = false;
         for spans in sheets.iter_mut().flat_map(spans_of) {
@@ -154,7 +153,7 @@ impl DiffPage {
         spans_truncated
     }
 
-    /// Returns whether the next cell belongs to this page. `bytes` is the size of the cell.
+    /// Returns whether the next cell fits on this page. `bytes` is the cell's size.
     fn try_add_cell(&mut self, bytes: usize) -> bool {
         if self.is_full {
             return false;
@@ -163,8 +162,8 @@ impl DiffPage {
             self.cells_counted += 1;
             return false;
         }
-        // The first cell always belongs to the page, regardless of its size, so that every page
-        // makes progress.
+        // Every page contains at least one cell, regardless of its size; otherwise paging could not
+        // advance.
         let is_first = self.cells_counted == self.cells_before;
         if !is_first && self.bytes.saturating_add(bytes) > MAX_REPLY_BYTES {
             self.is_full = true;
@@ -221,7 +220,7 @@ mod tests {
         assert!(DiffPage::new(0).try_add_cell(MAX_REPLY_BYTES + 1), "one cell at least");
     }
 
-    /// A sheet with `spans` spans of deleted rows and `cells` changed cells that contain `text`.
+    /// Builds a sheet with `spans` deleted row spans and `cells` changed cells that contain `text`.
     fn sheet(number: u32, spans: u32, cells: u32, text: &str) -> SheetDiff {
         let rows = (0..spans).map(|span| u32::MAX - 2 * spans + 2 * span);
         let cell = |text: &str| Cell { value: Value::Text(text.into()), ..Cell::default() };
@@ -244,7 +243,7 @@ mod tests {
         let max_spans =
             (MAX_REPLY_SPANS_BYTES - sheet_frame_bytes(&sheet(1, 0, 0, ""))) / MAX_SPAN_JSON_BYTES;
         let max_spans = u32::try_from(max_spans).unwrap();
-        // `sheet` adds one span of columns.
+        // `sheet` adds one column span.
         let mut fits = [sheet(1, max_spans - 1, 1, "")];
         let all = fits.clone();
         let complete = Truncation { spans_truncated: false, next: None };

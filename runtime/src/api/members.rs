@@ -63,7 +63,7 @@ pub(super) async fn remove_member(
     apply_changes(&state, &caller, &id, expected, vec![CatalogAction::Unshare(person)]).await
 }
 
-/// Parses a user. If the issuer is missing, the issuer of the caller is used.
+/// Parses a user. The issuer defaults to the caller's issuer.
 fn parse_person(caller: &Caller, issuer: Option<&str>, subject: &str) -> Result<Person, BadPerson> {
     Person::new(issuer.unwrap_or(&caller.0.issuer), subject)
 }

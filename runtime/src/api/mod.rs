@@ -1,4 +1,4 @@
-//! The HTTP API. One axum router is used both in Lambda and in the local stack.
+//! The HTTP API: one axum router, used in Lambda and in the local stack.
 
 mod append;
 mod auth;
@@ -48,7 +48,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 
 use reply::Failure;
 
-/// Builds the router of the API.
+/// Builds the API router.
 pub fn router(state: ApiState) -> Router {
     let no_store = HeaderValue::from_static("no-store");
     Router::new()
@@ -90,13 +90,12 @@ pub fn router(state: ApiState) -> Router {
         .fallback(path_not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(state.clone(), deadline::enforce_deadline))
-        // The module `whole_body` has already limited the length of the body.
+        // The `whole_body` middleware has already limited the body length.
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(state.clone(), whole_body::buffer_body))
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, no_store))
         .layer(CatchPanicLayer::custom(handle_panic))
-        // This layer is the outermost one, so that rejections, timeouts and panics also report
-        // their cost.
+        // Outermost layer, so that rejections, timeouts and panics report their cost as well.
         .layer(from_fn(cost::report_cost))
         .with_state(state)
 }
@@ -111,7 +110,7 @@ async fn method_not_allowed(method: Method) -> Failure {
 }
 
 /// Converts a panic to a response with status 500, so that the process continues to serve requests.
-/// In the Lambda bundle, a panic aborts the process and Lambda starts a new one.
+/// The Lambda bundle aborts on panic instead, and Lambda starts a new process.
 #[allow(clippy::needless_pass_by_value, reason = "the layer's signature")]
 fn handle_panic(cause: Box<dyn std::any::Any + Send>) -> axum::response::Response {
     let owned = cause.downcast_ref::<String>().map(String::as_str);

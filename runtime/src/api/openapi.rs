@@ -1,13 +1,13 @@
-//! `GET /v1/openapi.json` returns the OpenAPI document, which is a committed file.
+//! Serves `GET /v1/openapi.json`, the committed OpenAPI document.
 //!
-//! The test module `document` generates the file from the handlers and the wire types, so the
-//! bundle does not contain the generator. The test fails if the file is out of date. To update the
-//! file, run `UPDATE_SNAPSHOTS=1 cargo test -p cellar-runtime document`.
+//! The test module `document` generates the document from the handlers and wire types, so the
+//! bundle does not contain the generator. The test fails if the committed file is out of date; to
+//! update the file, run `UPDATE_SNAPSHOTS=1 cargo test -p cellar-runtime document`.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 
-/// The OpenAPI document, formatted for review.
+/// The committed OpenAPI document, indented for review.
 pub(super) const TEXT: &str = include_str!("openapi.json");
 
 /// Get the OpenAPI document
@@ -22,7 +22,7 @@ pub(super) async fn get_openapi_document() -> impl IntoResponse {
     ([(CONTENT_TYPE, "application/json")], compact(TEXT))
 }
 
-/// Removes the white space between JSON tokens.
+/// Removes whitespace between JSON tokens.
 pub(super) fn compact(json: &str) -> String {
     let mut compacted = String::with_capacity(json.len());
     let (mut is_in_string, mut is_escaped) = (false, false);

@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}/pokes`: server-sent events.
+//! `GET /v1/spreadsheets/{id}/pokes`: a stream of pokes (change hints) as server-sent events.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -37,7 +37,7 @@ pub(super) async fn stream_pokes(
     PathId(id): PathId,
 ) -> Result<Response, Failure> {
     let log = caller.authorize(&state, &id, Need::Read).await?;
-    // Subscribe before the head is read, so that no append in between is missed.
+    // Subscribe before reading the head; otherwise an append in between would be missed.
     let followed = state.pokes().follow(log, caller.0.subject).map_err(|why| match why {
         FollowError::NoPokes => Failure::new(ProblemKind::PokesUnsupported, why.to_string()),
         FollowError::TooMany { .. } | FollowError::TooManyOfOne { .. } => {
@@ -49,8 +49,8 @@ pub(super) async fn stream_pokes(
     Ok(Sse::new(poke_events(log, head, followed)).keep_alive(keep_alive).into_response())
 }
 
-/// Returns a poke with `head`, then a poke for each newer position. The stream ends after its time
-/// limit.
+/// Returns a stream of pokes (change hints): first `head`, then each newer position. The stream
+/// ends after its time limit.
 fn poke_events(
     log: LogId,
     head: Position,
@@ -66,7 +66,7 @@ fn poke_events(
         }
     });
     let to_event = move |head| {
-        // Encoding plain data cannot fail.
+        // Serializing plain data cannot fail.
         Ok(Event::default().json_data(Poke { spreadsheet: log, head }).unwrap_or_default())
     };
     let end = tokio::time::sleep(Duration::from_secs(MAX_FOLLOWED_S));

@@ -41,7 +41,7 @@ pub(super) async fn pull_changes(
         return Ok(Json(PullResponse::Error(error)));
     }
     let group = &request.client_group_id;
-    // Validate only the id of the group. The name is completed with an arbitrary client id.
+    // Only the client group id needs validation, so pair it with an arbitrary client id.
     ClientName::new(group, group)?;
     let pulled = match parse_cookie(request.cookie) {
         Ok(cookie) => state.logs().pull(log, caller.0.subject, group, cookie).await?,
@@ -69,7 +69,7 @@ pub(super) async fn pull_changes(
     }))
 }
 
-/// No server of this version writes cookies in this format.
+/// This server version never writes cookies in this format.
 struct UnknownCookie;
 
 fn parse_cookie(value: serde_json::Value) -> Result<Option<Cookie>, UnknownCookie> {
@@ -77,7 +77,7 @@ fn parse_cookie(value: serde_json::Value) -> Result<Option<Cookie>, UnknownCooki
     view.map(|view| Cookie::read(&view).ok_or(UnknownCookie)).transpose()
 }
 
-/// Appends the new entries and the head to `patch`, and builds the response.
+/// Appends the new entries and the head to `patch` and builds the pull response.
 fn build_reply(news: PullDelta, mut patch: Vec<PatchOperation>) -> PullReply {
     let put = |key: String, value| PatchOperation::Put { key, value };
     patch.extend(news.entries.iter().map(|entry| {

@@ -77,10 +77,10 @@ pub(super) async fn push_mutations(
     Ok(Json(PushResponse::Reply(reply.build(&state).await?)))
 }
 
-/// The distinct clients of a push.
+/// The distinct clients of a push request.
 struct PushClients {
     clients: Vec<PushClient>,
-    /// The index into `clients` for each mutation of the request.
+    /// For each mutation of the request, the index of its client in `clients`.
     client_of_mutation: Vec<usize>,
 }
 
@@ -91,7 +91,7 @@ impl PushClients {
     ) -> Result<Self, Failure> {
         let mut clients = Vec::<PushClient>::new();
         let mut client_of_mutation = Vec::new();
-        // Use a map, because each mutation of a hostile request can have a different client.
+        // Use a map: in a hostile request, every mutation can have a different client.
         let mut index_by_id = HashMap::<&str, usize>::new();
         for mutation in &request.mutations {
             check_mutation_id(mutation.id)?;
@@ -134,17 +134,15 @@ struct SentRun<'a> {
     ids: RangeInclusive<u64>,
 }
 
-/// Collects the results of a push.
+/// Accumulates the results of a push.
 #[derive(Default)]
 struct ReplyBuilder {
     results: Vec<PushedResult>,
     head: Option<Position>,
-    /// Entries that the client does not have yet. They use at most half of the response's size
-    /// limit.
+    /// Entries that the client has not received yet, limited to half of the maximum response size.
     missing: Vec<std::sync::Arc<cellar_log::entry::Entry>>,
     missing_bytes: usize,
-    /// Indices of clients with a gap in their mutation ids. Mutations after the gap are not
-    /// appended.
+    /// Indexes of clients with a gap in their mutation ids. Mutations after a gap are not appended.
     clients_with_gap: BTreeSet<usize>,
     has_appended: bool,
 }
@@ -175,7 +173,7 @@ impl ReplyBuilder {
         }
     }
 
-    /// Adds entries that are newer than those added before. Stops when the response is full.
+    /// Adds entries that are newer than those already added, until the response is full.
     fn add_missing(&mut self, entries: Vec<std::sync::Arc<cellar_log::entry::Entry>>) {
         let newest = self.missing.last().map(|entry| entry.position);
         for entry in entries.into_iter().filter(|entry| Some(entry.position) > newest) {
@@ -187,7 +185,7 @@ impl ReplyBuilder {
         }
     }
 
-    /// Reports that the mutations with these ids were not appended, because of a gap before them.
+    /// Reports mutations that were not appended because of an earlier gap in the mutation ids.
     fn add_gap_results(&mut self, sent: &SentRun<'_>, ids: RangeInclusive<u64>) {
         self.results.extend(ids.map(|id| PushedResult {
             client_id: sent.client.name.client().to_owned(),

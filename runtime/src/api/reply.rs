@@ -13,11 +13,11 @@ use cellar_engine::logs::{ForkFault, ImportFault, LogError, UploadFault};
 use cellar_engine::streams::StreamError;
 use cellar_log::append::{InvalidRequest, Refusal};
 
-/// Value of `Retry-After` for temporary failures, in seconds.
+/// `Retry-After` value for temporary failures, in seconds.
 const RETRY_AFTER_S: &str = "1";
 const PROBLEM_JSON: &str = "application/problem+json";
 
-/// The error response to a request.
+/// An error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failure {
     problem: Problem,
@@ -28,8 +28,8 @@ impl Failure {
         Self { problem: Problem::new(kind, detail) }
     }
 
-    /// Builds the error for a resource that does not exist or whose existence must not be revealed.
-    /// The two cases have identical response bytes.
+    /// Builds the error for a resource that does not exist or that the caller may not see. The
+    /// response bytes are identical in both cases.
     pub(super) fn not_found() -> Self {
         let detail = "the resource does not exist, or the token does not grant access to it";
         Self::new(ProblemKind::NotFound, detail)
@@ -161,8 +161,8 @@ impl From<BadLink> for Failure {
     }
 }
 
-/// Returns the problem type for a fault. The type tells the client whether to send less, to upload
-/// and check again, or to give up.
+/// Returns the problem type for an import fault, from which the client can tell whether to send
+/// less data, to upload and check again, or to give up.
 fn problem_kind_of_import(fault: &ImportFault) -> ProblemKind {
     match fault {
         ImportFault::Nothing | ImportFault::ChunkLength { .. } => ProblemKind::InvalidRequest,
@@ -192,7 +192,7 @@ fn from_refusal(refusal: &Refusal, text: String) -> Failure {
     }
 }
 
-/// Logs a temporary error and returns status 503. The error message of the store is not sent to the
+/// Logs a temporary error and returns status 503. The store's error message is not sent to the
 /// client.
 fn report_unavailable(text: &str) -> Failure {
     tracing::warn!(error = text, "a request failed temporarily");
@@ -200,8 +200,7 @@ fn report_unavailable(text: &str) -> Failure {
     Failure::new(ProblemKind::Unavailable, detail)
 }
 
-/// Logs a permanent error and returns status 500. The message of the error is not sent to the
-/// client.
+/// Logs a permanent error and returns status 500. The error message is not sent to the client.
 fn report_internal(text: &str) -> Failure {
     tracing::error!(error = text, "a request failed");
     Failure::new(ProblemKind::Internal, "the request failed permanently; the error was logged")

@@ -29,11 +29,11 @@ use super::bodies::BodyBudget;
 use crate::settings::{ApiSettings, SettingsError};
 use crate::token::{Issuers, KeySource, TokenError};
 
-/// Lifetime of a cached result of `health`. The endpoint requires no token, so the cache prevents
-/// strangers from causing costs.
+/// Cache lifetime of the `health` result. The endpoint requires no token; the cache keeps strangers
+/// from causing costs.
 const HEALTH_AGE: Duration = Duration::from_secs(10);
 
-/// State of the API in one process. All clones share the same state.
+/// API state of one process. Clones share the same state.
 #[derive(Clone)]
 pub struct ApiState {
     shared: Arc<Shared>,
@@ -57,10 +57,10 @@ struct Shared {
     body_budget: Arc<BodyBudget>,
 }
 
-/// The name of each table, and whether the table responds.
+/// Each table's name, and whether the table responds.
 pub(super) type TableHealth = [(&'static str, bool); 3];
 
-/// The ports from which an [`ApiState`] is built.
+/// Ports from which an [`ApiState`] is built.
 pub struct ApiPorts {
     /// The Entry table.
     pub entries: Arc<dyn Entries>,
@@ -70,24 +70,24 @@ pub struct ApiPorts {
     pub streams: Arc<dyn Streams>,
     /// The Feed table.
     pub index: Arc<dyn FeedTable>,
-    /// The spreadsheet lists in the Feed table.
+    /// Spreadsheet lists in the Feed table.
     pub lists: Arc<dyn Lists>,
     /// The stack's S3 bucket.
     pub blobs: Arc<dyn Blobs>,
     pub clock: Arc<dyn Clock>,
     /// Source of jitter.
     pub random: Arc<dyn Random>,
-    /// Notifies subscribers when entries are appended.
+    /// Notifies subscribers of appended entries.
     pub pokes: Arc<dyn Pokes>,
-    /// Provides the public keys of OIDC issuers.
+    /// Fetches the public keys of OIDC issuers.
     pub keys: Arc<dyn KeySource>,
-    /// Counts the resources that the ports consume.
+    /// Meters the resources that the ports consume.
     pub meter: Arc<Meter>,
 }
 
 #[cfg(feature = "aws")]
 impl ApiState {
-    /// Creates the state with DynamoDB, S3 and the system clock. It sends no pokes.
+    /// Creates the state with DynamoDB, S3 and the system clock. Pokes (change hints) are disabled.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl ApiState {
         Self::with_pokes(settings, dynamodb, s3, Arc::new(NoPokes), Arc::new(SystemClock))
     }
 
-    /// Like [`ApiState::new`], but with the given clock and pokes.
+    /// Like [`ApiState::new`], but with the given clock and poke (change hint) channel.
     ///
     /// # Errors
     ///
@@ -206,7 +206,7 @@ impl ApiState {
         self.shared.pokes.as_ref()
     }
 
-    /// Applies the log policy after an append. Writes a Snapshot entry or rolls the log if the
+    /// Applies the log policy after an append: writes a Snapshot entry or rolls the log if the
     /// policy requires it. Errors are only logged, because the append itself has succeeded and the
     /// next append tries again.
     pub(super) async fn apply_log_policy(&self, log: LogId) {
@@ -232,7 +232,7 @@ impl ApiState {
         &self.shared.streams
     }
 
-    /// Verifies a token at the current time and returns the holder of the token.
+    /// Verifies a token at the current time and returns the token's holder.
     pub(super) async fn verify(&self, token: &str) -> Result<Principal, TokenError> {
         self.shared.issuers.verify(token, self.now_s()).await
     }
@@ -245,19 +245,19 @@ impl ApiState {
         &self.shared.stack
     }
 
-    /// Returns the meter for the resources that requests to this process consume.
+    /// Returns the meter for resources consumed by this process.
     #[must_use]
     pub fn meter(&self) -> &Arc<Meter> {
         &self.shared.meter
     }
 
-    /// Returns the memory budgets for request bodies in this process.
+    /// Returns this process's memory budgets for request bodies.
     #[must_use]
     pub fn body_budget(&self) -> &Arc<BodyBudget> {
         &self.shared.body_budget
     }
 
-    /// Opens connections to the tables, so that the first request does not wait for them.
+    /// Opens table connections in advance, so that the first request does not have to.
     pub async fn warm_up(&self) {
         for (table, is_healthy) in self.check_tables().await {
             if !is_healthy {
@@ -285,7 +285,7 @@ impl ApiState {
     }
 }
 
-/// Reads a stream that never exists. This shows whether the EventStream table responds.
+/// Reading a stream that never exists shows whether the EventStream table responds.
 async fn is_event_stream_table_reachable(streams: &dyn Streams) -> bool {
     let Ok(unused) = StreamName::new("Health", "nobody") else { return false };
     streams.tip(&unused, false).await.is_ok()

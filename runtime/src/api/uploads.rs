@@ -83,8 +83,7 @@ pub(super) async fn complete_upload(
     Ok(Json(append_reply(&state, &appended).await?))
 }
 
-/// Rejects an upload of 0 bytes, because even the encoding of an entry without operations is
-/// longer.
+/// Rejects an empty upload: even an entry without operations has a longer encoding.
 fn check_not_empty(bytes: u64) -> Result<(), Failure> {
     if bytes > 0 {
         return Ok(());

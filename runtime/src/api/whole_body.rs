@@ -1,9 +1,9 @@
-//! Reads the body of each request before the handler runs. Buffers the body if the caller is
-//! authenticated, and discards it otherwise.
+//! Middleware that reads each request body before the handler runs. The body of an authenticated
+//! caller is buffered; any other body is discarded.
 //!
-//! If the server responds while the client is still sending its body, the connection breaks and the
-//! client sees a network error instead of the response. The bodies of unauthenticated requests are
-//! therefore read as well. In Lambda, the body has always arrived completely.
+//! Unauthenticated bodies must be read as well: if the server responds while the client is still
+//! sending, the connection breaks and the client sees a network error instead of the response. In
+//! Lambda, the body has always arrived completely.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,12 +22,12 @@ use super::bodies::BodyBuffer;
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Path suffix of `pushMutations`. The limit for its bodies is higher, because Replicache does not
-/// split a push.
+/// Path suffix of `pushMutations`, which has a higher body limit because Replicache does not split
+/// a push.
 const PUSH_SUFFIX: &str = "/push";
 
-/// Middleware that forwards a request with a buffered body. If the caller is not authenticated, the
-/// forwarded body is empty.
+/// Middleware that forwards a request with a buffered body, or with an empty body if the caller is
+/// not authenticated.
 pub(super) async fn buffer_body(
     State(state): State<ApiState>,
     request: Request,
@@ -39,7 +39,7 @@ pub(super) async fn buffer_body(
     let (mut parts, body) = request.into_parts();
     let Ok(caller) = Caller::from_request_parts(&mut parts, &state).await else {
         return match with_timeout(drain(body)).await {
-            // The handler authenticates the request again and returns the error.
+            // The handler repeats the authentication and returns its error.
             Ok(()) => next.run(Request::from_parts(parts, Body::empty())).await,
             Err(failure) => failure.into_response(),
         };
@@ -59,7 +59,7 @@ pub(super) async fn buffer_body(
     }
 }
 
-/// Limits the time in which a body must arrive, because an incomplete body occupies memory.
+/// Limit how long a body may take to arrive, because an incomplete body occupies memory.
 async fn with_timeout<T>(read: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     tokio::time::timeout(Duration::from_secs(MAX_BODY_S), read).await.unwrap_or_else(|_| {
         let detail = format!("the body did not arrive within {MAX_BODY_S} s; send it again");
@@ -72,8 +72,8 @@ async fn drain(body: Body) -> Result<(), Failure> {
     read_parts(body, |_, _| ()).await
 }
 
-/// Reads a body into a buffer. If the body is too long or the budget is exhausted, discards the
-/// buffer, reads the rest of the body and then fails.
+/// Reads a body into a buffer. If the body is too long or the memory budget is exhausted, discards
+/// the buffer, drains the rest of the body and returns an error.
 async fn read_into_buffer(
     body: Body,
     max_bytes: usize,
@@ -92,8 +92,8 @@ async fn read_into_buffer(
     result
 }
 
-/// Reads a body and calls `on_part` for each part with the total length up to the end of the part.
-/// Stops after `MAX_DRAINED_BYTES`.
+/// Reads a body and calls `on_part` for each part with the number of bytes read so far. Stops after
+/// `MAX_DRAINED_BYTES`.
 async fn read_parts(mut body: Body, mut on_part: impl FnMut(&[u8], usize)) -> Result<(), Failure> {
     let mut length = 0_usize;
     while let Some(frame) = body.frame().await {
@@ -134,7 +134,7 @@ mod tests {
         Arc::new(Semaphore::new(Semaphore::MAX_PERMITS))
     }
 
-    /// Returns the number of body parts that are read, and whether the body is accepted.
+    /// Returns the number of body parts read, and whether the body is accepted.
     async fn parts_read(parts: &[usize], max_bytes: usize) -> (usize, bool) {
         let produced = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&produced);

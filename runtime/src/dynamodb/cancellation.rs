@@ -1,13 +1,13 @@
-//! Reasons why DynamoDB cancels a transaction.
+//! Cancellation reasons of DynamoDB transactions.
 
 use aws_sdk_dynamodb::types::CancellationReason;
 
 const CONDITION_FAILED: &str = "ConditionalCheckFailed";
-/// Reason codes after which a retry of the transaction may succeed.
+/// Cancellation codes after which a retry of the transaction may succeed.
 const TEMPORARY_CODES: [&str; 3] =
     ["TransactionConflict", "ProvisionedThroughputExceeded", "ThrottlingError"];
 
-/// Returns whether the condition of an item was not met.
+/// Returns whether an item's condition check failed.
 pub(super) fn is_condition_failed(reason: &CancellationReason) -> bool {
     reason.code() == Some(CONDITION_FAILED)
 }

@@ -1,4 +1,4 @@
-//! Counts the capacity units that requests to DynamoDB consume.
+//! Counts the request units that DynamoDB requests consume.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use crate::outcome::port_error;
 /// Size of a write unit.
 const WRITE_UNIT_BYTES: usize = 1_024;
 
-/// A response that reports the consumed capacity units. The request must set
+/// A response that reports consumed request units. The request must set
 /// `ReturnConsumedCapacity::Total`.
 pub(super) trait ReportsCapacity {
-    /// Returns the consumed read units and write units.
+    /// Returns the consumed read and write request units.
     fn consumed_units(&self) -> (f64, f64);
 }
 
@@ -67,14 +67,14 @@ fn total_units(consumed: &[ConsumedCapacity]) -> f64 {
     consumed.iter().filter_map(ConsumedCapacity::capacity_units).sum()
 }
 
-/// Returns the read units and write units of a write. DynamoDB recognizes a repeated transaction by
-/// its token and bills it as reads.
+/// Returns the read and write request units of a write. DynamoDB recognizes a repeated transaction
+/// by its token and bills it as reads.
 fn split_write_units(consumed: &[ConsumedCapacity]) -> (f64, f64) {
     let read_units = consumed.iter().filter_map(ConsumedCapacity::read_capacity_units).sum();
     (read_units, total_units(consumed) - read_units)
 }
 
-/// Counts the requests to one table and the capacity units that they consume.
+/// Meters one table: the number of requests and their consumed request units.
 #[derive(Debug, Clone)]
 pub(super) struct CapacityMeter(Arc<Meter>);
 
@@ -83,7 +83,7 @@ impl CapacityMeter {
         Self(meter)
     }
 
-    /// Counts the units that a response reports. Error responses report no units.
+    /// Counts the request units reported by a response. Error responses report none.
     pub(super) fn count<T: ReportsCapacity, E>(&self, result: Result<T, E>) -> Result<T, E> {
         if let Ok(reply) = &result {
             let (read_units, write_units) = reply.consumed_units();
@@ -92,7 +92,7 @@ impl CapacityMeter {
         result
     }
 
-    /// Counts the units of a successful response. Converts an error.
+    /// Counts the request units of a successful response, or converts an error.
     pub(super) fn count_reply<T, E>(&self, result: Result<T, SdkError<E>>) -> Result<T, PortError>
     where
         T: ReportsCapacity,
@@ -101,19 +101,19 @@ impl CapacityMeter {
         self.count(result).map_err(|error| port_error(&error))
     }
 
-    /// Counts a write whose condition was not met. DynamoDB bills such a write, but its error does
-    /// not report the units.
+    /// Counts a write whose condition check failed. DynamoDB bills the write, but its error does
+    /// not report the request units.
     pub(super) fn count_rejected(&self, write_units: usize) {
         self.0.count(0.0, f64::from(u32::try_from(write_units).unwrap_or(u32::MAX)));
     }
 }
 
-/// Returns the write units for an item with a size of `bytes`.
+/// Returns the write request units for an item of `bytes` bytes.
 pub(super) fn write_units(bytes: usize) -> usize {
     bytes.div_ceil(WRITE_UNIT_BYTES)
 }
 
-/// Returns whether a write failed because its condition was not met.
+/// Returns whether a write failed its condition check.
 pub(super) fn is_condition_failed<E: ProvideErrorMetadata>(error: &SdkError<E>) -> bool {
     let code = error.as_service_error().and_then(ProvideErrorMetadata::code);
     code == Some("ConditionalCheckFailedException")

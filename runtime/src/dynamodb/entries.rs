@@ -36,7 +36,7 @@ impl DynamoTables {
             .expression_attribute_values(":s", to_value(record::Attribute::Bytes(partition)))
     }
 
-    /// Queries a segment. `from` provides the entry number `:n` for the condition.
+    /// Queries a segment. `from` is the entry number bound to `:n` in the key condition.
     async fn query_page(
         &self,
         query: QueryFluentBuilder,
@@ -60,12 +60,12 @@ impl DynamoTables {
         Ok(Arc::new(entry.raise_incarnation(self.incarnation)))
     }
 
-    /// Returns the outcome of a put whose position already contains another entry. DynamoDB bills
-    /// the larger of the two items.
+    /// Returns the outcome of a put at a position that already contains another entry. DynamoDB
+    /// bills the larger of the two items.
     fn rejected_put(&self, put_bytes: usize, winner: Option<&Attributes>) -> PutOutcome {
         let Some(winner) = winner else {
             self.capacity.count_rejected(write_units(put_bytes));
-            // A retry of the put will return the winner.
+            // A retry of the put will return the winning entry.
             return PutOutcome::Unknown(PortError::temporary("the winner was not returned"));
         };
         let winner = from_attributes(winner);
@@ -79,7 +79,8 @@ impl DynamoTables {
         }
     }
 
-    /// Builds an update that sets the root of a Snapshot entry. The caller adds the condition.
+    /// Builds an update that sets the snapshot root of a Snapshot entry. The caller adds the
+    /// condition.
     fn update_root(&self, log: LogId, at: Position, root: &str) -> UpdateItemFluentBuilder {
         self.client
             .update_item()
@@ -93,14 +94,14 @@ impl DynamoTables {
             .expression_attribute_values(":e", AttributeValue::S(root.to_owned()))
     }
 
-    /// Handles a rejected root update: counts the update and returns the current root.
+    /// Handles a rejected root update: counts its request units and returns the current root.
     async fn current_root(
         &self,
         log: LogId,
         position: Position,
     ) -> Result<Option<String>, PortError> {
         let entry = self.get(log, position).await?;
-        // DynamoDB bills a rejected update by the size of the existing item.
+        // DynamoDB bills a rejected update by the existing item's size.
         let item = entry.as_deref().map(records::entry::encode).transpose()?;
         self.capacity.count_rejected(write_units(item.as_ref().map_or(1, item_bytes)));
         Ok(match entry.as_deref().map(|entry| &entry.content) {

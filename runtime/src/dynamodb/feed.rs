@@ -1,4 +1,4 @@
-//! The Feed table: the feed and the spreadsheet lists.
+//! Adapter for the Feed table, which stores the feed and the spreadsheet lists.
 
 use std::sync::Arc;
 
@@ -33,14 +33,14 @@ pub struct DynamoFeed {
 }
 
 impl DynamoFeed {
-    /// Uses the table named `table`. `meter` counts the requests.
+    /// Uses the table named `table`. Requests are counted on `meter`.
     #[must_use]
     pub fn named(table: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
         Self { client, table: table.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Puts a record if a condition on the attribute `name` is met. In the condition, `#a` stands
-    /// for the name and `:a` for `value`.
+    /// Puts a record if a condition on the attribute `name` is met. The condition refers to the
+    /// attribute as `#a` and to `value` as `:a`.
     async fn put(
         &self,
         record: Item,
@@ -75,7 +75,7 @@ impl DynamoFeed {
         }
     }
 
-    /// Reads the record with a key. The read is strongly consistent.
+    /// Reads a record by key with strong consistency.
     pub(super) async fn get(&self, key: Item) -> Result<Option<Item>, PortError> {
         let get = self
             .client
@@ -181,7 +181,7 @@ impl FeedTable for DynamoFeed {
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         match self.capacity.count(update.send().await) {
             Ok(_) => Ok(()),
-            // The stored mark is already at least as high.
+            // The stored high-water mark is already at least as high.
             Err(error) if is_condition_failed(&error) => {
                 self.capacity.count_rejected(1);
                 Ok(())

@@ -1,4 +1,4 @@
-//! Converts between records and the attribute values of the AWS SDK.
+//! Converts records to and from the attribute values of the AWS SDK.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,15 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use cellar_base::{record::Attribute, record::Item};
 use cellar_engine::ports::PortError;
 
-/// An item in the SDK's representation.
+/// An item as represented by the AWS SDK.
 pub(super) type Attributes = HashMap<String, AttributeValue>;
 
-/// Converts a record for the SDK.
+/// Converts a record to an SDK item.
 pub(super) fn to_attributes(item: Item) -> Attributes {
     item.into_iter().map(|(name, value)| (name, to_value(value))).collect()
 }
 
-/// Converts a value for the SDK.
+/// Converts a value to an SDK attribute value.
 pub(super) fn to_value(attribute: Attribute) -> AttributeValue {
     match attribute {
         Attribute::Text(text) => AttributeValue::S(text),
@@ -26,11 +26,11 @@ pub(super) fn to_value(attribute: Attribute) -> AttributeValue {
     }
 }
 
-/// Converts an item of the SDK.
+/// Converts an SDK item to a record.
 ///
 /// # Errors
 ///
-/// Returns a permanent [`PortError`] if an attribute has a type that Cellar does not write.
+/// Returns a permanent [`PortError`] if an attribute has a type that Cellar never writes.
 pub(super) fn from_attributes(attributes: &Attributes) -> Result<Item, PortError> {
     attributes.iter().map(|(name, value)| Ok((name.clone(), from_value(name, value)?))).collect()
 }

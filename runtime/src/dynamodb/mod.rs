@@ -1,4 +1,4 @@
-//! DynamoDB adapters for the ports of the engine.
+//! DynamoDB adapters for the engine's ports.
 
 mod cancellation;
 mod capacity;
@@ -29,11 +29,11 @@ use capacity::CapacityMeter;
 use crate::sdk;
 use crate::settings::ApiSettings;
 
-/// Timeout of a request. After a timeout, the outcome of the request is unknown, and the state
-/// machines send the request again.
+/// Request timeout. The outcome of a timed-out request is unknown; the state machines retry the
+/// request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Region for endpoints outside AWS, which have no region.
+/// Region for endpoints outside AWS, where the region has no meaning.
 const REGION: &str = "local";
 
 /// The Entry table and the Segment table.
@@ -47,16 +47,15 @@ pub struct DynamoTables {
 }
 
 impl DynamoTables {
-    /// Uses the tables of `settings`. Entries of an earlier incarnation are returned with the
-    /// incarnation of the settings. `meter` counts the requests.
+    /// Uses the tables of `settings`. Entries of an earlier incarnation (before a table restore)
+    /// are returned with the incarnation of the settings. Requests are counted on `meter`.
     #[must_use]
     pub fn new(settings: &ApiSettings, client: Client, meter: Arc<Meter>) -> Self {
         let tables = Self::named(&settings.entry_table, &settings.segment_table, client, meter);
         Self { incarnation: settings.incarnation, ..tables }
     }
 
-    /// Uses the tables with the given names. Entries are returned with the incarnation that is
-    /// stored in them.
+    /// Uses the tables with the given names. Entries are returned with their stored incarnation.
     #[must_use]
     pub fn named(
         entry_table: &str,
@@ -76,8 +75,8 @@ pub fn client_for_endpoint(url: &str, access_key: &str, secret_key: &str) -> Cli
     client(&sdk::for_endpoint(url, REGION, access_key, secret_key))
 }
 
-/// Creates a client that does not retry requests. Only the state machines know which requests may
-/// be retried.
+/// Creates a client without automatic retries, because only the state machines know which requests
+/// may be retried.
 #[must_use]
 pub fn client(config: &SdkConfig) -> Client {
     let timeouts = TimeoutConfig::builder()

@@ -1,4 +1,4 @@
-//! The PendingSnapshots table.
+//! Adapter for the PendingSnapshots table.
 
 use std::sync::Arc;
 
@@ -27,14 +27,14 @@ pub struct DynamoPendingSnapshots {
 }
 
 impl DynamoPendingSnapshots {
-    /// Uses the table named `table`. `meter` counts the requests.
+    /// Uses the table named `table`. Requests are counted on `meter`.
     #[must_use]
     pub fn named(table: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
         Self { client, table: table.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Returns the first record of the job's log that meets the condition. In the condition, `:n`
-    /// stands for the position of the job.
+    /// Returns the first record of the job's log that meets the condition. `:n` is bound to the
+    /// job's position.
     async fn first(
         &self,
         job: SnapshotJob,
@@ -58,7 +58,7 @@ impl DynamoPendingSnapshots {
         reply.items().first().map(decode).transpose()
     }
 
-    /// Puts a record under the condition that `add_condition` adds to the request.
+    /// Puts a record with the condition that `add_condition` adds to the request.
     async fn put(
         &self,
         record: &PendingSnapshot,
@@ -132,8 +132,8 @@ impl PendingSnapshots for DynamoPendingSnapshots {
         };
         match self.capacity.count(request.send().await) {
             Ok(_) => Ok(()),
-            // The record was already deleted, or it belongs to another run. The error does not
-            // report the size of the record, so the smallest size is counted.
+            // The record was already deleted or belongs to another run. The error does not report
+            // the record size, so the minimum size is counted.
             Err(error) if is_condition_failed(&error) => {
                 self.capacity.count_rejected(1);
                 Ok(())

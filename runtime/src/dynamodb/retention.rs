@@ -1,5 +1,5 @@
-//! Implements the [`Retention`] port, which offloads and trims segments. Only operator commands use
-//! it.
+//! Implements the [`Retention`] port, which offloads and trims log segments. Used by operator
+//! commands only.
 
 use std::collections::HashMap;
 
@@ -17,9 +17,9 @@ use cellar_log::records;
 use super::DynamoTables;
 use super::items::{from_attributes, to_attributes, to_value};
 
-/// Maximum number of deletes per request. DynamoDB has the same limit.
+/// Maximum number of deletes per request. Matches DynamoDB's limit.
 const BATCH_DELETES: usize = 25;
-/// Maximum number of requests to delete one batch. DynamoDB may leave some deletes of a request
+/// Maximum number of attempts to delete one batch. DynamoDB may leave some deletes of a request
 /// unprocessed.
 const MAX_BATCH_ATTEMPTS: u32 = 10;
 
@@ -106,7 +106,7 @@ impl Retention for DynamoTables {
     }
 }
 
-/// Converts the last key of a page to the start key of the next page.
+/// Converts a page's last key to the start key of the next page.
 fn to_scan_key(key: &HashMap<String, AttributeValue>) -> Result<ScanKey, PortError> {
     let mut key = from_attributes(key)?;
     match (key.remove(PARTITION_KEY), key.remove(SORT_KEY)) {
@@ -126,7 +126,7 @@ fn delete_request(log: LogId, position: Position) -> Result<WriteRequest, PortEr
 }
 
 impl DynamoTables {
-    /// Deletes an item of the Segment table if it exists.
+    /// Deletes an item from the Segment table. No-op if the item does not exist.
     async fn delete_segment_record(&self, key: Item) -> Result<(), PortError> {
         let request = self
             .client
@@ -138,7 +138,7 @@ impl DynamoTables {
         Ok(())
     }
 
-    /// Deletes entries. Sends deletes again that DynamoDB left unprocessed.
+    /// Deletes entries, retrying deletes that DynamoDB left unprocessed.
     async fn delete_batch(&self, mut requests: Vec<WriteRequest>) -> Result<(), PortError> {
         for _ in 0..MAX_BATCH_ATTEMPTS {
             let request = self

@@ -1,4 +1,4 @@
-//! The Segment table, including the transactions that create a log, roll a log or create a fork.
+//! Adapter for the Segment table, including the transactions that create, roll and fork a log.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -18,8 +18,8 @@ use super::items::{from_attributes, to_attributes, to_value};
 use super::{DynamoTables, cancellation};
 use crate::outcome::port_error;
 
-/// A transaction prepares and commits each item. Each of the two phases consumes the units of the
-/// write.
+/// DynamoDB prepares and then commits each item of a transaction; each phase consumes the item's
+/// write request units.
 const TRANSACTION_PHASES: usize = 2;
 
 fn put_if_absent(table: &str, item: Item) -> Result<TransactWriteItem, PortError> {
@@ -33,7 +33,7 @@ fn put_if_absent(table: &str, item: Item) -> Result<TransactWriteItem, PortError
     Ok(TransactWriteItem::builder().put(put).build())
 }
 
-/// The puts of a transaction and the write units that they consume.
+/// The puts of a transaction with their write request units.
 struct TransactionPuts {
     items: Vec<TransactWriteItem>,
     write_units: usize,
@@ -58,7 +58,7 @@ impl DynamoTables {
         Ok(puts)
     }
 
-    /// Puts records of segments and entries in one transaction. Fails if any of the records exists.
+    /// Puts segment records and entries in one transaction. Fails if any of the records exists.
     async fn put_in_transaction(&self, segments: Vec<Item>, entries: &[&Entry]) -> CreateOutcome {
         let puts = match self.build_puts(segments, entries) {
             Ok(puts) => puts,
@@ -77,8 +77,8 @@ impl DynamoTables {
         {
             let reasons = cancelled.cancellation_reasons();
             // Check for temporary reasons first, because a conflicting transaction may itself fail.
-            // A cancelled transaction is counted like a successful one, which is an upper bound on
-            // its cost.
+            // Count a cancelled transaction like a successful one, which is an upper bound on its
+            // cost.
             if reasons.iter().any(cancellation::is_temporary) {
                 self.capacity.count_rejected(puts.write_units);
                 let error = PortError::temporary("the transaction conflicts with another one");
@@ -198,7 +198,7 @@ impl Segments for DynamoTables {
         match self.capacity.count(update.send().await) {
             Ok(_) => Ok(()),
             Err(error) if is_condition_failed(&error) => {
-                // The condition is also not met if a later snapshot is already recorded.
+                // The condition also fails if a later snapshot is already recorded.
                 match self.segment(log, at.segment(), true).await? {
                     Some(_) => Ok(()),
                     None => Err(PortError::permanent(format!(

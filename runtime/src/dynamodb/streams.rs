@@ -34,7 +34,7 @@ use super::capacity::{CapacityMeter, write_units};
 use super::items::{Attributes, from_attributes, to_attributes, to_value};
 use crate::outcome::port_error;
 
-/// Error codes of requests that DynamoDB certainly did not execute.
+/// Error codes of requests that DynamoDB is known not to have executed.
 const THROTTLING_CODES: [&str; 4] = [
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
@@ -42,8 +42,8 @@ const THROTTLING_CODES: [&str; 4] = [
     "ThrottlingException",
 ];
 
-/// A transaction prepares and commits each item. Each of the two phases consumes the units of the
-/// write.
+/// DynamoDB prepares and then commits each item of a transaction; each phase consumes the item's
+/// write request units.
 const TRANSACTION_PHASES: usize = 2;
 
 /// The EventStream table.
@@ -54,25 +54,25 @@ pub struct DynamoStreams {
     capacity: CapacityMeter,
 }
 
-/// Estimated cost of a write that was rejected because the condition on the tip was not met.
+/// Estimated cost of a write that failed its condition check on the tip (newest events).
 struct RejectedWrite {
-    /// Length of the tip that the write would have stored.
+    /// Length of the tip that the rejected write contained.
     tip_bytes: usize,
-    /// Number of times that the units of the tip are billed.
+    /// Number of times that the tip's request units are billed.
     phases: usize,
-    /// Units of the other item in the transaction.
+    /// Request units of the other item in the transaction.
     other_units: usize,
 }
 
 impl DynamoStreams {
-    /// Uses the table named `table`. `meter` counts the requests.
+    /// Uses the table named `table`. Requests are counted on `meter`.
     #[must_use]
     pub fn named(table: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
         Self { client, table: table.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Handles a write whose condition on the tip was not met: counts the write and returns the
-    /// current tip. DynamoDB bills the larger of the new and the current tip.
+    /// Handles a write that failed its condition check on the tip (newest events): counts the write
+    /// and returns the current tip. DynamoDB bills the larger of the new and the current tip.
     fn rejected_by_tip(
         &self,
         write: &RejectedWrite,
@@ -89,8 +89,8 @@ impl DynamoStreams {
     }
 
     /// Returns the outcome of a cancelled transaction. `reasons` contains the reason for the event
-    /// batch, followed by the reason for the tip. A cancelled transaction is counted like a
-    /// successful one, which is an upper bound on its cost.
+    /// batch, then the reason for the tip (newest events). A cancelled transaction is counted like
+    /// a successful one, which is an upper bound on its cost.
     fn cancelled_split(
         &self,
         reasons: &[CancellationReason],
@@ -123,19 +123,19 @@ impl DynamoStreams {
     }
 }
 
-/// An update of a tip. Contains an expression with its names and values.
+/// A tip update: the update expression with its attribute names and values.
 struct TipUpdate {
     expression: String,
     names: HashMap<String, String>,
     values: Attributes,
 }
 
-/// Requires that the tip has the expected etag.
+/// Adds the condition that the tip has the expected etag.
 const ETAG_CONDITION: &str = "#etag = :expected";
 
 impl TipUpdate {
-    /// Builds an update that appends events. If `splits_off` is set, the new events replace the old
-    /// events, and the same transaction moves the old events to an event batch.
+    /// Builds an update that appends events to the tip (newest events). If `splits_off` is set, the
+    /// new events replace the tip's events, which the same transaction moves to an event batch.
     fn build(update: &Update, splits_off: bool) -> Self {
         let Update { expected, tip, appended } = update;
         let set = |name: &str| format!("#{name} = :{name}");
@@ -173,7 +173,7 @@ fn etag_attribute(etag: Etag) -> Attribute {
     Attribute::Bytes(etag.0.to_vec())
 }
 
-/// Derives the idempotency token of a write from its new etag. The token has 32 hexadecimal digits.
+/// Derives a write's idempotency token, 32 hexadecimal digits, from its new etag.
 fn request_token(update: &Update) -> String {
     update.tip.etag.0.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -208,7 +208,7 @@ fn split_off_items(
     Ok(vec![put, TransactWriteItem::builder().update(update).build()])
 }
 
-/// Returns the outcome of a write that failed for a reason other than its condition.
+/// Returns the outcome of a write that failed for a reason other than its condition check.
 fn failed_write<E>(error: &SdkError<E>) -> StreamOutcome
 where
     E: ProvideErrorMetadata + std::error::Error + RequestId + 'static,
@@ -308,8 +308,7 @@ impl Streams for DynamoStreams {
         };
         match error.as_service_error() {
             Some(UpdateItemError::ConditionalCheckFailedException(failed)) => {
-                // Only the length of the current tip is counted, because the length of the new tip
-                // is unknown.
+                // Count only the current tip's length, because the new tip's length is unknown.
                 let write = RejectedWrite { tip_bytes: 1, phases: 1, other_units: 0 };
                 self.rejected_by_tip(&write, failed.item())
             }

@@ -1,4 +1,5 @@
-//! The record in the Feed table that stores how far the webhook has delivered the feed.
+//! Adapter for the webhook's checkpoint in the Feed table: the feed position up to which items are
+//! delivered.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;

@@ -1,6 +1,5 @@
-//! Lambda handler of the indexer. It receives change stream batches of the EventStream table and
-//! writes the feed. If the feed includes appends to logs, it also receives batches of the Entry
-//! table.
+//! Lambda handler of the indexer, which writes the feed. Receives change stream batches of the
+//! EventStream table and, if the feed includes log appends, of the Entry table.
 
 #[cfg(test)]
 mod tests;
@@ -26,23 +25,24 @@ use crate::dynamodb::{DynamoFeed, DynamoStreams, DynamoTables};
 use crate::settings::IndexerSettings;
 use crate::table_stream::{self, FirstRecordFailed, take_new_image, take_sequence_number};
 
-/// The attributes that the indexer reads. For a tip, they show which events the write appended. For
-/// an entry, they are its position and type. Payloads are not read.
+/// Attributes that the indexer reads. For a tip (newest events of a stream), they identify the
+/// events that the write appended; for a log entry, they are its position and type. Payloads are
+/// not read.
 const ATTRIBUTES: [&str; 8] =
     [STREAM, STREAM_INDEX, NEXT_INDEX, APPENDED, KINDS, PARTITION_KEY, SORT_KEY, TYPE];
 
-/// The batch must be delivered again, either whole or split.
+/// The batch must be redelivered, either whole or split.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexerFailure {
-    /// The first record of a batch with several records cannot be read.
+    /// The first of several records in the batch is malformed.
     #[error(transparent)]
     Record(#[from] FirstRecordFailed),
-    /// Some records of the batch were not indexed.
+    /// Some records in the batch were not indexed.
     #[error(transparent)]
     Index(#[from] IndexError),
 }
 
-/// Handles batches of the EventStream and Entry tables' change streams.
+/// Handles change stream batches of the EventStream and Entry tables.
 #[derive(Clone)]
 pub struct IndexerHandler {
     indexer: Indexer,
@@ -52,12 +52,12 @@ pub struct IndexerHandler {
 pub struct IndexerPorts {
     /// The Feed table.
     pub index: Arc<dyn FeedTable>,
-    /// The spreadsheet lists in the Feed table.
+    /// Spreadsheet lists in the Feed table.
     pub lists: Arc<dyn Lists>,
     /// The EventStream table.
     pub streams: Arc<dyn Streams>,
     pub clock: Arc<dyn Clock>,
-    /// Source of jitter and of the feed id.
+    /// Randomness for jitter and the feed id.
     pub random: Arc<dyn Random>,
 }
 
@@ -79,7 +79,7 @@ pub fn build_indexer(settings: &IndexerSettings, client: Client, meter: Arc<Mete
     let streams =
         DynamoStreams::named(&settings.event_stream_table, client.clone(), Arc::clone(&meter));
     let entries = settings.entry_table.as_ref().map(|entries| {
-        // The Segment table has no name here, because the indexer only reads entries.
+        // The Segment table needs no name here, because the indexer reads only entries.
         DynamoTables::named(entries, "", client.clone(), Arc::clone(&meter))
     });
     let index = Arc::new(DynamoFeed::named(&settings.feed_table, client, meter));
@@ -103,13 +103,12 @@ impl IndexerHandler {
         Self { indexer }
     }
 
-    /// Handles one batch. A record that cannot be read is reported, and the other records are
-    /// indexed. The events of an unreadable record are found when the next event of the stream
-    /// arrives, or by `synth feed repair`.
+    /// Handles one batch. Malformed records are reported; the others are indexed. The events of a
+    /// malformed record are indexed with the next event of their stream, or by `synth feed repair`.
     ///
     /// # Errors
     ///
-    /// Returns an [`IndexerFailure`] if Lambda must deliver the batch again, either whole or split.
+    /// Returns an [`IndexerFailure`] if Lambda must redeliver the batch, either whole or split.
     pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, IndexerFailure> {
         let records = event.records.len();
         let (mut first_number, mut failed_number, mut spans) = (None, None, Vec::new());
@@ -132,8 +131,8 @@ impl IndexerHandler {
     }
 }
 
-/// Reads the events that a change appended. Returns `None` for an event batch, because its events
-/// were previously in the tip, and for a change of an existing entry.
+/// Reads the events that a change appended. Returns `None` for an event batch, whose events were
+/// previously in the stream's tip, and for a modified entry.
 fn read_appended(record: &mut EventRecord) -> Result<Option<Span>, RecordError> {
     let image = take_new_image(record, &ATTRIBUTES);
     let is_entry = image.contains_key(PARTITION_KEY);

@@ -1,4 +1,4 @@
-//! Tests of the indexer handler with batches in Lambda's format.
+//! Tests of the indexer handler with batches in Lambda's wire format.
 
 use cellar_catalog::feed::{Checkpoint, Content};
 use cellar_engine::memory::{ManualClock, MemoryFeed, MemoryStreams};
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A change stream record of a tip that now has `next` events, the newest of which has just been
-/// appended.
+/// Builds a change stream record for a tip (newest events of a stream) with `next` events, the
+/// newest of which was just appended.
 fn record(sequence_number: &str, stream: &str, next: u64, kinds: &[&str]) -> Value {
     let kinds: Vec<_> = kinds.iter().map(|kind| json!({"S": kind})).collect();
     json!({
@@ -88,8 +88,8 @@ async fn ignores_event_batches() {
     assert_eq!(fixture.indexed().await, []);
 }
 
-/// A change stream record of an entry: `name` is `INSERT` for a new entry and `MODIFY` for a
-/// changed one.
+/// Builds a change stream record for an entry. `name` is `INSERT` for a new entry and `MODIFY` for
+/// a changed entry.
 fn entry(sequence_number: &str, name: &str, num: u32) -> Value {
     json!({
         "eventID": "1", "eventName": name, "eventVersion": "1.1",

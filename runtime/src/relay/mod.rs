@@ -1,5 +1,5 @@
-//! Lambda handler of the relay. It receives change stream batches of the Entry table and reports
-//! the first failed record.
+//! Lambda handler of the relay. Receives change stream batches of the Entry table and reports the
+//! first failed record.
 
 mod change;
 
@@ -20,15 +20,15 @@ pub struct RelayHandler {
 }
 
 impl RelayHandler {
-    /// Creates a handler that sends snapshot jobs to `jobs`, and removes the tags that let uploaded
-    /// objects expire with `pending_tags`.
+    /// Creates a handler that sends snapshot jobs to `jobs` and removes the pending tag of uploaded
+    /// objects through `pending_tags`, so that the objects no longer expire.
     #[must_use]
     pub fn new(jobs: Arc<dyn Jobs>, pending_tags: Arc<dyn PendingTags>) -> Self {
         Self { relay: Relay::new(jobs, pending_tags) }
     }
 
-    /// Handles one batch. If a record failed, the response identifies the first failed record, and
-    /// Lambda continues the stream from that record.
+    /// Handles one batch. If a record failed, the response identifies the first failed record, from
+    /// which Lambda resumes.
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ mod tests {
 
     use super::*;
 
-    /// A change stream record of entry 3 in segment 0 of the log 00…07.
+    /// Builds a change stream record for entry 3 in segment 0 of the log 00…07.
     fn record(sequence_number: &str, image: &Value) -> Value {
         json!({
             "eventID": "1", "eventName": "INSERT", "eventVersion": "1.1",

@@ -30,7 +30,7 @@ impl S3Blobs {
             .body(ByteStream::new(SdkBody::from(blob.bytes)))
     }
 
-    /// Reads the body of a GET response. Fails if the body is longer than `max_bytes`.
+    /// Reads the body of a GET response, limited to `max_bytes`. Errors if the body is longer.
     async fn read_body(
         &self,
         reply: GetObjectOutput,
@@ -47,7 +47,7 @@ impl S3Blobs {
         if head.length > max_bytes {
             return Ok(GetOutcome::TooLong { length: head.length });
         }
-        // The connection broke, or the bytes do not match the checksum.
+        // The connection broke, or the checksum does not match.
         let incomplete =
             |error| PortError::temporary(format!("cannot read the body of an object: {error}"));
         let bytes = reply.body.collect().await.map_err(incomplete)?.into_bytes();
@@ -135,7 +135,7 @@ impl Blobs for S3Blobs {
 
     async fn keep(&self, key: &BlobKey) -> Result<KeepOutcome, PortError> {
         self.meter.count_object(ObjectRequest::Tag, 0);
-        // All tags can be deleted, because objects of Cellar have no other tag.
+        // Delete all tags; Cellar's objects have no others.
         let tags = self.client.delete_object_tagging().bucket(&self.bucket).key(key.as_str());
         match tags.send().await {
             Ok(_) => Ok(KeepOutcome::Kept),

@@ -1,4 +1,4 @@
-//! Converts object metadata of S3 to the types of the port.
+//! Converts S3 object metadata to the types of the blob port.
 
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::primitives::DateTime;
@@ -9,7 +9,7 @@ use cellar_engine::ports::{BlobHead, PortError, Sha256};
 const NO_SUCH_BUCKET: &str = "NoSuchBucket";
 const NOT_FOUND: u16 = 404;
 
-/// Metadata that GET and HEAD responses have in common.
+/// Metadata common to GET and HEAD responses.
 pub(super) struct Fields<'a> {
     pub(super) length: Option<i64>,
     pub(super) sha256: Option<&'a str>,
@@ -23,8 +23,8 @@ impl Fields<'_> {
     ///
     /// # Errors
     ///
-    /// Returns a permanent [`PortError`] if a field is missing or invalid. S3 never returns such
-    /// metadata.
+    /// Returns a permanent [`PortError`] if a field is missing or invalid. S3 never omits these
+    /// fields.
     pub(super) fn read(self) -> Result<BlobHead, PortError> {
         let length = self.length.and_then(|length| u64::try_from(length).ok());
         let modified_s = self.modified.and_then(unix_seconds);
@@ -38,18 +38,18 @@ impl Fields<'_> {
             sha256: self.sha256.map(decode_sha256).transpose()?,
             modified_s,
             content_type: self.content_type.map(str::to_owned),
-            // S3 and its emulators return an empty string if no encoding is set.
+            // S3 and its emulators return an empty string for an unset encoding.
             content_encoding: self.content_encoding.filter(|text| !text.is_empty()).map(Into::into),
         })
     }
 }
 
-/// Converts a time to Unix seconds. Returns `None` for times before 1970.
+/// Converts a timestamp to Unix seconds. Returns `None` for times before 1970.
 pub(super) fn unix_seconds(time: &DateTime) -> Option<u64> {
     u64::try_from(time.secs()).ok()
 }
 
-/// Encodes a checksum for the headers of S3.
+/// Encodes a checksum for S3's headers.
 pub(super) fn encode_sha256(sha256: &Sha256) -> String {
     STANDARD.encode(sha256)
 }
@@ -61,8 +61,8 @@ fn decode_sha256(text: &str) -> Result<Sha256, PortError> {
     })
 }
 
-/// Returns whether the object does not exist. A missing bucket is reported as a failure. For HEAD,
-/// the two cases cannot be distinguished, because HEAD responses have no body.
+/// Returns whether the object does not exist. A missing bucket counts as a failure, except for
+/// HEAD: HEAD responses have no body, so the two cases cannot be distinguished.
 pub(super) fn is_absent<E: ProvideErrorMetadata>(error: &SdkError<E>) -> bool {
     let status = error.raw_response().map(|response| response.status().as_u16());
     let code = error.as_service_error().and_then(ProvideErrorMetadata::code);

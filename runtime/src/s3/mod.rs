@@ -1,4 +1,4 @@
-//! The stack's objects in S3.
+//! Adapter for the stack's S3 bucket.
 
 mod blobs;
 mod head;
@@ -16,13 +16,13 @@ use cellar_engine::meter::Meter;
 
 use crate::sdk;
 
-/// Timeout until the response headers arrive. Long enough to send a large object.
+/// Timeout until the response headers arrive, long enough to upload a large object.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(25);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Region for endpoints outside AWS, which have no region.
+/// Region for endpoints outside AWS, where the region has no meaning.
 const REGION: &str = "us-east-1";
 
-/// An S3 bucket. Counts all requests that are sent, including failed ones.
+/// An S3 bucket that counts all requests sent, including failed ones.
 #[derive(Debug, Clone)]
 pub struct S3Blobs {
     client: Client,
@@ -43,9 +43,9 @@ pub fn client_for_endpoint(url: &str, access_key: &str, secret_key: &str) -> Cli
     client(&sdk::for_endpoint(url, REGION, access_key, secret_key))
 }
 
-/// Creates a client without automatic retries, so that every request is counted. The callers of the
-/// port retry instead. For a custom endpoint, the bucket is part of the path, because only AWS
-/// provides a host name for each bucket.
+/// Creates a client without automatic retries, so that every request is counted; callers of the
+/// port retry instead. Custom endpoints use path-style bucket addresses, because only AWS provides
+/// a host name for each bucket.
 #[must_use]
 pub fn client(config: &SdkConfig) -> Client {
     let timeouts = TimeoutConfig::builder()
@@ -56,7 +56,7 @@ pub fn client(config: &SdkConfig) -> Client {
         .retry_config(RetryConfig::disabled())
         .timeout_config(timeouts)
         .force_path_style(config.endpoint_url().is_some())
-        // Every object is sent with its SHA-256, so the CRC of the SDK is not needed.
+        // Every object is sent with its SHA-256, which makes the SDK's CRC redundant.
         .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
         .response_checksum_validation(ResponseChecksumValidation::WhenSupported)
         .build();

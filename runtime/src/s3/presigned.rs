@@ -1,4 +1,4 @@
-//! Creates presigned URLs. Signing is done locally and sends no request.
+//! Creates presigned URLs. URLs are signed locally, without a request.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -57,7 +57,7 @@ fn presigning_config(valid_s: u64, now_s: u64) -> Result<PresigningConfig, PortE
         .map_err(|error| PortError::permanent(error.to_string()))
 }
 
-/// Converts the result of the SDK. A signing error is temporary: it is only caused by missing
+/// Converts the SDK's result. A signing error is temporary, because its only cause is missing
 /// credentials, which may become available later.
 fn to_presigned_request<E>(
     signed: Result<Signed, SdkError<E>>,

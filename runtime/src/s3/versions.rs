@@ -1,5 +1,5 @@
-//! Implements the [`BlobVersions`] port with S3. Only operator commands use it. It is separate from
-//! [`super::blobs`], so that it is not included in the bundle of the functions.
+//! Implements the [`BlobVersions`] port with S3. Only operator commands use this adapter. Separate
+//! from [`super::blobs`], so that the Lambda bundle does not include it.
 
 use async_trait::async_trait;
 use aws_sdk_s3::operation::list_object_versions::ListObjectVersionsOutput;
@@ -47,8 +47,8 @@ impl BlobVersions for S3Blobs {
     }
 }
 
-/// Merges the separate lists of versions and delete markers that S3 returns into one sorted list.
-/// Returns `None` if a required field is missing.
+/// Merges S3's separate lists of versions and delete markers into one sorted list. Returns `None`
+/// if a required field is missing.
 fn to_page(reply: &ListObjectVersionsOutput) -> Option<VersionPage> {
     let mut versions = Vec::new();
     for version in reply.versions() {
@@ -62,7 +62,7 @@ fn to_page(reply: &ListObjectVersionsOutput) -> Option<VersionPage> {
         let is_latest = marker.is_latest() == Some(true);
         versions.push((is_latest, to_listed_version(key, id, modified, 0)?));
     }
-    // Sort by key, then newest version first.
+    // Sort by key, newest version first.
     versions.sort_by_key(|(is_latest, listed)| {
         (listed.key.clone(), std::cmp::Reverse((*is_latest, listed.modified_s)))
     });

@@ -1,11 +1,11 @@
-//! The fields of Lambda's SQS event and response that Cellar uses.
+//! Lambda's SQS event and response, limited to the fields that Cellar uses.
 //!
-//! The crate `aws_lambda_events` provides complete types, but its SQS feature would add a date
+//! The `aws_lambda_events` crate provides complete types, but its SQS feature would add a date
 //! library and two schema generators to the bundle.
 
 use serde::{Deserialize, Serialize};
 
-/// A batch of queue messages.
+/// A batch of SQS messages.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct QueueEvent {
     #[serde(rename = "Records")]
@@ -16,18 +16,19 @@ pub struct QueueEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueMessage {
-    /// Id of the message, which [`ItemFailure`] refers to.
+    /// Message id, as reported in [`ItemFailure`].
     pub message_id: String,
-    /// Receipt that is required to change the visibility timeout of the message.
+    /// Receipt handle for changing the message's visibility timeout.
     pub receipt_handle: String,
     pub body: String,
 }
 
-/// The messages that return to the queue. Lambda deletes all other messages of the batch.
+/// Response to a batch: the messages that return to the queue. Lambda deletes all other messages of
+/// the batch.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueResponse {
-    /// The messages that return to the queue.
+    /// Messages that return to the queue.
     pub batch_item_failures: Vec<ItemFailure>,
 }
 

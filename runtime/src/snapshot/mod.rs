@@ -1,4 +1,4 @@
-//! Lambda handler of the snapshot worker. It processes queue messages and reports those that must
+//! Lambda handler of the snapshot worker. Processes queue messages and reports those that must
 //! return to the queue.
 
 mod event;
@@ -13,8 +13,7 @@ use cellar_engine::snapshots::Snapshots;
 use cellar_snapshot::pending_snapshot::SnapshotOutcome;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-/// Failure of a snapshot job that an operator should see. The message of the job returns to the
-/// queue.
+/// A snapshot job failure that is reported to operators. The job's message returns to the queue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotFailure {
     /// The message is not a snapshot job.
@@ -24,7 +23,7 @@ pub enum SnapshotFailure {
         id: String,
         why: String,
     },
-    /// Building the snapshot failed. The reason was logged.
+    /// The snapshot could not be built; the cause has been logged.
     #[error("the snapshot of {log} at {at} failed; it is retried in {wait_s} s")]
     Failed {
         /// The log.
@@ -36,7 +35,7 @@ pub enum SnapshotFailure {
     },
 }
 
-/// Handles messages of the snapshot job queue.
+/// Handles snapshot job messages.
 #[derive(Clone)]
 pub struct SnapshotHandler {
     snapshots: Snapshots,
@@ -48,22 +47,23 @@ impl SnapshotHandler {
         Self { snapshots }
     }
 
-    /// Opens a connection to the tables, so that the first job does not wait for it.
+    /// Opens a table connection in advance, so that the first job does not have to.
     pub async fn warm_up(&self) {
         if !self.snapshots.reachable().await {
             tracing::warn!("the tables do not respond");
         }
     }
 
-    /// Handles one batch in an invocation that ends at `deadline_ms` (Unix milliseconds). The
-    /// template configures batches of one message. The response identifies the messages that return
-    /// to the queue, whose visibility timeouts are already set. Lambda deletes the other messages.
+    /// Handles one batch in an invocation that ends at `deadline_ms`, in milliseconds since the
+    /// Unix epoch. The template configures a batch size of one message. The response identifies the
+    /// messages that return to the queue, whose visibility timeouts are already set; Lambda deletes
+    /// the others.
     ///
     /// # Errors
     ///
-    /// Returns the [`SnapshotFailure`] of the last message that failed. The whole batch then
-    /// returns to the queue, and the error alarm of the function counts the failure. Repeating a
-    /// finished job costs almost nothing.
+    /// Returns the [`SnapshotFailure`] of the last failed message. The whole batch then returns to
+    /// the queue, and the function's error alarm counts the failure. Repeating a finished job costs
+    /// almost nothing.
     pub async fn handle(
         &self,
         event: QueueEvent,
@@ -75,8 +75,8 @@ impl SnapshotHandler {
             let item_identifier = message.message_id.clone();
             match self.handle_message(message, deadline_ms).await {
                 Ok(SnapshotOutcome::Done | SnapshotOutcome::Drop) => {}
-                // A waiting or handed-over job is not a failure, but its message must be reported,
-                // because Lambda otherwise deletes it.
+                // A waiting or handed-over job has not failed, but its message must be reported;
+                // otherwise Lambda deletes it.
                 Ok(_) => response.batch_item_failures.push(ItemFailure { item_identifier }),
                 Err(error) => {
                     tracing::error!(%error, "a snapshot job failed");
@@ -96,7 +96,7 @@ impl SnapshotHandler {
         let job = match SnapshotJob::decode(&message.body) {
             Ok(job) => job,
             Err(error) => {
-                // Keep the message, because a later version may be able to read it.
+                // Keep the message; a later version may be able to parse it.
                 self.snapshots.hide(&receipt, BROKEN_WAIT_S).await;
                 let id = message.message_id;
                 return Err(SnapshotFailure::Message { id, why: error.to_string() });

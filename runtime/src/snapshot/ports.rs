@@ -1,4 +1,4 @@
-//! Builds the snapshot function from its settings and clients.
+//! Builds the snapshot handler from its settings and clients.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::dynamodb::{DynamoPendingSnapshots, DynamoTables};
 use crate::s3::S3Blobs;
 use crate::settings::SnapshotSettings;
 
-/// The ports that a snapshot builder uses.
+/// Ports of a snapshot builder.
 #[derive(Clone)]
 pub struct BuilderPorts {
     pub entries: Arc<dyn Entries>,
@@ -30,12 +30,12 @@ pub fn levels_builder(ports: BuilderPorts) -> Arc<dyn SnapshotBuilder> {
     Arc::new(LevelsBuilder::new(Arc::new(logs), blobs))
 }
 
-/// The service clients of the snapshot function.
+/// AWS clients of the snapshot function.
 #[derive(Clone)]
 pub struct SnapshotClients {
     pub dynamodb: aws_sdk_dynamodb::Client,
     pub s3: aws_sdk_s3::Client,
-    /// Counts what the clients consume.
+    /// Counts the resources that the clients consume.
     pub meter: Arc<Meter>,
     pub clock: Arc<dyn Clock>,
 }

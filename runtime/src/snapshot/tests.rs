@@ -1,4 +1,4 @@
-//! Tests of the snapshot handler with events and responses in Lambda's format.
+//! Tests of the snapshot handler with events and responses in Lambda's wire format.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use super::*;
 
 const FUNCTION_MS: u64 = 300_000;
 
-/// A builder that reports progress once and then finishes the snapshot of the first entry, and
-/// fails for every other entry.
+/// A builder that reports progress once, then finishes the snapshot of the first entry. Fails for
+/// every other entry.
 struct Scripted;
 
 #[async_trait]
@@ -70,7 +70,7 @@ async fn world() -> World {
 }
 
 impl World {
-    /// Invokes the handler with all visible messages, in Lambda's JSON format.
+    /// Invokes the handler with all visible messages, encoded as Lambda's JSON event.
     async fn call(&self, function_ms: u64) -> Result<Value, SnapshotFailure> {
         let messages = self.queue.receive(10, 1_800).await.unwrap();
         let records = messages.into_iter().map(|message| {

@@ -1,5 +1,5 @@
-//! An SDK interceptor that counts every request sent. Includes the retries of the SDK, because each
-//! of them is billed.
+//! An SDK interceptor that counts every request attempt, including the SDK's retries, because AWS
+//! bills each attempt.
 
 use std::sync::Arc;
 

@@ -15,10 +15,10 @@ use cellar_engine::meter::Meter;
 
 use crate::sdk;
 
-/// Must be longer than the time for which a receive request waits for messages.
+/// Must be longer than the wait time of a receive request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Retries are safe, because the consumers tolerate duplicate messages.
+/// Retries are safe, because consumers tolerate duplicate messages.
 const ATTEMPTS: u32 = 3;
 
 /// Creates a client for an endpoint outside AWS, such as a local stack, an emulator or a test.

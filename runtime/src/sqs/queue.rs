@@ -11,8 +11,8 @@ use cellar_engine::ports::{
 
 use crate::outcome::port_error;
 
-/// Wait time of a receive request, in seconds. If the wait time is zero, SQS queries only a subset
-/// of its servers.
+/// Wait time of a receive request (long polling), in seconds. With a wait time of zero, SQS queries
+/// only a subset of its servers.
 const WAIT_S: i32 = 1;
 
 /// A queue in SQS.
@@ -23,7 +23,7 @@ pub struct SqsQueue {
 }
 
 impl SqsQueue {
-    /// Uses the queue at `url`. `client` counts the requests.
+    /// Uses the queue at `url`. Requests are counted on `client`.
     #[must_use]
     pub fn new(client: Client, url: impl Into<String>) -> Self {
         Self { client, url: url.into() }
@@ -79,8 +79,8 @@ impl Jobs for SqsQueue {
         let request = self.client.delete_message().queue_url(&self.url).receipt_handle(&receipt.0);
         match request.send().await {
             Ok(_) => Ok(()),
-            // All receipts come from this queue, so an unknown receipt means that the message was
-            // already deleted. SQS then reports success, but some emulators report an error.
+            // All receipts were issued by this queue, so an unknown receipt belongs to a deleted
+            // message. SQS reports success in this case, but some emulators report an error.
             Err(error)
                 if error
                     .as_service_error()
@@ -98,9 +98,9 @@ fn checked_visibility(visibility_s: u32) -> Result<i32, PortError> {
     i32::try_from(visibility_s).map_err(|error| PortError::permanent(error.to_string()))
 }
 
-/// Returns whether the message of a receipt was deleted or has become visible again.
+/// Returns whether a receipt's message was deleted or has become visible again.
 fn is_no_longer_hidden(error: &ChangeMessageVisibilityError) -> bool {
-    // SQS reports the receipt of a deleted message as an invalid parameter.
+    // SQS reports a deleted message's receipt as an invalid parameter.
     let is_deleted = error.meta().code() == Some("InvalidParameterValue")
         && error.meta().message().is_some_and(|why| why.contains("does not exist"));
     is_deleted

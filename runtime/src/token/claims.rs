@@ -1,22 +1,22 @@
-//! The claims of tokens that are signed with the stack's own keys.
+//! Claims of tokens signed with the stack's own keys.
 
 use cellar_base::identity::{LogId, SubjectKey};
 use cellar_catalog::access::{Principal, Role, Scope};
 use serde::de::{Error as _, IntoDeserializer as _};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The claims of a token. A repeated claim makes the token invalid.
+/// The claims of a token. Duplicate claims make the token invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
     /// Issuer.
     pub iss: String,
     /// Audience: the stack.
     pub aud: String,
-    /// Subject, which identifies the holder of the token.
+    /// Subject, which identifies the token's holder.
     pub sub: String,
     /// Expiry time, in Unix seconds.
     pub exp: u64,
-    /// Time from which the token is valid, in Unix seconds.
+    /// Start of the token's validity, in Unix seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nbf: Option<u64>,
     /// Time of issue, in Unix seconds.
@@ -26,11 +26,11 @@ pub struct Claims {
     /// Role that the token grants.
     #[serde(deserialize_with = "deserialize_role")]
     pub role: Role,
-    /// Spreadsheets that the token covers.
+    /// Spreadsheets covered by the token.
     pub spreadsheets: Spreadsheets,
 }
 
-/// The spreadsheets that a token covers. The claim is `"*"`, `"shared"` or a list of ids.
+/// Spreadsheets covered by a token. The claim is `"*"`, `"shared"` or a list of ids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Spreadsheets {
@@ -46,12 +46,12 @@ pub enum Named {
     /// All spreadsheets of the stack.
     #[serde(rename = "*")]
     All,
-    /// Spreadsheets that were shared with the token's holder in the catalog.
+    /// Spreadsheets that the catalog shares with the token's holder.
     #[serde(rename = "shared")]
     Shared,
 }
 
-/// Accepts only a JSON string. The derived implementation would also accept `{"owner": null}`.
+/// Accepts only a JSON string; the derived implementation would also accept `{"owner": null}`.
 fn deserialize_role<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
     Role::deserialize(String::deserialize(deserializer)?.into_deserializer())
 }
@@ -73,7 +73,7 @@ impl Spreadsheets {
         Self::Named(Named::All)
     }
 
-    /// Selects the spreadsheets that were shared with the token's holder in the catalog.
+    /// Selects the spreadsheets that the catalog shares with the token's holder.
     #[must_use]
     pub fn shared() -> Self {
         Self::Named(Named::Shared)

@@ -1,4 +1,4 @@
-//! All issuers whose tokens the API accepts.
+//! Verifies tokens of all trusted issuers.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,15 +18,14 @@ pub struct Issuers {
     oidc: Vec<OidcVerifier>,
 }
 
-/// The unverified `iss` claim. It is only used to select the verifier.
+/// The unverified `iss` claim, used only to select the verifier.
 #[derive(Deserialize)]
 struct UnverifiedClaims {
     iss: String,
 }
 
 impl Issuers {
-    /// Creates the verifiers of `settings`. The public keys of OIDC issuers are fetched from
-    /// `keys`.
+    /// Creates the verifiers for `settings`. OIDC issuers' public keys are fetched through `keys`.
     ///
     /// # Errors
     ///
@@ -46,11 +45,11 @@ impl Issuers {
         Ok(Self { own: Verifier::new(settings)?, oidc: oidc.collect() })
     }
 
-    /// Verifies a token at the time `now_s` (Unix seconds) and returns its holder.
+    /// Verifies a token at `now_s` (Unix seconds) and returns its holder.
     ///
     /// # Errors
     ///
-    /// Returns a [`TokenError`] if the token is not accepted. Responses must only contain
+    /// Returns a [`TokenError`] if the token is rejected. Responses may contain only
     /// [`TokenError::public`].
     pub async fn verify(&self, token: &str, now_s: u64) -> Result<Principal, TokenError> {
         if token.len() > MAX_TOKEN_BYTES {

@@ -1,5 +1,5 @@
-//! Creates key pairs and signs tokens. Operators do this on their own machines, because the stack
-//! never stores a private key.
+//! Creates key pairs and signs tokens. Runs on operators' machines, because the stack never stores
+//! a private key.
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
@@ -11,7 +11,7 @@ use super::Claims;
 use crate::settings::PublicKey;
 
 const PEM_TAG: &str = "PRIVATE KEY";
-/// Length of a key id in characters. Sufficient to distinguish the keys of a stack.
+/// Length of a key id in characters, sufficient to distinguish a stack's keys.
 const KEY_ID_CHARS: usize = 12;
 
 /// An Ed25519 key pair that signs tokens.
@@ -21,7 +21,7 @@ pub struct KeyPair {
     public_key: Vec<u8>,
 }
 
-/// Error when a key pair is generated or read, or when a token is signed.
+/// Error while generating or reading a key pair, or while signing a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MintError {
     /// The system's random number generator failed.
@@ -74,7 +74,7 @@ impl KeyPair {
         pem::encode(&pem::Pem::new(PEM_TAG, self.pkcs8.as_slice()))
     }
 
-    /// Returns the public key in the form in which `cellar.yaml` lists it.
+    /// Returns the public key in `cellar.yaml` format.
     #[must_use]
     pub fn public(&self) -> PublicKey {
         PublicKey { id: self.id.clone(), public_key: URL_SAFE_NO_PAD.encode(&self.public_key) }
@@ -92,7 +92,7 @@ impl KeyPair {
     }
 }
 
-/// Derives the id of a key from the first characters of the public key in base64url.
+/// Derives a key id: the first characters of the base64url-encoded public key.
 fn derive_key_id(public_key: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(public_key).chars().take(KEY_ID_CHARS).collect()
 }

@@ -1,4 +1,4 @@
-//! Creates and verifies bearer tokens. The API accepts tokens that operators sign with the stack's
+//! Creates and verifies bearer tokens. The API accepts tokens signed by operators with the stack's
 //! own keys, and tokens of OIDC issuers.
 
 mod claims;

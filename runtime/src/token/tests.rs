@@ -1,4 +1,4 @@
-//! Valid tokens, and tokens that are invalid in one way each.
+//! Tests with valid tokens, and with tokens that are invalid in one way each.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -12,7 +12,7 @@ use super::verify::LEEWAY_S;
 use super::*;
 use crate::settings::TokenSettings;
 
-/// Current time of these tests, Unix seconds.
+/// Current time of the tests, in Unix seconds.
 pub(super) const NOW_S: u64 = 1_800_000_000;
 
 fn settings(pairs: &[&KeyPair]) -> TokenSettings {
@@ -42,7 +42,7 @@ pub(super) fn encoded(text: &str) -> String {
     URL_SAFE_NO_PAD.encode(text)
 }
 
-/// A token with any header and claims and a valid signature of `pair`.
+/// Builds a token with any header and claims and a valid signature of `pair`.
 pub(super) fn signed(pair: &KeyPair, header: &Value, claims: &str) -> String {
     let message = format!("{}.{}", encoded(&header.to_string()), encoded(claims));
     let key = EncodingKey::from_ed_der(pem::parse(pair.to_pem()).unwrap().contents());
@@ -50,7 +50,7 @@ pub(super) fn signed(pair: &KeyPair, header: &Value, claims: &str) -> String {
     format!("{message}.{signature}")
 }
 
-/// A forged token: signed with HMAC, with the public key as the secret.
+/// Forges a token with an HMAC signature whose secret is the public key.
 fn signed_with_the_public_key(pair: &KeyPair, secret: &[u8], claims: &str) -> String {
     let header = json!({"alg": "HS256", "kid": pair.public().id});
     let message = format!("{}.{}", encoded(&header.to_string()), encoded(claims));
@@ -67,7 +67,7 @@ fn accepts_a_valid_token() {
     assert!(principal.may_create());
 }
 
-/// Headers that must be rejected, each with the expected error.
+/// Rejected headers, each with the expected error.
 fn wrong_headers(pair: &KeyPair) -> Vec<(&'static str, Value, TokenError)> {
     use TokenError::{Invalid, UnknownKey};
     let kid = pair.public().id;
@@ -211,7 +211,7 @@ fn public_errors_hide_why_a_signature_is_invalid() {
     ] {
         assert_eq!(error.public(), public);
     }
-    // The times of a token are checked only if its signature is valid.
+    // A token's times are checked only if its signature is valid.
     let (pair, other) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
     let late = Claims { exp: NOW_S - 600, ..claims() };
     let header = json!({"alg": "EdDSA", "kid": pair.public().id});
@@ -246,10 +246,10 @@ fn tolerates_small_clock_differences() {
     }
 }
 
-/// A valid token of exactly `bytes` bytes.
+/// Builds a valid token of exactly `bytes` bytes.
 fn long_token(pair: &KeyPair, bytes: usize) -> String {
     let mut claims: Value = serde_json::to_value(claims()).unwrap();
-    // Base64 text cannot have every length: the header pads the rest.
+    // Base64 cannot produce every length, so pad the header.
     for in_header in 0..4 {
         let typ = "x".repeat(in_header);
         let header = json!({"alg": "EdDSA", "kid": pair.public().id, "typ": typ});

@@ -1,4 +1,4 @@
-//! Verifies tokens that are signed with the stack's own keys.
+//! Verifies tokens signed with the stack's own keys.
 
 use std::collections::HashMap;
 
@@ -13,13 +13,13 @@ use super::header::read_key_id;
 use super::{Claims, Spreadsheets};
 use crate::settings::{SettingsError, TokenSettings};
 
-/// Tolerated difference between clocks, in seconds.
+/// Tolerated clock skew, in seconds.
 pub(super) const LEEWAY_S: u64 = 30;
 
 /// Length of an Ed25519 public key.
 const PUBLIC_KEY_BYTES: usize = 32;
 
-/// Verifies tokens that are signed with the stack's own keys.
+/// Verifies tokens signed with the stack's own keys.
 pub struct Verifier {
     keys: HashMap<String, DecodingKey>,
     validation: Validation,
@@ -50,22 +50,22 @@ impl Verifier {
                 return Err(fault("the key is listed twice".to_owned()));
             }
         }
-        // The algorithm is fixed, so that a token cannot choose how it is verified.
+        // Fix the algorithm, so that a token cannot choose how it is verified.
         let mut validation = Validation::new(Algorithm::EdDSA);
         validation.set_issuer(&[&settings.issuer]);
         validation.set_audience(&[&settings.audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // Disabled, because `check_times` compares the times with the caller's clock instead.
+        // Disabled: `check_times` checks the times against the caller's clock instead.
         validation.validate_exp = false;
         validation.validate_nbf = false;
         Ok(Self { keys, validation, not_before_s: settings.not_before_s })
     }
 
-    /// Verifies a token at the time `now_s` (Unix seconds) and returns its holder.
+    /// Verifies a token at `now_s` (Unix seconds) and returns its holder.
     ///
     /// # Errors
     ///
-    /// Returns a [`TokenError`] if the token is not accepted. Responses must only contain
+    /// Returns a [`TokenError`] if the token is rejected. Responses may contain only
     /// [`TokenError::public`].
     pub fn verify(&self, token: &str, now_s: u64) -> Result<Principal, TokenError> {
         if token.len() > MAX_TOKEN_BYTES {
@@ -92,7 +92,7 @@ fn check_times(claims: &Claims, not_before_s: u64, now_s: u64) -> Result<(), Tok
     check_lifetime(claims.iat, claims.exp)
 }
 
-/// Checks that the lifetime of a token does not exceed the limit.
+/// Checks that a token's lifetime does not exceed the limit.
 pub(super) fn check_lifetime(begins_s: u64, ends_s: u64) -> Result<(), TokenError> {
     if ends_s.saturating_sub(begins_s) > MAX_TOKEN_S {
         return Err(TokenError::ValidTooLong);

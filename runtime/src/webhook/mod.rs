@@ -1,5 +1,5 @@
-//! Lambda handler of the webhook. It receives change stream batches of the Feed table and delivers
-//! the feed to a URL.
+//! Lambda handler of the webhook. Receives change stream batches of the Feed table and delivers the
+//! feed to a URL.
 
 mod secrets;
 mod sender;
@@ -36,19 +36,19 @@ pub struct WebhookHandler {
     webhook: Webhook,
 }
 
-/// The ports and settings that a [`Webhook`] is built from.
+/// Ports and settings of a [`Webhook`].
 pub struct WebhookParts {
     /// The Feed table.
     pub index: Arc<DynamoFeed>,
     /// The EventStream table.
     pub streams: Arc<DynamoStreams>,
-    /// The bucket that contains the webhook's secrets.
+    /// Bucket with the webhook's signing secrets.
     pub blobs: Arc<dyn Blobs>,
-    /// URL to which the feed is delivered.
+    /// Receiver URL of the feed.
     pub url: String,
-    /// The addresses to which deliveries may be sent.
+    /// Addresses to which deliveries may be sent.
     pub receivers: Receivers,
-    /// Whether deliveries include event payloads.
+    /// Whether to include event payloads in deliveries.
     pub events: bool,
     /// Name of the stack.
     pub stack: String,
@@ -100,14 +100,14 @@ impl WebhookHandler {
         Self { webhook }
     }
 
-    /// Handles one batch and stops shortly before `deadline_ms` (Unix milliseconds). Only the keys
-    /// of the records are read, because they determine the range of the feed to deliver. Records
-    /// that cannot be read are logged and skipped.
+    /// Handles one batch, stopping shortly before `deadline_ms` (milliseconds since the Unix
+    /// epoch). Only record keys are read, because they determine the range of feed items to
+    /// deliver. Malformed records are logged and skipped.
     ///
     /// # Errors
     ///
-    /// Returns a [`WebhookError`] if a part of the range was not delivered. Lambda then delivers
-    /// the batch again.
+    /// Returns a [`WebhookError`] if a part of the range was not delivered. Lambda then redelivers
+    /// the batch.
     pub async fn handle(&self, event: Event, deadline_ms: u64) -> Result<(), WebhookError> {
         let records = event.records.len();
         let mut range: Option<(Checkpoint, Checkpoint)> = None;
@@ -130,7 +130,7 @@ impl WebhookHandler {
     }
 }
 
-/// Reads the checkpoint of the feed item that a record describes.
+/// Reads the checkpoint of a record's feed item.
 fn read_checkpoint(record: &mut EventRecord) -> Result<Checkpoint, RecordError> {
     place_of(&take_new_image(record, &[FEED_PARTITION_KEY, FEED_SORT_KEY]))
 }

@@ -1,6 +1,6 @@
-//! Manages the secrets that sign webhook deliveries. They are stored as an object in the bucket.
-//! They are therefore not contained in templates, configuration or logs, and restoring the tables
-//! does not change them.
+//! Manages the secrets that sign webhook deliveries. The secrets are stored as an object in the
+//! bucket, which keeps them out of templates, configuration and logs, and unchanged when the tables
+//! are restored.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use serde::{Deserialize, Serialize};
 
 use super::signature::{SECRET_BYTES, Secret};
 
-/// Number of secrets that sign each delivery: the current secret and the previous one.
+/// Number of secrets that sign each delivery: the current and the previous one.
 const ACTIVE_SECRETS: usize = 2;
 
-/// Contents of the stored object.
+/// Contents of the stored secrets object.
 #[derive(Serialize, Deserialize)]
 struct StoredSecrets {
     /// Newest first.
     secrets: Vec<String>,
 }
 
-/// Reads and rotates the secrets of a stack's webhook.
+/// Reads and rotates the webhook's signing secrets.
 #[derive(Clone)]
 pub struct WebhookSecrets {
     blobs: Arc<dyn Blobs>,
@@ -45,12 +45,13 @@ impl WebhookSecrets {
             return Ok(secrets);
         }
         self.write(&[generate()?]).await?;
-        // A concurrent caller may have written another secret, so use the stored one.
+        // A concurrent caller may have stored another secret, so use the stored one.
         let stored = self.read().await?;
         stored.ok_or_else(|| PortError::temporary("the new webhook secret is not readable yet"))
     }
 
-    /// Creates a new secret. The previous secret also signs deliveries until the next rotation.
+    /// Rotates the secrets: creates a new secret and keeps the previous one, which also signs
+    /// deliveries until the next rotation.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Signs deliveries as defined by Standard Webhooks version 1.
+//! Signs deliveries according to Standard Webhooks version 1.
 
 use std::ops::RangeInclusive;
 
@@ -7,12 +7,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cellar_catalog::webhook::SECRET_PREFIX;
 
-/// Length of a generated secret, in bytes.
+/// Length of generated secrets, in bytes.
 pub(super) const SECRET_BYTES: usize = 32;
-/// Lengths of secrets that the standard permits, in bytes.
+/// Secret lengths permitted by the standard, in bytes.
 const PERMITTED_BYTES: RangeInclusive<usize> = 24..=64;
 
-/// A secret that the stack shares with the webhook's receiver.
+/// A secret shared with the webhook's receiver.
 #[derive(Clone)]
 pub struct Secret {
     text: String,
@@ -44,13 +44,13 @@ impl Secret {
         Ok(Self::from_bytes(&bytes))
     }
 
-    /// Returns the text form, with which the receiver is configured.
+    /// Returns the secret's text form, for the receiver's configuration.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Signs the `id`, the time `sent_s` (Unix seconds) and the body of a delivery.
+    /// Signs a delivery: its `id`, its time `sent_s` (Unix seconds) and its body.
     #[must_use]
     pub fn sign(&self, id: &str, sent_s: u64, body: &str) -> String {
         let content = format!("{id}.{sent_s}.{body}");
@@ -63,7 +63,7 @@ impl Secret {
 mod tests {
     use super::*;
 
-    /// Example from the reference implementation of Standard Webhooks.
+    /// Example from the Standard Webhooks reference implementation.
     #[test]
     fn matches_the_example_of_the_standard() {
         let secret = Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the webhook handler with batches in Lambda's format.
+//! Tests of the webhook handler with batches in Lambda's wire format.
 
 use std::sync::Mutex;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A change stream record of a feed item.
+/// Builds a change stream record for a feed item.
 fn record(partition: &str, sort: &str) -> Value {
     json!({
         "eventID": "1", "eventName": "INSERT", "eventVersion": "1.1",
@@ -54,7 +54,7 @@ async fn index(items: u64) -> Arc<MemoryFeed> {
     index
 }
 
-/// Returns the result, and the offsets of the delivered items.
+/// Returns the handler's result and the offsets of the delivered items.
 async fn handle(records: Vec<Value>, items: u64) -> (Result<(), WebhookError>, Vec<u64>) {
     let index = index(items).await;
     let receiver = Arc::new(Receiver::default());

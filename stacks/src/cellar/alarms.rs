@@ -1,6 +1,6 @@
-//! The alarms of the stack. There are ten of them, because ten alarms are free in each account; a
-//! stack with a webhook has an eleventh. `templates/runbook/` describes each alarm and the response
-//! to it.
+//! CloudWatch alarms of the stack. There are ten, the number that is free in each account; a stack
+//! with a webhook has an eleventh. `templates/runbook/` describes each alarm and the response to
+//! it.
 
 use super::events::Events;
 use super::storage::Storage;
@@ -11,25 +11,25 @@ use crate::expression::Expression;
 use crate::stack::{Stack, SynthesisError};
 use crate::template::Place;
 
-/// Maximum age of a change stream record in milliseconds. Records are usually processed within
-/// seconds.
+/// Alarm threshold for the age of a change stream record, in milliseconds. Records are usually
+/// processed within seconds.
 const ITERATOR_AGE_MS_MAX: u32 = 10 * 60 * 1_000;
-/// Maximum age of a snapshot job in seconds. A job may have to wait for earlier snapshots of the
-/// same log.
+/// Alarm threshold for the age of a snapshot job, in seconds. A job may have to wait for earlier
+/// snapshots of the same log.
 const JOB_AGE_S_MAX: u32 = 6 * 60 * 60;
-/// Number of failed requests per period above which an alarm triggers. A client retries up to 5
-/// times, so a lasting fault exceeds this number, but a writer that loses a few races does not.
+/// Alarm threshold for failed requests per period. Clients retry up to 5 times, so a persistent
+/// fault exceeds the threshold, but a writer that loses a few races does not.
 const FAILURES_MAX: u32 = 4;
 
-/// Suffix of every alarm's description.
+/// Suffix of every alarm description.
 pub const SEE_RUNBOOK: &str = " See `synth runbook`.";
 
-/// The resources that alarms and the dashboard monitor.
+/// Resources monitored by the alarms and the dashboard.
 pub(super) struct Parts<'a> {
     pub(super) api: &'a Handle<Function>,
     pub(super) snapshot: &'a Handle<Function>,
     pub(super) indexer: &'a Handle<Function>,
-    /// The function that delivers the feed, if a webhook is configured.
+    /// Webhook function, which delivers the feed; `None` if no webhook is configured.
     pub(super) webhook: Option<&'a Handle<Function>>,
     pub(super) storage: &'a Storage,
     pub(super) events: &'a Events,
@@ -56,7 +56,7 @@ pub(super) fn add_alarms(
 }
 
 /// Returns the ARNs of the topics to notify: a new topic if an email address is configured, and the
-/// customer's own topic if one is configured.
+/// customer's own topic if configured.
 fn notification_topics(
     stack: &mut Stack,
     config: &Config,
@@ -72,15 +72,15 @@ fn notification_topics(
     Ok(topics)
 }
 
-/// Definition of an alarm that is added to the stack.
+/// Definition of an alarm to add to the stack.
 struct AlarmSpec {
-    /// Logical id without the suffix `Alarm`.
+    /// Logical id without the `Alarm` suffix.
     name: &'static str,
     description: &'static str,
     metric: Metric,
     watched: Watched,
     threshold: u32,
-    /// Number of consecutive periods in which the threshold must be exceeded.
+    /// Number of consecutive periods above the threshold that trigger the alarm.
     periods: u32,
     /// Source line that defines the alarm.
     place: Place,
@@ -126,11 +126,10 @@ fn api_alarms(config: &Config, parts: &Parts<'_>) -> Vec<AlarmSpec> {
     ]
 }
 
-/// Returns the alarms of the functions that read change streams.
+/// Returns the alarms for the functions that read change streams.
 ///
-/// If such a function fails or is throttled, the age of its records increases, so no separate
-/// alarms are needed. Records that exhaust their retries are sent to a dead-letter queue that the
-/// functions share.
+/// A failing or throttled function shows up as an increasing record age, so failures need no
+/// separate alarms. Records that exhaust their retries are sent to a shared dead-letter queue.
 fn change_stream_alarms(parts: &Parts<'_>) -> Vec<AlarmSpec> {
     let relay = Watched::function(&parts.events.relay);
     let indexer = Watched::function(parts.indexer);
@@ -157,8 +156,8 @@ fn change_stream_alarms(parts: &Parts<'_>) -> Vec<AlarmSpec> {
     specs
 }
 
-/// Returns the alarms of the snapshot function. Throttling needs no alarm of its own, because it
-/// increases the age of jobs.
+/// Returns the alarms for the snapshot function. Throttling increases the job age, so it needs no
+/// separate alarm.
 fn snapshot_alarms(parts: &Parts<'_>) -> Vec<AlarmSpec> {
     let snapshot = Watched::function(parts.snapshot);
     let jobs = Watched::queue(&parts.events.snapshots);

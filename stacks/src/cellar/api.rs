@@ -1,4 +1,4 @@
-//! The API function, its role and its URL.
+//! The API function with its role and URL.
 
 use cellar_api::environment;
 use cellar_base::schema::{CHUNKS_PATTERN, OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX};
@@ -21,8 +21,8 @@ pub(super) struct Api {
     pub(super) url: Handle<FunctionUrl>,
 }
 
-/// Adds the function with its log group, role and URL, and with both permissions that calling the
-/// URL requires.
+/// Adds the function with its log group, role and URL, and the two permissions required to call the
+/// URL.
 pub(super) fn add_api(
     stack: &mut Stack,
     config: &Config,
@@ -64,8 +64,8 @@ pub(super) fn add_api(
     Ok(Api { function, url })
 }
 
-/// Sets the environment variables of the optional token settings: the `OpenID Connect` issuers and
-/// the earliest issue time.
+/// Sets the environment variables for optional token settings: `OpenID Connect` issuers and the
+/// earliest issue time.
 fn with_token_settings(config: &Config, mut function: Function) -> Function {
     if !config.tokens.oidc.is_empty() {
         function = function.environment(environment::TOKEN_OIDC, config.tokens.oidc_json());
@@ -76,8 +76,8 @@ fn with_token_settings(config: &Config, mut function: Function) -> Function {
     function
 }
 
-/// Returns the request timeout in milliseconds. It is one second shorter than the function's
-/// timeout, so that the API responds with an error before Lambda ends the invocation.
+/// Returns the request timeout in milliseconds: one second less than the function timeout, so that
+/// the API returns an error before Lambda terminates the invocation.
 fn request_timeout_ms(config: &Config) -> u32 {
     config.api.timeout_s.saturating_sub(1).saturating_mul(1_000)
 }
@@ -85,11 +85,11 @@ fn request_timeout_ms(config: &Config) -> u32 {
 /// Returns the execution role of the API, which grants only the permissions that the API uses.
 ///
 /// The API cannot update or delete entries and segments, and cannot delete event streams. In the
-/// bucket, it can write only large entries and chunks of imports; it can read but not write
-/// offloaded segments and snapshots.
+/// bucket, it can write only large entries and import chunks; it can read but not write offloaded
+/// segments and snapshots.
 fn api_role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
-    // A presigned upload runs with the permissions of the role that signed its URL, including the
-    // permission to tag the object.
+    // A presigned upload runs with the permissions of the role that signed its URL, so the role
+    // must be allowed to tag the object.
     let uploads = Statement::allow(
         "Uploads",
         [
@@ -101,13 +101,13 @@ fn api_role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role
         ],
         [objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
     );
-    // The API reads offloaded segments, but only operators write them.
+    // The API reads offloaded segments; only operators write them.
     let offload = Statement::allow(
         "Offload",
         ["s3:GetObject"],
         [objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
     );
-    // The API publishes uploaded chunks after it has verified them. It cannot write roots.
+    // The API publishes uploaded chunks once verified. It cannot write roots.
     let chunks = Statement::allow(
         "Chunks",
         ["s3:PutObject"],
@@ -128,13 +128,13 @@ fn api_role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role
     key::allow_key_use(role, config, &[KeyUse::Tables, KeyUse::Bucket])
 }
 
-/// Returns the policy statements for the tables. A transaction requires the permissions for each of
-/// its operations.
+/// Returns the table policy statements. A transaction requires the permissions for each of its
+/// operations.
 fn table_statements(storage: &Storage) -> [Statement; 4] {
     let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
     let entries = Statement::allow("EntryTable", actions, [storage.entries.arn()]);
     let segments = Statement::allow("SegmentTable", actions, [storage.segments.arn()]);
-    // An append updates the tip of the event stream.
+    // An append updates the tip (newest item) of the event stream.
     let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
     let event_streams =
         Statement::allow("EventStreamTable", actions, [storage.event_streams.arn()]);
@@ -143,8 +143,8 @@ fn table_statements(storage: &Storage) -> [Statement; 4] {
     [entries, segments, event_streams, feed]
 }
 
-/// Request headers that pages of other origins may send: the headers of the API, and the header
-/// that the Replicache client adds to each push and pull.
+/// Request headers allowed from other origins: the API headers, and the header that the Replicache
+/// client adds to each push and pull.
 pub const REQUEST_HEADERS: [&str; 5] =
     ["authorization", "content-type", "if-match", "if-none-match", "x-replicache-requestid"];
 

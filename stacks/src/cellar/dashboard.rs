@@ -1,4 +1,4 @@
-//! The CloudWatch dashboard, which shows requests, background work and consumed capacity.
+//! CloudWatch dashboard for requests, background work and consumed capacity.
 
 use super::alarms::Parts;
 use crate::constructs::{Dashboard, Metric, Watched, Widget};

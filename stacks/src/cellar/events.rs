@@ -1,4 +1,4 @@
-//! The queues, and the relay, which reads the change stream of the Entry table.
+//! The queues and the relay function, which reads the Entry table's change stream.
 
 use cellar_api::environment;
 use cellar_base::limits::SNAPSHOT_RECEIVES;
@@ -19,13 +19,13 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Memory of the relay in MB. The relay mostly waits for SQS and S3.
+/// Relay memory in MB. The relay is I/O-bound: it mostly waits for SQS and S3.
 const RELAY_MEMORY_MB: u32 = 256;
-/// Timeout in seconds in which the relay processes a batch of records.
+/// Relay timeout for a batch of records, in seconds.
 const RELAY_TIMEOUT_S: u32 = 60;
 /// Maximum timeout of the snapshot function in seconds (limit of Lambda).
 const SNAPSHOT_TIMEOUT_S_MAX: u32 = 15 * 60;
-/// Visibility timeout of the snapshot queue in seconds: six times the function's timeout, as Lambda
+/// Visibility timeout of the snapshot queue in seconds: six times the function timeout, as Lambda
 /// recommends.
 const SNAPSHOT_VISIBILITY_S: u32 = 6 * SNAPSHOT_TIMEOUT_S_MAX;
 
@@ -36,7 +36,7 @@ pub(super) struct Events {
     pub(super) change_stream_dead_letters: Handle<Queue>,
     /// Snapshot jobs.
     pub(super) snapshots: Handle<Queue>,
-    /// Dead-letter queue for snapshot jobs that exceeded the maximum number of receives.
+    /// Dead-letter queue for snapshot jobs that exceeded the receive limit.
     pub(super) snapshot_dead_letters: Handle<Queue>,
 }
 
@@ -75,7 +75,7 @@ pub(super) fn add_relay_and_queues(
     Ok(Events { relay, change_stream_dead_letters, snapshots, snapshot_dead_letters })
 }
 
-/// Adds a queue and its policy.
+/// Adds a queue with its policy.
 #[track_caller]
 fn add_queue(
     stack: &mut Stack,
@@ -90,11 +90,11 @@ fn add_queue(
     Ok(queue)
 }
 
-/// Returns the event source of the relay. It selects new snapshot entries and new entries with an
+/// Returns the relay's event source, which selects new Snapshot entries and new entries with an
 /// external body.
 ///
-/// Updates are excluded, because finishing a snapshot updates its entry, and this update must not
-/// start another snapshot.
+/// Updates are excluded: finishing a snapshot updates its entry, which must not start another
+/// snapshot.
 fn entry_source(
     storage: &Storage,
     relay: &Handle<Function>,

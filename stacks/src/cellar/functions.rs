@@ -1,4 +1,4 @@
-//! Settings that the functions of the stack share.
+//! Settings shared by all functions of the stack.
 
 use cellar_api::environment;
 
@@ -20,8 +20,8 @@ pub(super) fn add_log_group(
     Ok(logs)
 }
 
-/// Sets the environment variable with the incarnation of the tables, unless the tables were never
-/// restored.
+/// Sets the environment variable for the table incarnation (number of restores). No-op if the
+/// tables were never restored.
 pub(super) fn in_incarnation(function: Function, config: &Config) -> Function {
     match config.incarnation {
         0 => function,

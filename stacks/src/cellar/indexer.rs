@@ -1,6 +1,5 @@
-//! The indexer, which writes the feed and the spreadsheet lists. It reads the change stream of the
-//! EventStream table and, if the feed includes appends to logs, the change stream of the Entry
-//! table.
+//! The indexer function, which writes the feed and the spreadsheet lists. It reads the EventStream
+//! table's change stream and, if the feed includes log appends, the Entry table's change stream.
 
 use cellar_api::environment;
 use cellar_base::schema::APPENDED;
@@ -19,15 +18,15 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Memory of the indexer in MB. The indexer mostly waits for DynamoDB.
+/// Indexer memory in MB. The indexer is I/O-bound: it mostly waits for DynamoDB.
 const MEMORY_MB: u32 = 256;
-/// Timeout in seconds in which the indexer processes a batch of records.
+/// Indexer timeout for a batch of records, in seconds.
 const TIMEOUT_S: u32 = 60;
-/// Number of seconds for which log entries are collected into a batch. A batch becomes one item of
-/// the feed. A separate invocation for each edit would cost more than the edit itself.
+/// Batching window for log entries in seconds. A batch becomes one feed item. A separate invocation
+/// for each edit would cost more than the edit itself.
 const BATCHING_WINDOW_S: u32 = 5;
-/// Maximum number of log entries in a batch, about as many as fit into one item of the feed.
-/// Concurrent batches wait for each other, so a few large batches are faster than many small ones.
+/// Maximum number of log entries in a batch, about as many as fit into one feed item. Concurrent
+/// batches wait for each other, so a few large batches are faster than many small ones.
 const ENTRY_BATCH_SIZE: u32 = 1_000;
 
 /// Adds the indexer with its log group, role and event sources. Records that cannot be indexed are
@@ -74,20 +73,20 @@ pub(super) fn add_indexer(
     Ok(function)
 }
 
-/// Selects writes of tips, which contain the number of appended events. An event batch that was
-/// split off from a tip does not contain this number.
+/// Selects writes to tips (the newest item of each stream), which contain the number of appended
+/// events. Event batches that were split off from a tip do not contain this number.
 fn appended_tips() -> StreamFilter {
     let appended = json!({ APPENDED: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": appended } }))
 }
 
-/// Selects new entries, but not updates of entries.
+/// Selects new entries, but not entry updates.
 fn new_entries() -> StreamFilter {
     StreamFilter::new(json!({ "eventName": [INSERT] }))
 }
 
-/// Returns the execution role of the indexer. The indexer can read event streams and write the
-/// feed, but cannot delete items.
+/// Returns the indexer's execution role, which can read event streams and write the feed, but
+/// cannot delete items.
 fn indexer_role(
     storage: &Storage,
     dead_letters: &Handle<Queue>,

@@ -1,5 +1,5 @@
-//! Permissions of functions for the customer's KMS key. A function can use the key only through the
-//! service that stores the data, so a role cannot decrypt anything by itself.
+//! Function permissions for the customer's KMS key. A function can use the key only through the
+//! service that stores the data, so a role cannot decrypt data directly.
 
 use serde_json::{Value, json};
 
@@ -7,17 +7,16 @@ use crate::config::Config;
 use crate::constructs::{Role, Statement};
 use crate::expression::Expression;
 
-/// A purpose for which a function needs the KMS key.
+/// Purpose for which a function needs the KMS key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyUse {
-    /// Reading and writing items of a table. DynamoDB calls KMS on behalf of the caller.
+    /// Read and write table items. DynamoDB calls KMS on behalf of the caller.
     Tables,
-    /// Reading the change stream of a table. A change stream is encrypted with the key of its
-    /// table.
+    /// Read a table's change stream, which is encrypted with the key of the table.
     Stream,
-    /// Reading and writing objects, including access through presigned URLs.
+    /// Read and write objects, including access through presigned URLs.
     Bucket,
-    /// Sending messages to queues and receiving them.
+    /// Send messages to queues and receive messages from them.
     Queues,
 }
 
@@ -25,7 +24,7 @@ impl KeyUse {
     fn statement(self, key_arn: &str) -> Statement {
         let key = [Expression::literal(key_arn)];
         match self {
-            // DynamoDB's documentation requires these actions for roles that read and write.
+            // Required by the DynamoDB documentation for roles that read and write.
             Self::Tables => Statement::allow(
                 "KeyOfTables",
                 [
@@ -45,7 +44,8 @@ impl KeyUse {
                 Statement::allow("KeyOfBucket", ["kms:Decrypt", "kms:GenerateDataKey"], key)
                     .only_if(via_service("s3"))
             }
-            // Senders also need to decrypt, because SQS reuses a data key for some minutes.
+            // Senders must be able to decrypt too, because SQS reuses a data key for several
+            // minutes.
             Self::Queues => {
                 Statement::allow("KeyOfQueues", ["kms:Decrypt", "kms:GenerateDataKey"], key)
                     .only_if(via_service("sqs"))
@@ -60,8 +60,7 @@ fn via_service(service: &str) -> Value {
     json!({ "StringEquals": { "kms:ViaService": Value::from(service) } })
 }
 
-/// Allows a role to use the customer's KMS key for the purposes `uses`. Returns the role unchanged
-/// if no key is configured.
+/// Allows a role to use the customer's KMS key for `uses`. No-op if no key is configured.
 pub(super) fn allow_key_use(role: Role, config: &Config, uses: &[KeyUse]) -> Role {
     let Some(key_arn) = config.encryption.key() else { return role };
     let statements: Vec<Statement> =

@@ -27,37 +27,35 @@ use api::Api;
 use events::Events;
 use storage::Storage;
 
-/// Name of the parameter for the S3 bucket that contains the Lambda bundle.
+/// Name of the parameter for the S3 bucket with the Lambda bundle.
 pub const ARTIFACT_BUCKET: &str = "ArtifactBucket";
-/// Name of the parameter for the S3 key of the Lambda bundle. The key contains the hash of the
-/// bundle.
+/// Name of the parameter for the Lambda bundle's S3 key, which contains the bundle's hash.
 pub const ARTIFACT_KEY: &str = "ArtifactKey";
 
-/// Name of the output with the URL of the API, which ends with a slash.
+/// Name of the output for the API URL, which ends with a slash.
 pub const OUTPUT_API_URL: &str = "ApiUrl";
-/// Name of the output with the name of the Entry table.
+/// Name of the output for the Entry table's name.
 pub const OUTPUT_ENTRY_TABLE: &str = "EntryTableName";
-/// Name of the output with the name of the Segment table.
+/// Name of the output for the Segment table's name.
 pub const OUTPUT_SEGMENT_TABLE: &str = "SegmentTableName";
-/// Name of the output with the name of the PendingSnapshots table.
+/// Name of the output for the PendingSnapshots table's name.
 pub const OUTPUT_PENDING_SNAPSHOTS_TABLE: &str = "PendingSnapshotsTableName";
-/// Name of the output with the name of the EventStream table.
+/// Name of the output for the EventStream table's name.
 pub const OUTPUT_EVENT_STREAM_TABLE: &str = "EventStreamTableName";
-/// Name of the output with the name of the Feed table.
+/// Name of the output for the Feed table's name.
 pub const OUTPUT_FEED_TABLE: &str = "FeedTableName";
-/// Names of the outputs with the names of the tables that contain the customers' data, in the order
-/// of [`tables`].
+/// Names of the outputs for the tables with customer data, in the order of [`tables`].
 pub const OUTPUT_TABLES: [&str; TABLES] = [
     OUTPUT_ENTRY_TABLE,
     OUTPUT_SEGMENT_TABLE,
     OUTPUT_PENDING_SNAPSHOTS_TABLE,
     OUTPUT_EVENT_STREAM_TABLE,
 ];
-/// Name of the output with the name of the bucket.
+/// Name of the output for the bucket's name.
 pub const OUTPUT_BUCKET: &str = "BucketName";
-/// Name of the output with the name of the API function.
+/// Name of the output for the API function's name.
 pub const OUTPUT_API_FUNCTION: &str = "ApiFunctionName";
-/// Name of the output with the URL of the snapshot job queue.
+/// Name of the output for the snapshot queue's URL.
 pub const OUTPUT_SNAPSHOT_QUEUE: &str = "SnapshotQueueUrl";
 
 const DESCRIPTION: &str = "Cellar: self-hosted spreadsheet backend";
@@ -65,10 +63,10 @@ const DESCRIPTION: &str = "Cellar: self-hosted spreadsheet backend";
 /// Reason why no template could be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CellarStackError {
-    /// Values of the configuration are out of bounds.
+    /// Configuration values are out of bounds.
     #[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Config {
-        /// All values that are out of bounds.
+        /// All out-of-bounds values.
         problems: Vec<ConfigProblem>,
     },
     /// The stack is invalid, which is a bug in Cellar.
@@ -82,11 +80,11 @@ impl From<SynthesisError> for CellarStackError {
     }
 }
 
-/// Returns the template of Cellar's stack, with functions for `architecture`.
+/// Returns the template of the Cellar stack, with functions built for `architecture`.
 ///
 /// # Errors
-/// [`CellarStackError::Config`] if values of the configuration are out of bounds. This can only
-/// happen if the configuration was changed after it was parsed.
+/// [`CellarStackError::Config`] if configuration values are out of bounds, which can happen only if
+/// the configuration was changed after it was parsed.
 pub fn cellar_stack(
     config: &Config,
     architecture: Architecture,
@@ -171,8 +169,8 @@ fn add_outputs(
     Ok(())
 }
 
-/// Adds the parameters that locate the Lambda bundle. The bundle must be uploaded before the stack
-/// is deployed.
+/// Adds the parameters for the location of the Lambda bundle, which must be uploaded before the
+/// stack is deployed.
 fn add_artifact_parameters(stack: &mut Stack) -> Result<FunctionCode, SynthesisError> {
     let bucket = Parameter::text("S3 bucket of the Lambda bundle.");
     let key = Parameter::text("S3 key of the Lambda bundle.");

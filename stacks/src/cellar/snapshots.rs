@@ -1,4 +1,4 @@
-//! The snapshot function and its role.
+//! The snapshot function with its role.
 
 use cellar_api::environment;
 use cellar_base::schema::{
@@ -17,8 +17,8 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Maximum number of concurrent snapshot jobs. It is high enough for a busy stack, and low enough
-/// to leave concurrency for API requests in an account with a low limit.
+/// Maximum number of concurrent snapshot jobs: high enough for a busy stack, but low enough to
+/// leave concurrency for API requests in an account with a low limit.
 const MAX_CONCURRENCY: u32 = 10;
 
 /// Adds the snapshot function with its log group, role and event source.
@@ -55,12 +55,12 @@ pub(super) fn add_snapshot_function(
 /// Returns the execution role of the snapshot function.
 ///
 /// The function reads logs, writes snapshot objects and pending snapshots, and records finished
-/// snapshots in the tables that contain logs. It cannot change edits.
+/// snapshots in the log tables. It cannot modify edits.
 fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup>) -> Role {
     let read = ["dynamodb:GetItem", "dynamodb:Query"];
     let entries = Statement::allow("ReadEntries", read, [storage.entries.arn()]);
-    // The function may update only the root of an entry. The keys and the type are included because
-    // the update's condition reads them.
+    // The function may update only an entry's root. The keys and the type are included because the
+    // update condition reads them.
     let root = Statement::allow("SetRoot", ["dynamodb:UpdateItem"], [storage.entries.arn()])
         .only_if(json!({ "ForAllValues:StringEquals": {
             "dynamodb:Attributes": [EXTERNAL, SORT_KEY, PARTITION_KEY, TYPE],
@@ -80,7 +80,7 @@ fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup
         ["s3:GetObject"],
         [objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
     );
-    // A job that rebuilds a snapshot from scratch reads the log from the start, including offloaded
+    // A job that rebuilds a snapshot from scratch reads the entire log, including offloaded
     // segments.
     let offload = Statement::allow(
         "Offload",

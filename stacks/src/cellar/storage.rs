@@ -1,5 +1,5 @@
-//! The tables and the bucket. Four tables and the bucket contain the customers' data; the Feed
-//! table is derived from this data.
+//! Tables and bucket of the stack. The bucket and four tables contain customer data; the Feed table
+//! is derived from this data.
 
 use cellar_base::schema;
 
@@ -10,13 +10,13 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Number of days after which an unconfirmed upload is deleted.
+/// Number of days until an unconfirmed upload is deleted.
 const PENDING_UPLOAD_DAYS: u32 = 3;
-/// Number of days for which a replaced or deleted object can be recovered.
+/// Number of days during which a replaced or deleted object can be recovered.
 const NONCURRENT_VERSION_DAYS: u32 = 30;
-/// Number of days after which the parts of an unfinished multipart upload are deleted.
+/// Number of days until the parts of an unfinished multipart upload are deleted.
 const MULTIPART_DAYS: u32 = 3;
-/// Number of seconds for which a browser may cache the CORS settings.
+/// Number of seconds for which browsers may cache CORS settings.
 pub(super) const CORS_MAX_AGE_S: u32 = 3600;
 
 /// The tables and the bucket of a stack.
@@ -30,23 +30,23 @@ pub(super) struct Storage {
     pub(super) bucket: Handle<Bucket>,
 }
 
-/// Number of tables that contain the customers' data.
+/// Number of tables with customer data.
 pub const TABLES: usize = 4;
 
-/// Returns the logical ids of the tables that contain the customers' data, for one incarnation.
+/// Returns the logical ids of one incarnation's tables with customer data.
 ///
-/// Each incarnation has separate ids, because CloudFormation cannot exchange the table of an
-/// existing id. The EventStream table is last, because stacks of early versions do not have it.
+/// Each incarnation has its own ids, because CloudFormation cannot swap the table behind an
+/// existing id. The EventStream table is last, because early stacks do not have it.
 #[must_use]
 pub fn tables(incarnation: u32) -> [String; TABLES] {
     ["EntryTable", "SegmentTable", "PendingSnapshotsTable", "EventStreamTable"]
         .map(|table| logical_id_of(table, incarnation))
 }
 
-/// Returns the logical id of the Feed table for one incarnation.
+/// Returns the logical id of one incarnation's Feed table.
 ///
-/// The feed is derived from the EventStream table and is therefore not restored: the Feed table of
-/// a new incarnation is created empty and then rebuilt.
+/// The feed is derived from the EventStream table and therefore not restored: a new incarnation
+/// starts with an empty Feed table, which is then rebuilt.
 #[must_use]
 pub fn feed_table(incarnation: u32) -> String {
     logical_id_of("FeedTable", incarnation)
@@ -61,18 +61,17 @@ fn logical_id_of(table: &str, incarnation: u32) -> String {
 
 /// Adds the tables, and the bucket with its policy.
 pub(super) fn add_storage(stack: &mut Stack, config: &Config) -> Result<Storage, SynthesisError> {
-    // The relay reads this change stream, and so does the indexer if the feed includes appends to
-    // logs.
+    // Change stream for the relay, and for the indexer if the feed includes log appends.
     let entries = log_table(config).stream(StreamView::NewImage);
     let id = |table| logical_id_of(table, config.incarnation);
     let entries = stack.add(&id("EntryTable"), entries)?;
     let segments = stack.add(&id("SegmentTable"), log_table(config))?;
     let pending_snapshots = stack.add(&id("PendingSnapshotsTable"), log_table(config))?;
-    // The indexer reads the change stream.
+    // Change stream for the indexer.
     let event_streams = event_stream_table(config).stream(StreamView::NewImage);
     let event_streams = stack.add(&id("EventStreamTable"), event_streams)?;
     let feed = if config.webhook.is_some() {
-        // The webhook reads the change stream.
+        // Change stream for the webhook.
         feed_table_with_keys(config).stream(StreamView::NewImage)
     } else {
         feed_table_with_keys(config)
@@ -89,23 +88,21 @@ pub(super) fn add_storage(stack: &mut Stack, config: &Config) -> Result<Storage,
     Ok(Storage { entries, segments, pending_snapshots, event_streams, feed, bucket })
 }
 
-/// Returns a table whose items belong to logs: the Entry, Segment or PendingSnapshots table.
+/// Returns a table of log data: the Entry, Segment or PendingSnapshots table.
 fn log_table(config: &Config) -> Table {
     let partition_key = (schema::PARTITION_KEY, AttributeType::Binary);
     let sort_key = (schema::SORT_KEY, AttributeType::Number);
     table_with_keys(config, partition_key, sort_key)
 }
 
-/// Returns the EventStream table. Its key consists of the name of an event stream and an index in
-/// this stream.
+/// Returns the EventStream table, which is keyed by event stream name and index in the stream.
 fn event_stream_table(config: &Config) -> Table {
     let partition_key = (schema::STREAM, AttributeType::String);
     let sort_key = (schema::STREAM_INDEX, AttributeType::Number);
     table_with_keys(config, partition_key, sort_key)
 }
 
-/// Returns the Feed table. Its keys are strings that sort in the order of the values that they
-/// encode.
+/// Returns the Feed table, whose keys are strings that preserve the order of the encoded values.
 fn feed_table_with_keys(config: &Config) -> Table {
     let partition_key = (schema::FEED_PARTITION_KEY, AttributeType::String);
     let sort_key = (schema::FEED_SORT_KEY, AttributeType::String);
@@ -149,7 +146,7 @@ fn data_bucket(config: &Config) -> Bucket {
     bucket.cors(BucketCors {
         origins: config.cors_origins.clone(),
         methods: to_strings(&["GET", "HEAD", "PUT"]),
-        // Request headers that are part of the signature of a presigned upload.
+        // Request headers covered by the signature of a presigned upload.
         request_headers: to_strings(&[
             "content-encoding",
             "content-type",

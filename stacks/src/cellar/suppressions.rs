@@ -1,4 +1,4 @@
-//! Suppressions of the linter rules that do not apply to Cellar. The reasons are written to the
+//! Suppressions of linter rules that do not apply to Cellar, with reasons that are written to the
 //! template.
 
 use crate::constructs::{
@@ -6,8 +6,8 @@ use crate::constructs::{
 };
 use crate::stack::Stack;
 
-/// Reason for not requiring a customer-managed key. Such a key has a monthly price, but an idle
-/// stack must be free.
+/// Reason not to require a customer-managed key: the key has a monthly price, but an idle stack
+/// must be free.
 const NO_CUSTOMER_KEY: &str =
     "Encrypted with a key that AWS manages; a customer-managed key has a monthly price.";
 
@@ -26,7 +26,7 @@ pub(super) fn for_bucket(stack: &mut Stack, bucket: &Handle<Bucket>) {
     );
 }
 
-/// Suppresses the rule that ARNs must not contain a fixed account id, for resources that use the
+/// Suppresses the rule against hard-coded account ids in ARNs, for resources that use the
 /// customer's key.
 fn for_customer_key<C: Construct>(stack: &mut Stack, resource: &Handle<C>) {
     stack.suppress(
@@ -37,8 +37,7 @@ fn for_customer_key<C: Construct>(stack: &mut Stack, resource: &Handle<C>) {
     );
 }
 
-/// Suppresses rules about the encryption key of a queue. The rules depend on whether a customer's
-/// key is configured.
+/// Suppresses queue encryption rules, depending on whether a customer's key is configured.
 pub(super) fn for_queue(stack: &mut Stack, queue: &Handle<Queue>, has_key: bool) {
     if has_key {
         return for_customer_key(stack, queue);
@@ -51,8 +50,7 @@ pub(super) fn for_queue(stack: &mut Stack, queue: &Handle<Queue>, has_key: bool)
     );
 }
 
-/// Suppresses rules about the encryption key of a log group. The rules depend on whether a
-/// customer's key is configured.
+/// Suppresses log group encryption rules, depending on whether a customer's key is configured.
 pub(super) fn for_log_group(stack: &mut Stack, log_group: &Handle<LogGroup>, has_key: bool) {
     if has_key {
         return for_customer_key(stack, log_group);
@@ -60,13 +58,13 @@ pub(super) fn for_log_group(stack: &mut Stack, log_group: &Handle<LogGroup>, has
     stack.suppress(log_group, Rule::checkov("CKV_AWS_158"), NO_CUSTOMER_KEY);
 }
 
-/// The rule that requires reserved concurrency, with the reason for suppressing it.
+/// Reserved concurrency rule, with the reason for suppressing it.
 const NO_RESERVED_CONCURRENCY: (&str, &str) = (
     "CKV_AWS_115",
     "Reserved concurrency would take concurrency from other functions of the account, and small \
      accounts have none to reserve.",
 );
-/// The rule that requires a VPC, with the reason for suppressing it.
+/// VPC rule, with the reason for suppressing it.
 const NO_VPC: (&str, &str) = (
     "CKV_AWS_117",
     "The function only calls AWS services that authorize each request; inside a VPC, it would \
@@ -148,8 +146,8 @@ pub(super) fn for_api_url(stack: &mut Stack, url: &Handle<FunctionUrl>) {
     );
 }
 
-/// Suppresses rules about the encryption key of the alarm topic. The rules depend on whether a
-/// customer's key is configured.
+/// Suppresses encryption rules for the alarm topic, depending on whether a customer's key is
+/// configured.
 pub(super) fn for_topic(stack: &mut Stack, topic: &Handle<Topic>, has_key: bool) {
     if has_key {
         return for_customer_key(stack, topic);

@@ -17,14 +17,14 @@ use crate::constructs::{
 use crate::expression::Expression;
 use crate::stack::{Stack, SynthesisError};
 
-/// Memory of the webhook function in MB. The function mostly waits for DynamoDB and for the
+/// Webhook function memory in MB. The function is I/O-bound: it mostly waits for DynamoDB and the
 /// receiver.
 const MEMORY_MB: u32 = 256;
-/// Timeout of an invocation in seconds, which is enough for several deliveries to a slow receiver.
+/// Invocation timeout in seconds; sufficient for several deliveries to a slow receiver.
 const TIMEOUT_S: u32 = 60;
 
-/// Adds the webhook function with its log group, role and event source if a webhook is configured.
-/// Records that cannot be delivered are sent to `dead_letters`.
+/// Adds the webhook function with its log group, role and event source. No-op unless a webhook is
+/// configured. Records that cannot be delivered are sent to `dead_letters`.
 pub(super) fn add_webhook(
     stack: &mut Stack,
     config: &Config,
@@ -57,8 +57,8 @@ pub(super) fn add_webhook(
     };
     let function = functions::in_incarnation(function, config);
     let function = stack.add("WebhookFunction", function)?;
-    // A receiver may be down for half a day, so retries are limited by the age of the record, not
-    // by the number of attempts.
+    // A receiver may be down for half a day, so retries are limited by record age, not by the
+    // number of attempts.
     let source = StreamSource::new(&storage.feed, &function, dead_letters)
         .retried_until_too_old()
         .filter(feed_items());
@@ -67,15 +67,14 @@ pub(super) fn add_webhook(
     Ok(Some(function))
 }
 
-/// Selects the items of the feed, because the table also contains other items, such as spreadsheet
-/// lists.
+/// Selects feed items; the table also contains other items, such as spreadsheet lists.
 fn feed_items() -> StreamFilter {
     let item = json!({ PARTITION_BYTES: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": item } }))
 }
 
-/// Returns the execution role of the webhook function. The function reads the feed, and stores its
-/// progress and its secrets. It can read event streams only if deliveries include payloads.
+/// Returns the execution role of the webhook function, which reads the feed and stores its progress
+/// and secrets. Event streams are readable only if deliveries include payloads.
 fn webhook_role(
     webhook: &Webhook,
     storage: &Storage,

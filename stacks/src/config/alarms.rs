@@ -6,19 +6,19 @@ use super::arn;
 use super::error::ConfigProblem;
 use super::limits::{EMAIL_CHARS_MAX, PER_5_MINUTES, TOPIC_NAME_CHARS_MAX};
 
-/// Alarm notifications, and the thresholds of the two alarms that detect abuse of the public URL.
+/// Alarm notifications, plus thresholds for the two alarms that detect abuse of the public URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Alarms {
-    /// Email address to notify. The owner of the address must confirm the subscription.
+    /// Email address to notify. The recipient must confirm the subscription.
     pub email: Option<String>,
     /// ARN of the customer's own SNS topic to notify.
     pub topic_arn: Option<String>,
-    /// Threshold for API requests per 5 minutes. The default corresponds to 100 requests per
+    /// Alarm threshold for API requests per 5 minutes. The default corresponds to 100 requests per
     /// second, which cost about $3 a day if they are small.
     pub requests_per_5_minutes: u32,
-    /// Threshold for write units consumed by the Entry table per 5 minutes. The default corresponds
-    /// to 200 write units per second, which cost about $11 a day.
+    /// Alarm threshold for write request units consumed by the Entry table per 5 minutes. The
+    /// default corresponds to 200 units per second, which cost about $11 a day.
     pub write_units_per_5_minutes: u32,
 }
 
@@ -59,15 +59,13 @@ impl Alarms {
     }
 }
 
-/// The name of a FIFO topic ends with `.fifo`. FIFO topics are rejected because they cannot send
-/// email.
+/// FIFO topics, whose names end with `.fifo`, are rejected because they cannot send email.
 fn is_standard_topic_name(name: &str) -> bool {
     (1..=TOPIC_NAME_CHARS_MAX).contains(&name.len())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }
 
-/// Checks only the syntax. Whether the address exists becomes clear when the subscription is
-/// confirmed.
+/// Only the syntax is checked; confirming the subscription shows whether the address exists.
 fn is_email(email: &str) -> bool {
     let Some((user, host)) = email.rsplit_once('@') else { return false };
     let is_plain = |b: u8| b.is_ascii_graphic() && !matches!(b, b'"' | b'<' | b'>' | b',');

@@ -1,6 +1,6 @@
-//! Amazon Resource Names (ARNs) of a customer's existing resources.
+//! Amazon Resource Names (ARNs) of existing customer resources.
 use super::error::ConfigProblem;
-/// The parts of an ARN that are validated.
+/// The validated parts of an ARN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arn<'a> {
     pub(super) region: &'a str,
@@ -11,8 +11,8 @@ pub(super) struct Arn<'a> {
 /// Number of digits of an AWS account id.
 const ACCOUNT_DIGITS: usize = 12;
 
-/// Parses the ARN of a resource of `service`. Returns `None` if the text is not such an ARN, or if
-/// the ARN has no region or no account.
+/// Parses the ARN of a `service` resource. Returns `None` if the text is not such an ARN, or if the
+/// ARN has no region or account.
 pub(super) fn parse<'a>(text: &'a str, service: &str) -> Option<Arn<'a>> {
     let mut fields = text.splitn(6, ':');
     let mut next_field = || fields.next();
@@ -32,8 +32,8 @@ pub(super) fn parse<'a>(text: &'a str, service: &str) -> Option<Arn<'a>> {
     is_valid.then_some(Arn { region, resource })
 }
 
-/// Returns a problem if the ARN in `field` is not in the region of the stack. Any region is
-/// accepted if the stack's region is not configured.
+/// Returns a problem if the ARN in `field` is not in the stack's region. Any region is accepted if
+/// the stack's region is not configured.
 pub(super) fn check_region(
     field: &'static str,
     arn_region: &str,

@@ -1,5 +1,4 @@
-//! The `cellar.yaml` that `synth init` writes. It contains every field with its default and a
-//! comment.
+//! The `cellar.yaml` written by `synth init`, with every field, its default and a comment.
 
 use super::alarms::Alarms;
 use super::feed::FeedScope;
@@ -12,7 +11,7 @@ use super::limits::{
 use super::snapshots::Snapshots;
 
 impl Config {
-    /// Returns a `cellar.yaml` that contains every field with its default and a comment.
+    /// Returns a `cellar.yaml` with every field, its default and a comment.
     ///
     /// The text parses to [`Config::default`]. Fields without a default are commented out.
     pub fn documented_yaml() -> String {
@@ -235,7 +234,7 @@ mod tests {
         assert_eq!(config, Config::default());
     }
 
-    /// Collects all keys of a value in the form `KEY:`.
+    /// Collects all keys of a value, each in the form `KEY:`.
     fn collect_keys(value: &serde_json::Value, found: &mut Vec<String>) {
         for (key, inner) in value.as_object().into_iter().flatten() {
             found.push(format!("{key}:"));

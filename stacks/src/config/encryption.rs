@@ -5,13 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::arn;
 use super::error::ConfigProblem;
 
-/// Encryption at rest. AWS-owned keys are used unless a KMS key is set.
+/// Encryption at rest. Defaults to AWS-owned keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Encryption {
-    /// ARN of a symmetric KMS key that encrypts the tables, bucket, queues, log groups and the
-    /// alarm topic. The key costs $1 a month plus its requests. If `None`, AWS-owned keys are used,
-    /// which are free.
+    /// ARN of a symmetric KMS key that encrypts the tables, bucket, queues, log groups and alarm
+    /// topic. The key costs $1 a month plus requests. Defaults to AWS-owned keys, which are free.
     pub kms_key_arn: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Errors of `cellar.yaml`. Each message contains the rejected value and suggests a correction.
+//! Errors in `cellar.yaml`. Each message contains the rejected value and suggests a correction.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use super::limits::{
 use super::origin::OriginFault;
 use crate::suggest;
 
-/// A line and a column of a file, both counted from 1.
+/// Line and column in a file, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourcePosition {
     pub line: usize,
@@ -40,11 +40,11 @@ impl fmt::Display for SourcePosition {
 )]
 pub struct UnknownField {
     pub file_name: String,
-    /// Path of the section that contains the field, such as `tokens.keys[0]`; empty at the top level.
+    /// Path of the enclosing section, such as `tokens.keys[0]`; empty at the top level.
     pub section: String,
     pub field: String,
     pub position: Option<SourcePosition>,
-    /// The most similar known field, or `None` if none is similar enough.
+    /// Most similar known field, or `None` if none is similar enough.
     pub suggestion: Option<String>,
     /// All known fields of the section.
     pub known: Vec<String>,
@@ -61,7 +61,7 @@ pub enum ConfigError {
     Malformed {
         file_name: String,
         position: Option<SourcePosition>,
-        /// Message of the parser, including the path of the field and its position.
+        /// Parser message, including the field path and position.
         message: String,
     },
     /// The file contains an unknown field.
@@ -71,7 +71,7 @@ pub enum ConfigError {
     #[error("{file_name}: {}", join_lines(problems))]
     Invalid {
         file_name: String,
-        /// All problems, in the order of the fields.
+        /// All problems, in field order.
         problems: Vec<ConfigProblem>,
     },
 }
@@ -88,7 +88,7 @@ fn join_lines(problems: &[ConfigProblem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// A value that is out of bounds.
+/// An out-of-bounds value.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ConfigProblem {
     /// `stack` is not a valid CloudFormation stack name.
@@ -96,7 +96,7 @@ pub enum ConfigProblem {
         "`stack` is `{value}`: use 1 to {STACK_NAME_CHARS_MAX} letters, digits and hyphens, starting with a letter"
     )]
     StackName { value: String },
-    /// The name of a stage cannot be used as part of a stack name.
+    /// A stage name is not allowed in a stack name.
     #[error(
         "`stages` has a stage named `{value}`: use 1 to {STAGE_NAME_CHARS_MAX} letters, digits and hyphens"
     )]
@@ -109,7 +109,7 @@ pub enum ConfigProblem {
         "the stages {one} and {other} both use the stack name `{stack}` in the same region: set `stack` or `region` of one of them"
     )]
     StagesShareStack { one: String, other: String, stack: String },
-    /// `region` does not have the form of a region code.
+    /// `region` is not a valid region code.
     #[error(
         "`region` is `{value}`: use a region code such as eu-central-1 (at most {REGION_CHARS_MAX} characters), or omit the field"
     )]
@@ -122,7 +122,7 @@ pub enum ConfigProblem {
         "`tokens.keys` lists {count} keys: at most {TOKEN_KEYS_MAX} are allowed; remove keys that are no longer in use"
     )]
     TooManyTokenKeys { count: usize },
-    /// The id of a public key is too long or contains characters that are not allowed.
+    /// A public key id is too long or contains invalid characters.
     #[error(
         "`tokens.keys[{index}].id` is `{value}`: use 1 to {TOKEN_KEY_ID_CHARS_MAX} of the characters A-Z a-z 0-9 . _ -"
     )]
@@ -143,18 +143,18 @@ pub enum ConfigProblem {
     /// An element of `tokens.oidc` is invalid.
     #[error("`tokens.oidc[{index}]`: {fault}")]
     Issuer { index: usize, fault: IssuerFault },
-    /// The settings in `tokens` do not fit into the environment variables of a function.
+    /// The token settings do not fit into the environment variables of a function.
     #[error(
         "`tokens` has {bytes} bytes: at most {TOKENS_BYTES_MAX} are allowed; remove issuers, or keys that are no longer in use"
     )]
     TokensTooLarge {
-        /// Size of the settings in the environment variables, in bytes.
+        /// Size of the token settings in the environment variables, in bytes.
         bytes: usize,
     },
     /// `tokens.not_before_s` is after the year 9999, probably because it is in milliseconds.
     #[error("`tokens.not_before_s` is {value}: use Unix seconds, as `date +%s` prints them")]
     NotBefore { value: u64 },
-    /// `webhook.url` is not a URL, uses plain HTTP, or its host is not public.
+    /// `webhook.url` is not a URL, uses plain HTTP, or has a host that is not public.
     #[error(
         "`webhook.url` must be an https:// URL with a public host (or http://127.0.0.1 for development), of at most {WEBHOOK_URL_CHARS_MAX} characters"
     )]
@@ -162,10 +162,10 @@ pub enum ConfigProblem {
     /// `cors_origins` has more than [`CORS_ORIGINS_MAX`] origins.
     #[error("`cors_origins` lists {count} origins: at most {CORS_ORIGINS_MAX} are allowed")]
     TooManyOrigins { count: usize },
-    /// An element of `cors_origins` is a wildcard or an origin that no browser sends.
+    /// A `cors_origins` element is a wildcard or an origin that no browser sends.
     #[error("`cors_origins[{index}]` is `{value}`: {fault}")]
     Origin { index: usize, value: String, fault: OriginFault },
-    /// `api.memory_mb` is outside of Lambda's range.
+    /// `api.memory_mb` is outside Lambda's range.
     #[error("`api.memory_mb` is {value}: use {} to {}", API_MEMORY_MB.start(), API_MEMORY_MB.end())]
     Memory { value: u32 },
     /// `api.timeout_s` is out of range.
@@ -174,7 +174,7 @@ pub enum ConfigProblem {
     /// A number in the `snapshots` section is out of range.
     #[error("`snapshots.{field}` is {value}: use {from} to {to}")]
     Snapshots { field: &'static str, value: u64, from: u64, to: u64 },
-    /// CloudWatch Logs does not accept the value of `log_retention_days`.
+    /// `log_retention_days` is not a retention period supported by CloudWatch Logs.
     #[error(
         "`log_retention_days` is {value}: CloudWatch Logs accepts only {}",
         allowed_retention_days()
@@ -198,7 +198,7 @@ pub enum ConfigProblem {
     /// `tags` has more than [`TAGS_MAX`] tags.
     #[error("`tags` lists {count} tags: AWS accepts at most {TAGS_MAX} for each resource")]
     TooManyTags { count: usize },
-    /// A tag is not accepted by one of the services in the stack.
+    /// A tag is rejected by at least one AWS service in the stack.
     #[error("`tags` has the key `{key}`: {fault}")]
     Tag { key: String, fault: TagFault },
     /// `encryption.kms_key_arn` is not the ARN of a KMS key.
@@ -211,7 +211,7 @@ pub enum ConfigProblem {
         "`alarms.topic_arn` is `{value}`: use the ARN of a standard SNS topic, such as arn:aws:sns:eu-central-1:123456789012:operators (a topic name has at most {TOPIC_NAME_CHARS_MAX} letters, digits, - and _)"
     )]
     TopicArn { value: String },
-    /// The region of an ARN is not the region of the stack.
+    /// An ARN is not in the stack's region.
     #[error(
         "`{field}` is in region {region}, but the stack is in {stack_region}: both must be in the same region"
     )]
@@ -222,7 +222,7 @@ pub enum ConfigProblem {
         /// The region of the stack.
         stack_region: String,
     },
-    /// `alarms.email` does not have the form of an email address.
+    /// `alarms.email` is not a valid email address.
     #[error(
         "`alarms.email` is `{value}`: use one email address such as operators@example.com, at most {EMAIL_CHARS_MAX} characters"
     )]
@@ -240,8 +240,7 @@ pub enum ConfigProblem {
 /// Reason why an issuer in `tokens.oidc` was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum IssuerFault {
-    /// A field is not a URL, or is a plain HTTP URL, which would allow an attacker to forge
-    /// responses.
+    /// A field is not a URL, or is a plain HTTP URL, which would let an attacker forge responses.
     #[error(
         "`{field}` must be a URL that starts with https:// (or http://127.0.0.1 for development), \
          of at most {OIDC_URL_CHARS_MAX} characters"
@@ -256,7 +255,7 @@ pub enum IssuerFault {
          application at the issuer"
     )]
     Audience,
-    /// `subject_claim` is empty, too long or contains characters that are not allowed.
+    /// `subject_claim` is empty, too long or contains invalid characters.
     #[error(
         "`subject_claim` must have 1 to {OIDC_CLAIM_CHARS_MAX} of the characters A-Z a-z 0-9 . _ - : /"
     )]
@@ -271,7 +270,7 @@ pub enum IssuerFault {
 /// Reason why a tag was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TagFault {
-    /// The key is empty, too long or contains characters that a service rejects.
+    /// The key is empty, too long or contains characters that an AWS service rejects.
     #[error(
         "use 1 to {TAG_KEY_CHARS_MAX} letters, digits, spaces (not at the ends) and _ . : / = + - @"
     )]
@@ -279,10 +278,10 @@ pub enum TagFault {
     /// The key starts with `aws:`.
     #[error("keys that start with `aws:` are reserved by AWS; use another key")]
     Reserved,
-    /// An earlier tag has a key that differs only in case.
+    /// An earlier tag key differs only in case.
     #[error("an earlier key differs only in case, which IAM rejects; remove one of the two")]
     Case,
-    /// The value is too long or contains characters that a service rejects.
+    /// The value is too long or contains characters that an AWS service rejects.
     #[error(
         "the value may have at most {TAG_VALUE_CHARS_MAX} letters, digits, spaces (not at the ends) and _ . : / = + - @"
     )]

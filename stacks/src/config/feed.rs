@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Selects the events that the feed contains.
+/// Selects the events in the feed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FeedScope {
-    /// Changes of the catalog only: creating, naming, sharing and deleting spreadsheets.
+    /// Catalog changes only: creating, naming, sharing and deleting spreadsheets.
     #[default]
     Catalog,
-    /// Changes of the catalog, and appends to the logs of all spreadsheets. The contents of the
-    /// appended entries are not included.
+    /// Catalog changes and log appends of all spreadsheets, without the contents of the appended
+    /// entries.
     Everything,
 }
 

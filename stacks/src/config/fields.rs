@@ -14,64 +14,63 @@ use super::snapshots::Snapshots;
 use super::tokens::Tokens;
 use super::webhook::Webhook;
 
-/// A complete configuration, created with [`Config::parse`] or [`Config::default`].
+/// A complete configuration, created by [`Config::parse`] or [`Config::default`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Name of the CloudFormation stack; default `cellar`.
+    /// CloudFormation stack name. Defaults to `cellar`.
     pub stack: String,
-    /// AWS region. If `None`, the region of the AWS profile is used.
+    /// AWS region. Defaults to the region of the AWS profile.
     pub region: Option<String>,
-    /// CPU architecture of the functions. `None`, written as `host` in the file, means the
+    /// CPU architecture of the functions. `None`, written as `host` in the file, is the
     /// architecture of the build machine.
     #[serde(with = "architecture")]
     pub architecture: Option<Architecture>,
-    /// The tokens that the API accepts.
+    /// Tokens accepted by the API.
     pub tokens: Tokens,
-    /// Web origins that may call the API from a browser. If the list is empty, the API sends no
-    /// CORS headers.
+    /// Web origins that may call the API from a browser. If empty, the API sends no CORS headers.
     pub cors_origins: Vec<String>,
     pub api: Api,
-    /// Thresholds for snapshots and log segments, and the size of the snapshot function.
+    /// Snapshot and log segment thresholds, and the size of the snapshot function.
     pub snapshots: Snapshots,
-    /// Number of days for which CloudWatch keeps log lines; default 30.
+    /// Number of days for which CloudWatch retains log lines. Defaults to 30.
     pub log_retention_days: u32,
-    /// Number of days after which `synth offload` moves a closed log segment to S3. If `None`,
-    /// segments stay in DynamoDB.
+    /// Number of days until `synth offload` moves a closed log segment to S3. If `None`, segments
+    /// stay in DynamoDB.
     pub offload_after_days: Option<u32>,
-    /// Number of log segments that each spreadsheet keeps in DynamoDB, newest first; default 2.
+    /// Number of newest log segments per spreadsheet that stay in DynamoDB. Defaults to 2.
     pub keep_segments: u32,
-    /// Events in the feed: changes of the catalog only, or also appends to logs; default `catalog`.
+    /// Events in the feed: catalog changes only, or log appends as well. Defaults to `catalog`.
     pub feed: FeedScope,
-    /// URL that receives the feed.
+    /// Webhook that receives the feed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Webhook>,
-    /// Number of times the tables were restored to a point in time; default 0, at most
-    /// [`INCARNATION_MAX`](super::limits::INCARNATION_MAX). Each incarnation has separate tables.
-    /// `synth restore` increments this field. The local stack ignores it.
+    /// Number of point-in-time restores of the tables, at most
+    /// [`INCARNATION_MAX`](super::limits::INCARNATION_MAX). Defaults to 0. Each incarnation has its
+    /// own tables. Incremented by `synth restore`; ignored by the local stack.
     pub incarnation: u32,
-    /// Whether the tables have deletion protection; default true.
+    /// Whether the tables have deletion protection. Defaults to true.
     pub deletion_protection: bool,
     /// Encryption at rest.
     pub encryption: Encryption,
     /// Alarm notifications and usage thresholds.
     pub alarms: Alarms,
-    /// Whether the stack has a CloudWatch dashboard; default false. The first three dashboards of
-    /// an account are free; each additional dashboard costs $3 a month.
+    /// Whether the stack has a CloudWatch dashboard. Defaults to false. An account's first three
+    /// dashboards are free; each additional dashboard costs $3 a month.
     pub dashboard: bool,
-    /// Whether X-Ray traces the functions; default false. The first 100,000 traces a month of an
-    /// account are free; each additional million costs $5.
+    /// Whether X-Ray traces the functions. Defaults to false. An account's first 100,000 traces a
+    /// month are free; each additional million costs $5.
     pub tracing: bool,
-    /// Tags of all taggable resources; default none.
+    /// Tags of all taggable resources. Defaults to none.
     pub tags: BTreeMap<String, String>,
     pub local: Local,
-    /// Stages: several stacks from one configuration, each with its overrides; default none. See
-    /// [`Config::stage`].
+    /// Stages: several stacks from one configuration, each with its own overrides. Defaults to
+    /// none. See [`Config::stage`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub stages: BTreeMap<String, Stage>,
 }
 
-/// The overrides of one stage: the fields whose values differ from the main configuration.
+/// Overrides of one stage: the fields that differ from the main configuration.
 ///
 /// [`Config::parse`] validates the overrides of every stage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -84,9 +83,9 @@ impl Eq for Stage {}
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Api {
-    /// Memory in MB; CPU power is proportional to it. Default 512.
+    /// Memory in MB, to which CPU power is proportional. Defaults to 512.
     pub memory_mb: u32,
-    /// Timeout of a request in seconds; default 29.
+    /// Request timeout in seconds. Defaults to 29.
     pub timeout_s: u32,
 }
 
@@ -94,7 +93,7 @@ pub struct Api {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Local {
-    /// Port on 127.0.0.1; default 8480.
+    /// Port on 127.0.0.1. Defaults to 8480.
     pub port: u16,
 }
 
@@ -139,7 +138,7 @@ impl Default for Local {
 }
 
 impl Config {
-    /// Returns the configured architecture, or `host` if the configuration has none.
+    /// Returns the configured architecture, or `host` if none is configured.
     pub fn architecture_or(&self, host: Architecture) -> Architecture {
         self.architecture.unwrap_or(host)
     }

@@ -1,7 +1,7 @@
 //! `cellar.yaml`: the settings of a stack.
 //!
 //! Every field has a default, so an empty file is a complete configuration. Unknown fields are
-//! rejected with a suggestion, because a setting that is silently ignored is worse than an error.
+//! rejected with a suggestion, because silently ignoring a setting is worse than an error.
 
 mod alarms;
 mod architecture;

@@ -11,10 +11,10 @@ use super::limits::{
 };
 use super::tokens::Tokens;
 
-/// Unix time of the last second of the year 9999.
+/// The last second of the year 9999, in seconds since the Unix epoch.
 const LAST_S: u64 = 253_402_300_799;
 
-/// Checks the issuers, the total size of the token settings, and `tokens.not_before_s`.
+/// Checks the issuers, the total size of the token settings and `tokens.not_before_s`.
 pub(super) fn check_tokens(tokens: &Tokens, problems: &mut Vec<ConfigProblem>) {
     if tokens.oidc.len() > OIDC_ISSUERS_MAX {
         problems.push(ConfigProblem::TooManyIssuers { count: tokens.oidc.len() });

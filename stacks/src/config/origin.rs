@@ -1,4 +1,4 @@
-//! Validates `cors_origins`. Each element must be identical to the `Origin` header that a browser
+//! Validates `cors_origins`. Each element must exactly match the `Origin` header that a browser
 //! sends.
 
 use thiserror::Error;
@@ -14,13 +14,13 @@ pub enum OriginFault {
          as https://sheets.example.com"
     )]
     Wildcard,
-    /// The scheme is not `https://`; `http://` is accepted for hosts on the local machine only.
+    /// The scheme is not `https://`; `http://` is accepted for local hosts only.
     #[error(
         "use https://HOST, or for development http://localhost or http://127.0.0.1, each with an \
          optional :PORT"
     )]
     Scheme,
-    /// The host contains characters that are not allowed, or a path follows the port.
+    /// The host contains invalid characters, or a path follows the port.
     #[error(
         "an origin is a scheme, a lowercase host and an optional port, without a path, a trailing \
          slash or a user name"
@@ -73,7 +73,7 @@ fn check_host(host: &str) -> Result<(), OriginFault> {
 }
 
 fn check_port(port: &str, default_port: u16) -> Result<(), OriginFault> {
-    // `parse` alone would accept ports like `+8080` and `08080`, which no browser sends.
+    // `parse` alone would accept ports such as `+8080` and `08080`, which no browser sends.
     let is_canonical = port.bytes().all(|b| b.is_ascii_digit()) && !port.starts_with('0');
     match port.parse::<u16>() {
         Ok(number) if is_canonical && number != default_port => Ok(()),

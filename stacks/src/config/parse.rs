@@ -7,13 +7,13 @@ use crate::brackets::{BRACKET_DEPTH_MAX, bracket_depth};
 use crate::suggest;
 
 impl Config {
-    /// Parses the text of a configuration file. An empty text gives the default configuration.
-    /// `file_name` is used only in error messages.
+    /// Parses a configuration file. An empty text yields the default configuration. `file_name` is
+    /// used only in error messages.
     ///
     /// # Errors
     /// [`ConfigError`] if the text is too large, is not YAML, contains an unknown field or a value
-    /// of the wrong type, or if values are out of bounds. One error lists all values that are out
-    /// of bounds.
+    /// of the wrong type, or if values are out of bounds. A single error lists all out-of-bounds
+    /// values.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, ConfigError> {
         let file_name = file_name.to_owned();
         if text.len() > CONFIG_BYTES_MAX {
@@ -23,7 +23,8 @@ impl Config {
             let message = format!("brackets are nested more than {BRACKET_DEPTH_MAX} levels deep");
             return Err(ConfigError::Malformed { file_name, position: None, message });
         }
-        // A file that contains only comments parses as `null` and gives the default configuration.
+        // A file that contains only comments parses as `null`, which yields the default
+        // configuration.
         let config: Option<Self> =
             serde_yaml::from_str(text).map_err(|error| describe_error(&error, &file_name))?;
         let config = config.unwrap_or_default();
@@ -36,7 +37,7 @@ impl Config {
     }
 }
 
-/// Converts an error of the YAML parser. If a field is unknown, the error gets a suggestion.
+/// Converts a YAML parser error. For an unknown field, adds a suggestion.
 pub(super) fn describe_error(error: &serde_yaml::Error, file_name: &str) -> ConfigError {
     let position = error
         .location()
@@ -51,16 +52,16 @@ pub(super) fn describe_error(error: &serde_yaml::Error, file_name: &str) -> Conf
     ConfigError::UnknownField(Box::new(unknown))
 }
 
-/// Extracts the section, the field and the known fields from a message of serde: ``section: unknown
-/// field `x`, expected one of `a`, `b` at line 1 column 1``.
+/// Extracts the section, the field and the known fields from a serde message such as ``section:
+/// unknown field `x`, expected one of `a`, `b` at line 1 column 1``.
 ///
-/// The list of known fields is available only from this message. Parsing it avoids a second list in
-/// this crate. Tests assert the format of the message.
+/// The list of known fields is available only from this message; parsing it avoids a second list in
+/// this crate. Tests assert the message format.
 fn parse_unknown_field(message: &str) -> Option<(String, String, Vec<String>)> {
     let (section, rest) = message.split_once("unknown field `")?;
     let section = section.trim_end_matches(": ");
-    // A rejected value may itself contain the text of such a message. Only a path of known fields
-    // precedes a real message.
+    // A rejected value may itself contain the text of such a message. In a real message, only a
+    // path of known fields precedes this text.
     if section.contains([' ', '"', '`']) {
         return None;
     }
@@ -193,7 +194,7 @@ mod tests {
         );
     }
 
-    /// The parser's running time grows with the square of the nesting depth.
+    /// The parser's running time is quadratic in the nesting depth.
     #[test]
     fn bracket_nesting_is_bounded() {
         let deep = |depth: usize| format!("tags: {}{}\n", "[".repeat(depth), "]".repeat(depth));

@@ -13,25 +13,24 @@ use super::limits::{
     SNAPSHOT_MEMORY_MB, SNAPSHOT_TIMEOUT_S,
 };
 
-/// Thresholds for snapshots and log segments, and the size of the snapshot function.
+/// Snapshot and log segment thresholds, and the size of the snapshot function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Snapshots {
-    /// Whether appends start snapshots and new log segments; default true.
+    /// Whether appends start snapshots and new log segments. Defaults to true.
     pub enabled: bool,
     /// Number of entries between two snapshots.
     pub entries: u32,
-    /// Size of the entries between two snapshots, in bytes.
+    /// Size of the entries between two snapshots in bytes.
     pub bytes: u64,
     /// Maximum number of entries in a log segment.
     pub segment_entries: u32,
     /// Maximum size of the entries in a log segment, in bytes.
     pub segment_bytes: u64,
-    /// Memory of the snapshot function in MB. CPU power is proportional to the memory; the default
-    /// gives one full vCPU.
+    /// Snapshot function memory in MB, to which CPU power is proportional. The default provides one
+    /// full vCPU.
     pub memory_mb: u32,
-    /// Timeout of the snapshot function in seconds. Unfinished work is resumed by the next
-    /// invocation.
+    /// Snapshot function timeout in seconds. The next invocation resumes unfinished work.
     pub timeout_s: u32,
 }
 
@@ -50,7 +49,7 @@ impl Default for Snapshots {
 }
 
 impl Snapshots {
-    /// Returns the thresholds that the API function uses, or `None` if snapshots are disabled.
+    /// Returns the thresholds used by the API function, or `None` if snapshots are disabled.
     pub fn log_policy(&self) -> Option<LogPolicy> {
         self.enabled.then_some(LogPolicy {
             snapshot_entries: self.entries,

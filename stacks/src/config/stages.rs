@@ -1,4 +1,4 @@
-//! The `stages:` section of `cellar.yaml`: several stacks from one configuration, each with its
+//! The `stages:` section of `cellar.yaml`: several stacks from one configuration, each with its own
 //! overrides.
 
 use std::collections::BTreeMap;
@@ -10,19 +10,19 @@ use super::fields::{Config, Stage};
 use super::limits::{STAGE_NAME_CHARS_MAX, STAGES_MAX};
 use super::parse::describe_error;
 
-/// Name of the only field that a stage cannot override.
+/// The only field that a stage cannot override.
 const STAGES: &str = "stages";
 
 impl Config {
     /// Returns the configuration of a stage, or `None` if the stage does not exist.
     ///
-    /// The overrides of the stage are applied to this configuration. Unless overridden, the stack
-    /// name and the token audience get the suffix `-NAME`, so that a stage rejects tokens of other
+    /// The stage's overrides are applied to this configuration. Unless overridden, the stack name
+    /// and the token audience get the suffix `-NAME`, so that a stage rejects the tokens of other
     /// stages. `file_name` is used only in error messages.
     ///
     /// # Errors
-    /// [`ConfigError`] if the overrides are invalid. [`Config::parse`] has already validated the
-    /// overrides of a parsed configuration.
+    /// [`ConfigError`] if the overrides are invalid, which cannot happen if the configuration was
+    /// created by [`Config::parse`] and not changed since.
     pub fn stage(&self, name: &str, file_name: &str) -> Result<Option<Self>, ConfigError> {
         let Some(Stage(overrides)) = self.stages.get(name) else { return Ok(None) };
         let file_name = format!("{file_name}, stage {name}");
@@ -64,8 +64,8 @@ impl Config {
         self.stages.keys().map(String::as_str)
     }
 
-    /// Validates the configuration of every stage. No two stages may have the same stack name and
-    /// region.
+    /// Validates the configuration of every stage. No two stages may have both the same stack name
+    /// and the same region.
     pub(super) fn check_stages(&self, file_name: &str) -> Result<(), ConfigError> {
         let mut stage_by_stack: BTreeMap<(String, Option<String>), &str> = BTreeMap::new();
         for name in self.stage_names() {
@@ -80,8 +80,8 @@ impl Config {
     }
 }
 
-/// Removes the position from an error. The position refers to the merged text, which the user
-/// cannot see.
+/// Removes the position from an error, since it refers to the merged text, which the user cannot
+/// see.
 fn without_position(error: ConfigError) -> ConfigError {
     match error {
         ConfigError::UnknownField(unknown) => {
@@ -96,7 +96,7 @@ fn without_position(error: ConfigError) -> ConfigError {
     }
 }
 
-/// Checks the names and the number of stages.
+/// Checks the stage names and the number of stages.
 pub(super) fn check_stages(stages: &BTreeMap<String, Stage>, problems: &mut Vec<ConfigProblem>) {
     if stages.len() > STAGES_MAX {
         problems.push(ConfigProblem::TooManyStages { count: stages.len() });
@@ -105,13 +105,13 @@ pub(super) fn check_stages(stages: &BTreeMap<String, Stage>, problems: &mut Vec<
     problems.extend(invalid_names.map(|name| ConfigProblem::StageName { value: name.clone() }));
 }
 
-/// Returns whether `name` can be used as part of a stack name.
+/// Returns whether `name` may be part of a stack name.
 fn is_stage_name(name: &str) -> bool {
     (1..=STAGE_NAME_CHARS_MAX).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Applies `overrides` to `value`. Maps are merged recursively; all other values are replaced.
+/// Applies `overrides` to `value`. Maps are merged recursively; other values are replaced.
 fn merge(value: &mut Value, overrides: Value) {
     match (value, overrides) {
         (Value::Mapping(fields), Value::Mapping(overrides)) => {

@@ -1,12 +1,12 @@
-//! The `tags:` section of `cellar.yaml`. Its limits are those that every AWS service in the stack
-//! accepts.
+//! The `tags:` section of `cellar.yaml`. Its limits are those accepted by every AWS service in the
+//! stack.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::error::{ConfigProblem, TagFault};
 use super::limits::{TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX};
 
-/// Appends a problem for each tag that a service would reject.
+/// Appends a problem for each tag that an AWS service would reject.
 pub(super) fn check_tags(tags: &BTreeMap<String, String>, problems: &mut Vec<ConfigProblem>) {
     if tags.len() > TAGS_MAX {
         problems.push(ConfigProblem::TooManyTags { count: tags.len() });
@@ -33,8 +33,7 @@ fn is_reserved(key: &str) -> bool {
     key.get(..4).is_some_and(|prefix| prefix.eq_ignore_ascii_case("aws:"))
 }
 
-/// Returns whether a text has an allowed length and contains only characters that every service
-/// accepts.
+/// Returns whether a text has a valid length and only characters that every AWS service accepts.
 fn is_valid_text(text: &str, min_chars: usize, max_chars: usize) -> bool {
     let is_allowed = |letter: char| {
         letter.is_alphanumeric()

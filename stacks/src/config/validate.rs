@@ -14,10 +14,10 @@ use super::tokens::TokenKey;
 use super::{oidc, stages, tags, webhook};
 
 impl Config {
-    /// Returns a problem for each value that is out of bounds, in the order of the fields. The
-    /// result is empty if the configuration is valid.
+    /// Returns a problem for each out-of-bounds value, in field order. Empty if the configuration
+    /// is valid.
     ///
-    /// [`Config::parse`] calls this method. Call it again after changing a configuration.
+    /// [`Config::parse`] calls this method. Call it again after modifying a configuration.
     pub fn problems(&self) -> Vec<ConfigProblem> {
         let mut problems = Vec::new();
         if !is_stack_name(&self.stack) {
@@ -113,8 +113,8 @@ fn is_key_id(id: &str) -> bool {
 
 /// Returns whether `key` is the canonical unpadded base64url encoding of 32 bytes.
 ///
-/// The 43 characters encode 258 bits. The last two bits must be zero, so only every fourth
-/// character of the alphabet can be the last one.
+/// The 43 characters encode 258 bits, the last two of which must be zero. The last character is
+/// therefore limited to every fourth character of the alphabet.
 fn is_public_key(key: &str) -> bool {
     const LAST_CHARS: &str = "AEIMQUYcgkosw048";
     key.len() == PUBLIC_KEY_CHARS

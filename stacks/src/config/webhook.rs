@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::error::ConfigProblem;
 use super::limits::WEBHOOK_URL_CHARS_MAX;
 
-/// Settings of the feed's receiver.
+/// Settings of the webhook that receives the feed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
-    /// HTTPS URL with a public host. For development, a URL on the local machine is accepted.
+    /// HTTPS URL with a public host. For development, a local URL is accepted too.
     pub url: String,
-    /// Whether deliveries include event payloads, which contain data such as names and users;
-    /// default false.
+    /// Whether deliveries include event payloads, which contain data such as names and users.
+    /// Defaults to false.
     #[serde(default)]
     pub payloads: bool,
 }

@@ -8,10 +8,10 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// An alarm on a metric of a resource. The first ten alarms of an account are free; each additional
-/// alarm costs $0.10 a month.
+/// An alarm on a resource metric. An account's first ten alarms are free; each additional alarm
+/// costs $0.10 a month.
 ///
-/// Missing data does not trigger the alarm, because an idle stack produces no data.
+/// Missing data does not trigger the alarm, because an idle stack produces none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alarm {
     description: String,
@@ -23,11 +23,11 @@ pub struct Alarm {
 }
 
 impl Alarm {
-    /// Length of a period in seconds.
+    /// Period length in seconds.
     pub const PERIOD_S: u32 = 300;
 
     /// Creates an alarm that triggers when the metric exceeds `threshold` in `periods` consecutive
-    /// periods, each with a length of [`Alarm::PERIOD_S`] seconds.
+    /// periods of [`Alarm::PERIOD_S`] seconds each.
     pub fn new(
         description: &str,
         metric: Metric,
@@ -39,7 +39,7 @@ impl Alarm {
         Self { description, metric, watched, threshold, periods, topics: Vec::new() }
     }
 
-    /// Adds the ARNs of SNS topics to notify when the alarm triggers and when it returns to normal.
+    /// Adds the ARNs of SNS topics to notify when the alarm triggers and when it returns to OK.
     #[must_use]
     pub fn notify(mut self, topics: &[Expression]) -> Self {
         self.topics.extend_from_slice(topics);

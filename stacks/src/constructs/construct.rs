@@ -1,4 +1,4 @@
-//! The trait of all constructs, which defines what a stack writes into its template.
+//! The trait implemented by all constructs, which determines what a stack writes to its template.
 
 use serde_json::{Map, Value};
 
@@ -9,35 +9,34 @@ pub trait Construct: Sized {
     /// The CloudFormation type of the resource.
     const TYPE: ResourceType;
 
-    /// Returns the `Properties` of the resource.
+    /// Returns the resource's `Properties`.
     fn properties(self) -> Map<String, Value>;
 
-    /// Returns the action of CloudFormation when the resource is removed or replaced. `None` is for
-    /// resources without data and writes no policy into the template.
+    /// Returns CloudFormation's action when the resource is removed or replaced. `None` writes no
+    /// policy to the template, and is used for resources without data.
     fn removal(&self) -> Option<RemovalPolicy> {
         None
     }
 
-    /// Returns pairs of a statement id and a reason. The stack writes them into `Metadata.Reasons`
-    /// of the resource.
+    /// Returns pairs of statement id and reason, which the stack writes to the resource's
+    /// `Metadata.Reasons`.
     fn reasons(&self) -> Vec<(String, String)> {
         Vec::new()
     }
 }
 
-/// The action of CloudFormation on a resource when the stack is deleted or an update replaces the
-/// resource.
+/// CloudFormation's action on a resource that is deleted with its stack or replaced by an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemovalPolicy {
-    /// Deletes the resource. Its contents can be recreated or are no longer needed.
+    /// Deletes the resource, whose contents can be recreated or are no longer needed.
     Delete,
-    /// Keeps the resource, which contains or protects a customer's data.
+    /// Retains the resource, which contains or protects customer data.
     Retain,
     /// Like [`RemovalPolicy::Retain`], but deletes the resource if the deployment that creates it
     /// fails.
     ///
-    /// Use this policy only for resources that CloudFormation can delete. A table with deletion
-    /// protection would leave the stack in the state `ROLLBACK_FAILED`.
+    /// Use only for resources that CloudFormation can delete: a table with deletion protection
+    /// would leave the stack in the state `ROLLBACK_FAILED`.
     RetainExceptOnCreate,
 }
 

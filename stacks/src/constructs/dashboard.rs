@@ -9,16 +9,16 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// Number of columns in a dashboard's grid (CloudWatch).
+/// Number of columns in a dashboard grid (CloudWatch).
 const GRID_COLUMNS: usize = 24;
 const WIDGETS_PER_ROW: usize = 3;
-/// Width of a widget in grid columns.
+/// Widget width in grid columns.
 const WIDGET_COLUMNS: usize = GRID_COLUMNS / WIDGETS_PER_ROW;
-/// Height of a widget in grid rows.
+/// Widget height in grid rows.
 const WIDGET_ROWS: usize = 6;
 
-/// A dashboard with three widgets in each row. The first three dashboards of an account are free;
-/// each additional dashboard costs $3 a month.
+/// A dashboard with three widgets per row. An account's first three dashboards are free; each
+/// additional dashboard costs $3 a month.
 ///
 /// The body is a single `Fn::Sub` that refers to the resources and the region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,14 +65,14 @@ impl Widget {
         Self { title, series: Vec::new() }
     }
 
-    /// Adds a line for a metric of a resource. The line shows the metric's default statistic.
+    /// Adds a line for a resource metric, using the metric's default statistic.
     #[must_use]
     pub fn line(self, label: &'static str, metric: Metric, watched: Watched) -> Self {
         let statistic = metric.statistic();
         self.add_series(Series { label, metric, watched, statistic })
     }
 
-    /// Adds a line for a metric of a resource. The line shows `statistic`, such as `p99`.
+    /// Adds a line for a resource metric, using `statistic`, such as `p99`.
     #[must_use]
     pub fn percentile(
         self,
@@ -89,7 +89,7 @@ impl Widget {
         self
     }
 
-    /// Returns the JSON of the widget at position `index` of the dashboard.
+    /// Returns the JSON of the dashboard's widget at `index`.
     fn to_json(&self, index: usize) -> Value {
         let metrics: Vec<Value> = self.series.iter().map(Series::to_json).collect();
         json!({

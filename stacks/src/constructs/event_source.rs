@@ -1,4 +1,4 @@
-//! `AWS::Lambda::EventSourceMapping` for the change stream of a table.
+//! `AWS::Lambda::EventSourceMapping` for a table's change stream.
 
 use serde_json::{Map, Value, json};
 
@@ -11,22 +11,20 @@ use super::resource_type::ResourceType;
 use super::table::Table;
 use crate::expression::Expression;
 
-/// A filter that selects records of a change stream. Only selected records cause invocations, which
-/// are billed.
+/// A filter for change stream records. Only selected records cause invocations, which are billed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamFilter {
     pattern: Value,
 }
 
 impl StreamFilter {
-    /// Creates a filter from a pattern of Lambda's event filtering.
+    /// Creates a filter from a Lambda event filter pattern.
     pub fn new(pattern: Value) -> Self {
         Self { pattern }
     }
 }
 
-/// Invokes a function with the changes of a table, starting with the oldest record in the change
-/// stream.
+/// Invokes a function with a table's changes, starting at the oldest record in the change stream.
 ///
 /// Three settings keep a failing record from blocking the others: the function reports failures per
 /// record, a failed batch is split, and records that fail too often or are too old are sent to a
@@ -39,7 +37,7 @@ pub struct StreamSource {
     filters: Vec<StreamFilter>,
     batch_size: u32,
     batching_window_s: u32,
-    /// Maximum number of retries. −1 means that only the age of the records limits the retries.
+    /// Maximum number of retries; with −1, retries are limited only by the age of the records.
     max_retries: i32,
     max_record_age_s: u32,
     splits_failed_batches: bool,
@@ -47,7 +45,7 @@ pub struct StreamSource {
 
 impl StreamSource {
     /// Creates a mapping with batches of 100 records. Each batch is retried up to 10 times within
-    /// 12 hours, which is half of a change stream's retention.
+    /// 12 hours, half of a change stream's retention period.
     pub fn new(
         table: &Handle<Table>,
         function: &Handle<Function>,
@@ -66,29 +64,27 @@ impl StreamSource {
         }
     }
 
-    /// Retries batches until their records are too old, without splitting the batches. This is for
-    /// functions that fail for all records at the same time, for example because a receiver is
-    /// down.
+    /// Retries batches without splitting them until their records are too old. For functions that
+    /// fail on all records at once, for example because a receiver is down.
     #[must_use]
     pub fn retried_until_too_old(self) -> Self {
         Self { max_retries: -1, splits_failed_batches: false, ..self }
     }
 
-    /// Sets the maximum number of records in a batch, at most 10,000. Lambda also limits the size
-    /// of a batch to 6 MB.
+    /// Sets the maximum batch size in records, at most 10,000. Lambda also limits batches to 6 MB.
     #[must_use]
     pub fn batch_size(self, batch_size: u32) -> Self {
         Self { batch_size, ..self }
     }
 
-    /// Sets the maximum delay in seconds for collecting a full batch, at most 300; the default is
-    /// 0.
+    /// Sets the batching window: the maximum delay for collecting a full batch, in seconds, at most
+    /// 300. Defaults to 0.
     #[must_use]
     pub fn batching_window_s(self, batching_window_s: u32) -> Self {
         Self { batching_window_s, ..self }
     }
 
-    /// Adds a filter. A record is selected if it matches at least one filter.
+    /// Adds a filter. A record is selected if it matches any filter.
     #[must_use]
     pub fn filter(mut self, filter: StreamFilter) -> Self {
         self.filters.push(filter);
@@ -96,7 +92,7 @@ impl StreamSource {
     }
 
     fn filter_criteria(&self) -> Value {
-        // Lambda expects the pattern as a string that contains JSON.
+        // Lambda expects the pattern as a JSON string.
         let patterns = self.filters.iter().map(|filter| filter.pattern.to_string());
         let filters: Vec<Value> = patterns.map(|pattern| json!({ "Pattern": pattern })).collect();
         json!({ "Filters": filters })

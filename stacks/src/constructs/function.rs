@@ -11,15 +11,15 @@ use super::role::Role;
 use crate::config::Architecture;
 use crate::expression::Expression;
 
-/// Location of the Lambda bundle in S3.
+/// S3 location of the Lambda bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionCode {
     pub bucket: Expression,
     pub key: Expression,
 }
 
-/// A Lambda function that runs a `bootstrap` binary on Amazon Linux 2023 and writes JSON to a
-/// separate log group. The function has neither reserved nor provisioned concurrency.
+/// A Lambda function that runs a `bootstrap` binary on Amazon Linux 2023 and writes JSON logs to
+/// its own log group. Has neither reserved nor provisioned concurrency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     description: String,
@@ -61,7 +61,7 @@ impl Function {
         self
     }
 
-    /// Sets the timeout of the function in seconds.
+    /// Sets the function timeout in seconds.
     #[must_use]
     pub fn timeout_s(mut self, timeout_s: u32) -> Self {
         self.timeout_s = timeout_s;
@@ -111,8 +111,7 @@ impl Construct for Function {
             .set("S3Key", self.code.key.clone());
         let logging =
             Properties::new().set("LogFormat", "JSON").set("LogGroup", self.log_group.clone());
-        // This property is always written, because CloudFormation does not reset a property that is
-        // removed.
+        // Always written, because CloudFormation does not reset a removed property.
         let tracing = if self.is_traced { "Active" } else { "PassThrough" };
         let environment = if self.environment.is_empty() { None } else { Some(self.variables()) };
         Properties::new()

@@ -1,4 +1,4 @@
-//! `AWS::Lambda::Url`: an HTTPS endpoint of a function, without the cost of an API gateway.
+//! `AWS::Lambda::Url`: an HTTPS endpoint for a function, without the cost of an API gateway.
 
 use serde_json::{Map, Value, json};
 
@@ -9,8 +9,8 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A public URL of a function. IAM does not know the customer's users, so the function itself
-/// verifies the token of each request.
+/// A public function URL. IAM does not know the customer's users, so the function verifies the
+/// token of each request itself.
 ///
 /// Calls through the URL require both kinds of [`Permission`](super::Permission).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +24,14 @@ pub struct FunctionUrl {
 pub struct FunctionUrlCors {
     /// Allowed web origins.
     pub origins: Vec<String>,
-    /// Allowed HTTP methods, except `OPTIONS`. Lambda handles `OPTIONS` requests itself and does
-    /// not accept this method in the list.
+    /// Allowed HTTP methods, except `OPTIONS`, which Lambda handles itself and does not accept in
+    /// the list.
     pub methods: Vec<String>,
-    /// Request headers that a page may send.
+    /// Request headers that pages may send.
     pub request_headers: Vec<String>,
-    /// Response headers that a page may read.
+    /// Response headers that pages may read.
     pub exposed_headers: Vec<String>,
-    /// Number of seconds for which a browser may cache the CORS settings.
+    /// Number of seconds for which browsers may cache the CORS settings.
     pub max_age_s: u32,
 }
 
@@ -41,7 +41,7 @@ impl FunctionUrl {
         Self { function: function.arn(), cors: None }
     }
 
-    /// Allows pages of other origins to call the URL.
+    /// Allows pages from other origins to call the URL.
     #[must_use]
     pub fn cors(mut self, cors: FunctionUrlCors) -> Self {
         self.cors = Some(cors);

@@ -4,15 +4,15 @@ use std::marker::PhantomData;
 
 use crate::expression::Expression;
 
-/// A reference to a construct in a stack. Only attributes that the construct's type supports can be
-/// referenced.
+/// A reference to a construct in a stack, limited to the attributes that the construct's type
+/// supports.
 #[derive(Debug)]
 pub struct Handle<C> {
     logical_id: String,
     construct: PhantomData<fn() -> C>,
 }
 
-// `#[derive(Clone)]` would require `C: Clone`, which is not needed to copy a reference.
+// `#[derive(Clone)]` would require `C: Clone`, which copying a reference does not need.
 impl<C> Clone for Handle<C> {
     fn clone(&self) -> Self {
         Self { logical_id: self.logical_id.clone(), construct: PhantomData }
@@ -28,12 +28,12 @@ impl<C> Handle<C> {
         &self.logical_id
     }
 
-    /// Returns an expression with `Ref` to the construct.
+    /// Returns a `Ref` to the construct.
     pub(super) fn reference(&self) -> Expression {
         Expression::reference(&self.logical_id)
     }
 
-    /// Returns an expression with `Fn::GetAtt` of the construct.
+    /// Returns a `Fn::GetAtt` of the construct.
     pub(super) fn attribute(&self, attribute: &str) -> Expression {
         Expression::attribute(&self.logical_id, attribute)
     }

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-/// A lifecycle rule of a bucket. Each variant is a separate rule, because S3 cannot abort multipart
-/// uploads in a rule that selects objects by tag.
+/// A bucket lifecycle rule. Each variant is a separate rule, because S3 cannot abort multipart
+/// uploads in a rule with a tag filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LifecycleRule {
-    /// Deletes objects with a tag, a number of days after they were written.
+    /// Deletes tagged objects a number of days after they were written.
     ExpireTagged {
-        /// Id of the rule, unique in the bucket.
+        /// Rule id, unique within the bucket.
         id: String,
         /// Tag key.
         key: String,
@@ -17,17 +17,17 @@ pub enum LifecycleRule {
         /// Age in days.
         after_days: u32,
     },
-    /// Deletes object versions a number of days after the object was replaced or deleted. Without
-    /// this rule, a versioned bucket would keep all versions.
+    /// Deletes noncurrent object versions a number of days after the object was replaced or
+    /// deleted. Without this rule, a versioned bucket would retain all versions.
     ExpireNoncurrent {
-        /// Id of the rule, unique in the bucket.
+        /// Rule id, unique within the bucket.
         id: String,
         /// Number of days since the version was replaced or deleted.
         after_days: u32,
     },
     /// Deletes the parts of unfinished multipart uploads.
     AbortMultipart {
-        /// Id of the rule, unique in the bucket.
+        /// Rule id, unique within the bucket.
         id: String,
         /// Number of days since the upload was started.
         after_days: u32,
@@ -47,7 +47,7 @@ impl From<&LifecycleRule> for Value {
                 "Id": id,
                 "Status": "Enabled",
                 "NoncurrentVersionExpiration": { "NoncurrentDays": after_days },
-                // Removes a delete marker after the last version of its object has expired.
+                // Removes a delete marker once the last version of its object has expired.
                 "ExpiredObjectDeleteMarker": true,
             }),
             LifecycleRule::AbortMultipart { id, after_days } => json!({

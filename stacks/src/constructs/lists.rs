@@ -1,23 +1,22 @@
-//! Template lists that AWS treats as sets. Reordering such a list is not a change.
+//! Template lists that AWS treats as sets, so that reordering them is not a change.
 
 use super::resource_type::ResourceType;
 
-/// The way in which two lists are compared.
+/// How two lists are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListKind {
     /// By position.
     Ordered,
-    /// Lists are compared as sets: order and repetitions have no effect.
+    /// Lists are compared as sets; order and duplicates have no effect.
     Set,
-    /// Elements are matched by the value of this key, which is unique in a list. The order has no
-    /// effect.
+    /// Elements are matched by this key, which is unique within a list; order has no effect.
     Keyed(&'static str),
 }
 
-/// Returns the comparison to use for the list at `path` in a resource.
+/// Returns the comparison for the list at `path` in a resource.
 ///
-/// A path starts with `Properties`, `Metadata` or `DependsOn`, followed by property names and keys
-/// of list elements. `resource_type` is `None` for types without a construct.
+/// A path consists of `Properties`, `Metadata` or `DependsOn`, followed by property names and list
+/// element keys. `resource_type` is `None` for types without a construct.
 pub(crate) fn list_kind(resource_type: Option<ResourceType>, path: &[&str]) -> ListKind {
     if let Some(kind) = policy_list_kind(path) {
         return kind;
@@ -32,16 +31,16 @@ pub(crate) fn list_kind(resource_type: Option<ResourceType>, path: &[&str]) -> L
     }
 }
 
-/// Returns whether a list at `path` that has one element may be written as the element alone.
+/// Returns whether a list at `path` with a single element may be written as that element.
 pub(crate) fn may_be_single(path: &[&str]) -> bool {
     path == ["DependsOn"] || policy_list_kind(path).is_some()
 }
 
-/// Names of the properties that contain a policy document.
+/// Properties that contain a policy document.
 pub(crate) const POLICY_DOCUMENTS: [&str; 2] = ["PolicyDocument", "AssumeRolePolicyDocument"];
 
-/// Returns the comparison to use for a list in a policy document: the statements, or a field of a
-/// statement.
+/// Returns the comparison for a list in a policy document, such as the statements or a statement
+/// field.
 fn policy_list_kind(path: &[&str]) -> Option<ListKind> {
     let document_index = path.iter().position(|name| POLICY_DOCUMENTS.contains(name))?;
     match path.get(document_index + 1..)? {

@@ -6,47 +6,47 @@ use super::queue::Queue;
 use super::table::Table;
 use crate::expression::Expression;
 
-/// A metric that AWS services provide free of charge.
+/// A metric that AWS publishes free of charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
-    /// Number of invocations of a function.
+    /// Number of function invocations.
     Invocations,
-    /// Number of failed invocations of a function.
+    /// Number of failed function invocations.
     Errors,
-    /// Number of invocations that Lambda rejected because the concurrency limit was reached.
+    /// Number of function invocations throttled by the concurrency limit.
     Throttles,
-    /// Number of concurrent invocations of a function.
+    /// Number of concurrent function invocations.
     ConcurrentExecutions,
-    /// Duration of an invocation in milliseconds.
+    /// Invocation duration in milliseconds.
     Duration,
-    /// Age in milliseconds of the change stream record that a function read last.
+    /// Age of the change stream record that a function read last, in milliseconds.
     IteratorAge,
-    /// Number of requests to a function URL, including rejected ones.
+    /// Number of function URL requests, including rejected ones.
     UrlRequests,
-    /// Number of requests to a function URL with a 4xx response.
+    /// Number of function URL requests with a 4xx response.
     UrlClientErrors,
-    /// Number of requests to a function URL with a 5xx response, including failed invocations.
+    /// Number of function URL requests with a 5xx response, including failed invocations.
     UrlServerErrors,
-    /// Latency of a request to a function URL in milliseconds.
+    /// Function URL latency in milliseconds.
     UrlLatency,
     /// Age of the oldest message in a queue, in seconds.
     OldestMessage,
-    /// Number of messages in a queue that are visible to receivers.
+    /// Number of visible messages in a queue.
     VisibleMessages,
     /// Number of in-flight messages: received from a queue, but not yet deleted or visible again.
     HiddenMessages,
-    /// Read units consumed by a table.
+    /// Read request units consumed by a table.
     ReadUnits,
-    /// Write units consumed by a table.
+    /// Write request units consumed by a table.
     WriteUnits,
-    /// Number of throttled reads of a table.
+    /// Number of throttled table reads.
     ReadThrottles,
-    /// Number of throttled writes to a table.
+    /// Number of throttled table writes.
     WriteThrottles,
 }
 
 impl Metric {
-    /// Returns the name of the metric in CloudWatch.
+    /// Returns the CloudWatch metric name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Invocations => "Invocations",
@@ -69,7 +69,7 @@ impl Metric {
         }
     }
 
-    /// Returns the default statistic: the sum for counts, and the maximum for ages, lengths and
+    /// Returns the default statistic: the sum for counts; the maximum for ages, lengths and
     /// durations.
     pub const fn statistic(self) -> &'static str {
         match self {
@@ -94,7 +94,7 @@ impl Metric {
     }
 }
 
-/// A resource whose metrics an alarm or a dashboard uses.
+/// A resource with metrics for an alarm or the dashboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watched {
     namespace: &'static str,
@@ -120,13 +120,12 @@ impl Watched {
         Self { namespace: "AWS/DynamoDB", dimension: "TableName", name: table.name(), placeholder }
     }
 
-    /// Returns the CloudWatch namespace of the resource's metrics.
+    /// Returns the CloudWatch namespace of the metrics.
     pub(super) const fn namespace(&self) -> &'static str {
         self.namespace
     }
 
-    /// Returns the name of the CloudWatch dimension that identifies the resource by its physical
-    /// name.
+    /// Returns the name of the CloudWatch dimension that contains the physical resource name.
     pub(super) const fn dimension(&self) -> &'static str {
         self.dimension
     }

@@ -1,8 +1,8 @@
-//! A typed struct for each AWS resource type in use. Names of CloudFormation properties appear only
-//! in this module.
+//! A typed struct for each AWS resource type in use. CloudFormation property names appear only in
+//! this module.
 //!
 //! No construct accepts a physical name. With fixed names, a region could contain only one stack,
-//! and CloudFormation could not replace a resource.
+//! and CloudFormation could not replace resources.
 
 mod alarm;
 mod bucket;

@@ -1,4 +1,4 @@
-//! Statements of IAM policies.
+//! IAM policy statements.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::properties::Properties;
 use crate::expression::Expression;
 
-/// Version of the IAM policy language. IAM uses dates as version numbers.
+/// IAM policy language version. IAM uses dates as version numbers.
 const POLICY_VERSION: &str = "2012-10-17";
 
 /// Effect of a policy statement.
@@ -15,18 +15,18 @@ const POLICY_VERSION: &str = "2012-10-17";
 pub enum Effect {
     /// Permits the actions.
     Allow,
-    /// Forbids the actions and overrides all statements that permit them.
+    /// Forbids the actions, overriding all statements that allow them.
     Deny,
 }
 
 /// Resources of a policy statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resources {
-    /// Resources with these ARNs.
+    /// Resources with these ARNs or ARN patterns.
     Exactly(Vec<Expression>),
-    /// Every resource. Only for actions that do not support resource ARNs.
+    /// All resources. Only for actions that do not support resource ARNs.
     Any {
-        /// Reason why the statement cannot be restricted to specific resources.
+        /// Why the statement cannot be restricted to specific resources.
         reason: String,
     },
 }
@@ -43,8 +43,8 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Creates a statement that permits the actions on the resources. Synthesis rejects wildcards
-    /// in actions and resources. `id` must consist of letters and digits.
+    /// Creates a statement that allows the actions on the resources. Synthesis rejects wildcards in
+    /// actions and resources. `id` must consist of letters and digits.
     pub fn allow<const N: usize>(
         id: &str,
         actions: [&str; N],
@@ -53,7 +53,7 @@ impl Statement {
         Self::new(id, Effect::Allow, actions, Resources::Exactly(resources.into()))
     }
 
-    /// Creates a statement that permits the actions on any resource. Only for actions that do not
+    /// Creates a statement that allows the actions on all resources. Only for actions that do not
     /// support resource ARNs; `reason` is written to the template.
     pub fn allow_on_any_resource<const N: usize>(
         id: &str,
@@ -70,7 +70,7 @@ impl Statement {
         self
     }
 
-    /// Creates a statement that forbids the actions for everyone when `condition` is met.
+    /// Creates a statement that denies the actions to everyone when `condition` is met.
     pub fn deny_everyone<const N: usize>(
         id: &str,
         actions: [&str; N],
@@ -97,8 +97,8 @@ impl Statement {
         }
     }
 
-    /// Returns the statement id, and the reason why the statement allows any resource. Returns
-    /// `None` if the statement is restricted to specific resources.
+    /// Returns the statement id and the reason for allowing all resources, or `None` if the
+    /// statement is restricted to specific resources.
     pub(super) fn reason(&self) -> Option<(String, String)> {
         match &self.resources {
             Resources::Exactly(_) => None,
@@ -134,7 +134,7 @@ impl Effect {
     }
 }
 
-/// Returns a policy document that contains the statements.
+/// Returns a policy document with the statements.
 pub(super) fn policy_document(statements: impl IntoIterator<Item = Value>) -> Value {
     json!({
         "Version": POLICY_VERSION,
@@ -142,7 +142,7 @@ pub(super) fn policy_document(statements: impl IntoIterator<Item = Value>) -> Va
     })
 }
 
-/// Returns the statements of a policy document. Returns no statements if `document` is malformed.
+/// Returns the statements of a policy document; empty if `document` is malformed.
 pub(crate) fn statements_of(document: &Value) -> impl Iterator<Item = &Map<String, Value>> {
     document
         .get("Statement")

@@ -16,7 +16,7 @@ impl Properties {
         self
     }
 
-    /// Sets a property, or leaves the map unchanged if the value is `None`.
+    /// Sets a property. No-op if the value is `None`.
     pub(super) fn set_option(self, name: &str, value: Option<impl Into<Value>>) -> Self {
         match value {
             Some(value) => self.set(name, value),

@@ -8,20 +8,20 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A standard queue. No queue of the stack needs ordering, and a FIFO queue deduplicates messages
-/// for only five minutes, so a FIFO queue would have no advantage.
+/// A standard queue. FIFO queues would have no advantage: the stack does not need ordering, and
+/// they deduplicate messages for only five minutes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
     retention_s: u32,
     visibility_s: u32,
-    /// ARN of the dead-letter queue, and the number of receives after which a message is moved to
-    /// it.
+    /// Dead-letter queue ARN, and the number of receives after which a message is moved to that
+    /// queue.
     dead_letters: Option<(Expression, u32)>,
     kms_key: Option<String>,
 }
 
 impl Queue {
-    /// Maximum retention period of a message in seconds, which SQS limits to 14 days.
+    /// Maximum message retention period in seconds: 14 days, the limit of SQS.
     pub const RETENTION_S_MAX: u32 = 14 * 24 * 60 * 60;
 
     /// Creates a queue with the maximum retention period and a visibility timeout of 30 s.
@@ -30,16 +30,16 @@ impl Queue {
         Self { retention_s, visibility_s: 30, dead_letters: None, kms_key: None }
     }
 
-    /// Sets the visibility timeout in seconds. If the queue invokes a function, the visibility
-    /// timeout must be at least six times the function's timeout;
-    /// [`Stack::synthesize`](crate::stack::Stack::synthesize) enforces this.
+    /// Sets the visibility timeout in seconds. If the queue invokes a function, the timeout must be
+    /// at least six times the function timeout, as enforced by
+    /// [`Stack::synthesize`](crate::stack::Stack::synthesize).
     #[must_use]
     pub fn visibility_s(mut self, visibility_s: u32) -> Self {
         self.visibility_s = visibility_s;
         self
     }
 
-    /// Sets the dead-letter queue to which a message is moved after `max_receive_count` failed
+    /// Sets the dead-letter queue to which messages are moved after `max_receive_count` failed
     /// receives.
     #[must_use]
     pub fn dead_letters(mut self, queue: &Handle<Self>, max_receive_count: u32) -> Self {
@@ -47,8 +47,8 @@ impl Queue {
         self
     }
 
-    /// Encrypts the queue with the customer's KMS key, given its ARN. If `None`, SQS encrypts the
-    /// queue with a free key of its own.
+    /// Encrypts the queue with the customer's KMS key, given its ARN. If `None`, SQS-managed
+    /// encryption is used, which is free.
     #[must_use]
     pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
         self.kms_key = kms_key.map(str::to_owned);
@@ -63,7 +63,7 @@ impl Default for Queue {
 }
 
 impl Handle<Queue> {
-    /// Returns the queue URL, which identifies the queue in requests to SQS.
+    /// Returns the queue URL, which identifies the queue in SQS requests.
     pub fn url(&self) -> Expression {
         self.reference()
     }
@@ -72,7 +72,7 @@ impl Handle<Queue> {
         self.attribute("Arn")
     }
 
-    /// Returns the physical name of the queue, which is the dimension of its metrics.
+    /// Returns the physical queue name, the dimension of the queue metrics.
     pub fn name(&self) -> Expression {
         self.attribute("QueueName")
     }
@@ -97,7 +97,7 @@ impl Construct for Queue {
             .into_map()
     }
 
-    /// The messages are jobs of this stack and can be recreated from the logs.
+    /// Messages are jobs of this stack and can be recreated from the logs.
     fn removal(&self) -> Option<RemovalPolicy> {
         Some(RemovalPolicy::Delete)
     }

@@ -10,8 +10,8 @@ use super::queue::Queue;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// The resource-based policy of a queue. It contains only deny statements, because access is
-/// granted by roles.
+/// A resource-based queue policy. Contains only deny statements, because access is granted by
+/// roles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuePolicy {
     queue: Expression,

@@ -1,8 +1,8 @@
-//! Resource types of the constructs, with their attributes for `Fn::GetAtt`.
+//! Resource types of the constructs and their `Fn::GetAtt` attributes.
 
 use std::fmt;
 
-/// A CloudFormation resource type for which this crate has a construct.
+/// A CloudFormation resource type with a construct in this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ResourceType {
     /// `AWS::CloudWatch::Alarm`.
@@ -53,7 +53,7 @@ impl ResourceType {
         Self::Topic,
     ];
 
-    /// Returns the name that is used for `Type` in a template.
+    /// Returns the value of `Type` in a template.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Alarm => "AWS::CloudWatch::Alarm",
@@ -95,8 +95,7 @@ impl ResourceType {
         }
     }
 
-    /// Returns whether resources of the type have a `Tags` property that is a list of keys and
-    /// values.
+    /// Returns whether the resource type has a `Tags` property that is a list of keys and values.
     pub const fn is_taggable(self) -> bool {
         match self {
             Self::Alarm
@@ -113,8 +112,8 @@ impl ResourceType {
         }
     }
 
-    /// Returns the property that must be set for `attribute` to exist, or `None` if the attribute
-    /// always exists.
+    /// Returns the property that must be set for `attribute` to exist, or `None` if it always
+    /// exists.
     pub fn required_property(self, attribute: &str) -> Option<&'static str> {
         match (self, attribute) {
             (Self::Table, "StreamArn") => Some("StreamSpecification"),

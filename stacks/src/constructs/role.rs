@@ -9,15 +9,15 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// An AWS service that can assume a role.
+/// An AWS service that may assume a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     /// AWS Lambda.
     Lambda,
 }
 
-/// A role with inline policies only. Inline policies are deleted together with the role. Managed
-/// policies are not used, because changing one would silently change the role's permissions.
+/// A role with inline policies only, which are deleted together with the role. Managed policies are
+/// not used, because changing one would silently change the role's permissions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Role {
     service: Service,
@@ -25,12 +25,12 @@ pub struct Role {
 }
 
 impl Role {
-    /// Creates a role without permissions. Only `service` can assume the role.
+    /// Creates a role without permissions, which only `service` can assume.
     pub fn assumed_by(service: Service) -> Self {
         Self { service, policies: Vec::new() }
     }
 
-    /// Adds an inline policy, whose name must be unique within the role.
+    /// Adds an inline policy. The name must be unique within the role.
     #[must_use]
     pub fn policy(mut self, name: &str, statements: impl Into<Vec<Statement>>) -> Self {
         self.policies.push((name.to_owned(), statements.into()));

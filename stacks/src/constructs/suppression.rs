@@ -1,16 +1,16 @@
-//! Suppressions of linter rules that do not apply to a resource. The reasons are written to the
-//! template.
+//! Suppressions of linter rules that do not apply to a resource, with reasons that are written to
+//! the template.
 
 use serde_json::{Map, Value, json};
 
 /// The id of a linter rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// Rule of cfn-lint, such as `W3005`.
+    /// A cfn-lint rule, such as `W3005`.
     CfnLint(String),
-    /// Rule of checkov, such as `CKV_AWS_116`.
+    /// A checkov rule, such as `CKV_AWS_116`.
     Checkov(String),
-    /// Rule of cloudformation-validate, such as `W9013`.
+    /// A cloudformation-validate rule, such as `W9013`.
     CloudFormationValidate(String),
 }
 
@@ -28,17 +28,17 @@ impl Rule {
     }
 }
 
-/// A linter rule to be suppressed for a resource.
+/// A linter rule to suppress for a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suppression {
     pub rule: Rule,
-    /// Reason why the rule does not apply.
+    /// Why the rule does not apply.
     pub reason: String,
 }
 
-/// Adds suppressions to the `Metadata` of a resource, in the format of each linter.
+/// Adds suppressions to a resource's `Metadata` in the format of each linter.
 ///
-/// cfn-lint has no field for reasons, so they are written next to its list of rules.
+/// cfn-lint has no field for reasons, so they are written next to its rule list.
 /// cloudformation-validate does not read suppressions; `tests/integration/template_linters.rs`
 /// applies them to its findings.
 pub(crate) fn write_suppressions(suppressions: &[Suppression], metadata: &mut Map<String, Value>) {

@@ -10,7 +10,7 @@ use crate::expression::Expression;
 
 /// A DynamoDB table.
 ///
-/// Capacity is always on demand, so an idle table incurs only storage costs. Recovery, encryption
+/// Capacity is always on-demand, so an idle table incurs only storage costs. Recovery, encryption
 /// and retention cannot be disabled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
@@ -22,7 +22,7 @@ pub struct Table {
     kms_key: Option<String>,
 }
 
-/// DynamoDB type of a key attribute.
+/// Data type of a key attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttributeType {
     /// `B`: bytes.
@@ -33,7 +33,7 @@ pub enum AttributeType {
     String,
 }
 
-/// Contents of the records in a table's change stream.
+/// Contents of change stream records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamView {
     KeysOnly,
@@ -46,8 +46,7 @@ pub enum StreamView {
 }
 
 impl Table {
-    /// Creates a table with a partition key. The type of the key must be set with
-    /// [`Table::attribute`].
+    /// Creates a table with a partition key, whose type must be set with [`Table::attribute`].
     pub fn new(partition_key: impl Into<String>) -> Self {
         Self {
             attributes: Vec::new(),
@@ -59,7 +58,7 @@ impl Table {
         }
     }
 
-    /// Adds a sort key. The type of the key must be set with [`Table::attribute`].
+    /// Adds a sort key, whose type must be set with [`Table::attribute`].
     #[must_use]
     pub fn sort_key(mut self, name: impl Into<String>) -> Self {
         self.sort_key = Some(name.into());
@@ -74,22 +73,22 @@ impl Table {
         self
     }
 
-    /// Enables the change stream of the table.
+    /// Enables the table's change stream.
     #[must_use]
     pub fn stream(mut self, view: StreamView) -> Self {
         self.stream = Some(view);
         self
     }
 
-    /// Sets whether the table has deletion protection; the default is true.
+    /// Sets whether the table has deletion protection. Defaults to true.
     #[must_use]
     pub fn deletion_protection(mut self, is_protected: bool) -> Self {
         self.deletion_protection = is_protected;
         self
     }
 
-    /// Encrypts the table with the customer's KMS key, given its ARN. If `None`, DynamoDB encrypts
-    /// the table with its own key.
+    /// Encrypts the table with the customer's KMS key, given its ARN. If `None`, an AWS-owned key
+    /// is used.
     #[must_use]
     pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
         self.kms_key = kms_key.map(str::to_owned);
@@ -127,7 +126,7 @@ impl Handle<Table> {
         self.attribute("Arn")
     }
 
-    /// Returns the ARN of the change stream. If the table has no change stream, synthesis fails.
+    /// Returns the change stream ARN. Synthesis fails if the table has no change stream.
     pub fn stream_arn(&self) -> Expression {
         self.attribute("StreamArn")
     }

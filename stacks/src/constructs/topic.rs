@@ -8,10 +8,10 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A topic that forwards its messages to an email address. An idle topic is free, and so are the
-/// first thousand emails of a month.
+/// A topic that forwards messages to an email address. An idle topic is free, as are the first
+/// thousand emails a month.
 ///
-/// The topic has the default policy of SNS, which allows alarms of the same account to publish.
+/// Uses the default SNS policy, which allows alarms of the same account to publish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topic {
     email: String,
@@ -19,8 +19,8 @@ pub struct Topic {
 }
 
 impl Topic {
-    /// Creates a topic that forwards to an email address. SNS sends no messages before the owner of
-    /// the address has confirmed the subscription.
+    /// Creates a topic that forwards messages to an email address. SNS sends no messages until the
+    /// recipient has confirmed the subscription.
     pub fn to_email(email: &str) -> Self {
         Self { email: email.to_owned(), kms_key: None }
     }

@@ -1,25 +1,24 @@
-//! Classifies how a property change affects a resource, for the types that Cellar deploys. The
-//! source is "Update requires" in the CloudFormation documentation.
+//! Classifies the effect of property changes on resources, for the types that Cellar deploys. Based
+//! on "Update requires" in the CloudFormation documentation.
 
 use serde::Serialize;
 
 use super::resource_type::ResourceType;
 
-/// The effect of a change on a resource. The variants are in order of increasing severity.
+/// Effect of a change on a resource, in order of increasing severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Update {
-    /// The resource is changed in place.
+    /// The resource is updated in place.
     InPlace,
-    /// The resource may be replaced. The effect is uncertain because the property or the type is
-    /// unknown.
+    /// The resource may be replaced; the property or type is unknown.
     MayReplace,
-    /// A new resource is created. The old resource is deleted, or kept if its `UpdateReplacePolicy`
+    /// A new resource is created. The old one is deleted, or retained if its `UpdateReplacePolicy`
     /// is `Retain`.
     Replace,
 }
 
-/// The properties of a resource type, grouped by the effect of a change.
+/// Properties of a resource type, grouped by the effect of a change.
 struct PropertyUpdates {
     replace: &'static [&'static str],
     in_place: &'static [&'static str],
@@ -27,26 +26,26 @@ struct PropertyUpdates {
 
 impl ResourceType {
     /// Returns the effect of a change at `path` under `Properties`. A path consists of property
-    /// names and, in lists, the indices or keys of elements.
+    /// names, and of indices or keys of list elements.
     pub fn update_of(self, path: &[&str]) -> Update {
         match (self, path) {
-            // Adding or removing an index changes definitions in place, but a key with another type
-            // requires a new table.
+            // Adding or removing an index updates definitions in place, but a key of a different
+            // type requires a new table.
             (Self::Table, ["AttributeDefinitions", _, _, ..]) => Update::Replace,
             (_, [property, ..]) => self.property_updates().update_of(property),
             (_, []) => Update::MayReplace,
         }
     }
 
-    /// Returns whether resources of the type contain customer data.
+    /// Returns whether resources of this type contain customer data.
     pub const fn holds_data(self) -> bool {
         matches!(self, Self::Table | Self::Bucket)
     }
 
-    /// Returns the attributes whose values change when `property` is changed in place.
+    /// Returns the attributes whose values change when `property` is updated in place.
     pub fn attributes_changed_by(self, property: &str) -> &'static [&'static str] {
         match (self, property) {
-            // If a stream is enabled again, DynamoDB creates a new stream with a new ARN.
+            // When a stream is re-enabled, DynamoDB creates a new stream with a new ARN.
             (Self::Table, "StreamSpecification") => &["StreamArn"],
             _ => &[],
         }

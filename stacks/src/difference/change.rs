@@ -9,15 +9,15 @@ use super::permissions::PermissionChanges;
 use super::risk::Risk;
 use crate::constructs::Update;
 
-/// Severity of a change. The variants are in order of increasing severity.
+/// Severity of a change, in increasing order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// No change.
     None,
-    /// A resource that contains no data is added, changed in place, or removed.
+    /// A resource without data is added, updated in place, or removed.
     Update,
-    /// A resource that contains no data is replaced, or may be replaced.
+    /// A resource without data is replaced, or may be replaced.
     Replacement,
     /// A permission is added or broadened.
     Broadening,
@@ -25,7 +25,7 @@ pub enum Severity {
     Destructive,
 }
 
-/// The action that CloudFormation takes on a resource.
+/// CloudFormation's action on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeAction {
@@ -33,30 +33,30 @@ pub enum ChangeAction {
     Add,
     /// Deletes the resource.
     Remove,
-    /// Removes the resource from the stack without deleting it.
+    /// Removes the resource from the stack but retains it in the account.
     Abandon,
-    /// Changes the resource in place.
+    /// Updates the resource in place.
     Update,
-    /// Changes the resource in place or replaces it; it is not known which of the two.
+    /// Updates the resource in place or replaces it; it is unknown which.
     MayReplace,
     /// Replaces the resource with a new one.
     Replace,
 }
 
-/// A changed value: a property of a resource, or another field of the template.
+/// A changed value: a resource property or another template field.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PropertyChange {
-    /// Path in the style of a JSON pointer. In a resource, the path is relative to the resource,
-    /// such as `/Properties/MemorySize`; elsewhere, it starts with the section. List elements that
-    /// have a name appear under their name, elements of sets as `-`.
+    /// Path in JSON pointer style. In a resource, the path is relative to the resource, such as
+    /// `/Properties/MemorySize`; elsewhere, it starts with the section. Named list elements appear
+    /// under their name, set elements as `-`.
     pub path: String,
-    /// Old value; `None` if the property is added.
+    /// Old value, or `None` if the property is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<Value>,
-    /// New value; `None` if the property is removed.
+    /// New value, or `None` if the property is removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
-    /// Effect of the change on the resource that contains the value.
+    /// Effect on the resource that contains the value.
     pub update: Update,
 }
 
@@ -64,7 +64,7 @@ pub struct PropertyChange {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResourceChange {
     pub logical_id: String,
-    /// CloudFormation type of the resource. If the type changes, this is the new type.
+    /// CloudFormation type of the resource; the new type if the type changes.
     #[serde(rename = "type")]
     pub resource_type: String,
     pub action: ChangeAction,
@@ -73,22 +73,22 @@ pub struct ResourceChange {
     pub holds_data: bool,
     /// Risks for the data.
     pub risks: Vec<Risk>,
-    /// Logical ids of the changed resources to which this resource refers and because of which it
-    /// changes too.
+    /// Logical ids of the changed resources that this resource references and that cause it to
+    /// change too.
     pub follows: BTreeSet<String>,
-    /// Changed properties. Empty if the whole resource is added or removed.
+    /// Changed properties; empty if the whole resource is added or removed.
     pub properties: Vec<PropertyChange>,
 }
 
 /// The differences between two templates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// The highest severity of all changes.
+    /// Highest severity of all changes.
     pub severity: Severity,
-    /// Changed resources, in order of decreasing severity.
+    /// Changed resources, by decreasing severity.
     pub resources: Vec<ResourceChange>,
     pub permissions: PermissionChanges,
-    /// Changes outside of resources: parameters, outputs, conditions and other sections.
+    /// Changes outside resources: parameters, outputs, conditions and other sections.
     pub sections: Vec<PropertyChange>,
 }
 

@@ -1,4 +1,4 @@
-//! Compares two values in normal form and reports each changed property.
+//! Compares two normalized values and reports each changed property.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use super::normal::{effective_kind, names, sorted_text};
 use super::text::substitution_text;
 use crate::constructs::{ListKind, ResourceType, Update, list_kind};
 
-/// Path segment for an element of a set.
+/// Path segment of a set element.
 const SET_ELEMENT: &str = "-";
 
-/// Returns the changes between two versions of a resource. `resource_type` is `None` for types without a
-/// construct.
+/// Returns the changes between two versions of a resource. `resource_type` is `None` for types
+/// without a construct.
 pub(super) fn resource_changes(
     resource_type: Option<ResourceType>,
     old: &Value,
@@ -44,7 +44,7 @@ pub(super) fn section_changes(
     comparison.changes
 }
 
-/// The part of the template in which two values are compared.
+/// The template part that contains the compared values.
 #[derive(Clone, Copy)]
 enum Subject {
     Resource(Option<ResourceType>),
@@ -92,8 +92,7 @@ impl Comparison {
         path.push(name.to_owned());
         match (old, new) {
             (Some(old), Some(new)) => self.compare_values(path, old, new),
-            // CloudFormation does not distinguish between empty and missing metadata, properties
-            // and conditions.
+            // CloudFormation treats empty metadata, properties and conditions like missing ones.
             (Some(only), None) | (None, Some(only)) if is_empty(only) => {}
             (old, new) => self.record_change(path, old, new),
         }
@@ -112,9 +111,9 @@ impl Comparison {
         }
     }
 
-    /// Compares ordered lists after removing their common prefix and suffix. If the same number of
-    /// elements remains on both sides, they are compared pairwise; otherwise they are reported as
-    /// removed and added.
+    /// Compares ordered lists after stripping their common prefix and suffix. Remaining elements
+    /// are compared pairwise if both sides have the same number, and otherwise reported as removed
+    /// and added.
     fn compare_ordered(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
         let is_equal_pair = |pair: &(&Value, &Value)| is_equal(pair.0, pair.1);
         let prefix_len = old.iter().zip(new).take_while(is_equal_pair).count();
@@ -146,7 +145,7 @@ impl Comparison {
         removed.retain(|text, _| added.remove(text).is_none());
         let removed: Vec<&Value> = removed.values().collect();
         let added: Vec<&Value> = added.values().collect();
-        // If a single map was replaced, the old and the new map are compared entry by entry.
+        // If a single map was replaced, the old and new maps are compared entry by entry.
         if let ([old], [new]) = (removed.as_slice(), added.as_slice())
             && old.is_object()
             && new.is_object()
@@ -179,8 +178,8 @@ impl Comparison {
         }
     }
 
-    /// Records an added or removed element of a list. An element is recorded even if it is empty,
-    /// unlike an entry of a map.
+    /// Records an added or removed list element. Unlike a map entry, it is recorded even if it is
+    /// empty.
     fn record_element(
         &mut self,
         path: &mut Vec<String>,
@@ -222,8 +221,8 @@ fn elements_by_key(list: &[Value], key: &str) -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// Returns whether CloudFormation treats two values as equal. For example, CloudFormation accepts
-/// the string `"true"` for `true` and `"30"` for `30`.
+/// Returns whether CloudFormation treats two values as equal: it accepts, for example, the string
+/// `"true"` for `true` and `"30"` for `30`.
 fn is_equal(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::String(text), Value::Bool(bool)) | (Value::Bool(bool), Value::String(text)) => {
@@ -268,7 +267,7 @@ mod tests {
     use super::super::normal::normalize;
     use super::*;
 
-    /// Returns the changes of a resource's properties, each in the form `path old -> new`.
+    /// Returns a resource's changed properties, each in the form `path old -> new`.
     fn changes(resource_type: ResourceType, old: Value, new: Value) -> Vec<String> {
         let normal =
             |value| normalize(Some(resource_type), &mut Vec::new(), json!({ "Properties": value }));

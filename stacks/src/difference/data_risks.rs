@@ -1,5 +1,5 @@
-//! Finds changes that put data at risk: resources with data that are removed or replaced, and
-//! protection that is weakened.
+//! Finds changes that put data at risk: removed or replaced resources with data, and weakened
+//! protection.
 
 use serde_json::Value;
 
@@ -7,8 +7,8 @@ use super::change::ChangeAction;
 use super::document::{is_retained, known_type, property, removal_policy};
 use super::risk::Risk;
 
-/// Returns whether a resource contains data. A resource of an unknown type is assumed to contain
-/// data if its `DeletionPolicy` preserves the resource or a backup.
+/// Returns whether a resource contains data. A resource of an unknown type is assumed to, if its
+/// `DeletionPolicy` preserves the resource or a backup.
 pub(super) fn holds_data(resource: &Value) -> bool {
     match known_type(resource) {
         Some(known) => known.holds_data(),
@@ -46,7 +46,7 @@ pub(super) fn find_risks(
     risks
 }
 
-/// The data that a removal policy preserves. The variants are in increasing order.
+/// Data preserved by a removal policy, in increasing order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Preservation {
     Nothing,
@@ -59,7 +59,7 @@ enum Preservation {
 impl Preservation {
     fn of(policy: &str) -> Self {
         match policy {
-            // For a resource that already exists, both policies have the same meaning.
+            // For an existing resource, both policies have the same meaning.
             "Retain" | "RetainExceptOnCreate" => Self::Resource,
             "Snapshot" => Self::Backup,
             _ => Self::Nothing,
@@ -82,7 +82,7 @@ fn weakened(protection: &str, old: &str, new: &str) -> Risk {
     Risk::Weakened { protection: protection.to_owned(), old: old.to_owned(), new: new.to_owned() }
 }
 
-/// Settings that protect data, each with its protective value.
+/// Data protection settings, each with its protective value.
 const PROTECTIVE_SETTINGS: [(&[&str], &str); 4] = [
     (&["DeletionProtectionEnabled"], "true"),
     (&["PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled"], "true"),
@@ -104,10 +104,10 @@ fn find_weaker_settings(old: &Value, new: &Value) -> Vec<Risk> {
     risks
 }
 
-/// Returns a risk if point-in-time recovery covers fewer days than before.
+/// Returns a risk if the point-in-time recovery period becomes shorter.
 fn find_shorter_recovery(old: &Value, new: &Value) -> Option<Risk> {
     const PATH: [&str; 2] = ["PointInTimeRecoverySpecification", "RecoveryPeriodInDays"];
-    /// Recovery period that DynamoDB uses if the template sets none.
+    /// DynamoDB's default recovery period.
     const DEFAULT_DAYS: f64 = 35.0;
     let recovery_days =
         |resource| property(resource, &PATH).and_then(to_number).unwrap_or(DEFAULT_DAYS);
@@ -118,18 +118,18 @@ fn find_shorter_recovery(old: &Value, new: &Value) -> Option<Risk> {
     Some(weakened(&PATH.join("."), &old_days.to_string(), &new_days.to_string()))
 }
 
-/// Returns a setting as text. A template may contain a string instead of a boolean or a number.
+/// Returns a setting as text, since a template may contain a string instead of a boolean or number.
 fn setting(resource: &Value, path: &[&str]) -> Option<String> {
     let value = property(resource, path)?;
     Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
-/// Returns a number. The template may contain it as a string.
+/// Returns a number, which the template may contain as a string.
 fn to_number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// Returns a risk if time to live is enabled, or uses a different attribute than before.
+/// Returns a risk if time to live is enabled or uses a different attribute than before.
 fn find_expiring_items(old: &Value, new: &Value) -> Option<Risk> {
     let old_attribute = time_to_live(old);
     let new_attribute = time_to_live(new)?;
@@ -139,9 +139,8 @@ fn find_expiring_items(old: &Value, new: &Value) -> Option<Risk> {
     Some(Risk::Expires { by: "TimeToLiveSpecification".to_owned() })
 }
 
-/// Returns the name of the attribute that contains the expiry time of items. The outer `None` means
-/// that time to live is disabled; the inner `None` means that an invalid template specifies no
-/// attribute.
+/// Returns the item attribute that contains the expiry time. The outer `None` means that time to
+/// live is disabled; the inner `None` means that an invalid template specifies no attribute.
 fn time_to_live(table: &Value) -> Option<Option<String>> {
     let enabled = setting(table, &["TimeToLiveSpecification", "Enabled"])?;
     if enabled == "false" {
@@ -150,8 +149,8 @@ fn time_to_live(table: &Value) -> Option<Option<String>> {
     Some(setting(table, &["TimeToLiveSpecification", "AttributeName"]))
 }
 
-/// Returns a risk for each lifecycle rule of a bucket that deletes more objects than the old rule
-/// with the same id, or deletes them earlier.
+/// Returns a risk for each bucket lifecycle rule that deletes more objects than the old rule with
+/// the same id, or deletes them earlier.
 fn find_stricter_lifecycle_rules(old: &Value, new: &Value) -> Vec<Risk> {
     let old_rules = enabled_rules(old);
     let mut risks = Vec::new();
@@ -165,8 +164,8 @@ fn find_stricter_lifecycle_rules(old: &Value, new: &Value) -> Vec<Risk> {
     risks
 }
 
-/// Returns whether a rule deletes objects that the old rule keeps, or deletes objects earlier. If a
-/// number of days cannot be read, the rule is assumed to delete objects earlier.
+/// Returns whether a rule deletes objects that the old rule retains, or deletes objects earlier. A
+/// malformed number of days is assumed to be earlier.
 fn deletes_more(old_rule: Option<&Value>, new_rule: &Value) -> bool {
     let old_deletions = match old_rule {
         Some(old_rule) if scope(old_rule) == scope(new_rule) => deletions(old_rule),
@@ -187,8 +186,8 @@ fn enabled_rules(bucket: &Value) -> Vec<&Value> {
     rules.filter(|rule| rule.get("Status").is_none_or(|status| status != "Disabled")).collect()
 }
 
-/// Returns the kinds of deletion that a rule performs, each with the value of its field. The value
-/// is `None` if it is not a number.
+/// Returns the kinds of deletion that a rule performs, each with its field's value, which is `None`
+/// if it is not a number.
 fn deletions(rule: &Value) -> Vec<(&'static str, Option<f64>)> {
     const FIELDS: [(&str, &[&str]); 5] = [
         ("current", &["ExpirationInDays"]),
@@ -206,7 +205,7 @@ fn deletions(rule: &Value) -> Vec<(&'static str, Option<f64>)> {
     found
 }
 
-/// Returns the fields of a rule that restrict the objects to which the rule applies.
+/// Returns the fields that restrict the objects to which a rule applies.
 fn scope(rule: &Value) -> [Option<&Value>; 4] {
     ["Prefix", "TagFilters", "ObjectSizeGreaterThan", "ObjectSizeLessThan"]
         .map(|name| rule.get(name))

@@ -1,5 +1,4 @@
-//! One side of a comparison: a template in a normal form. Equivalent templates have the same normal
-//! form.
+//! One side of a comparison: a normalized template. Equivalent templates have the same normal form.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,7 +15,7 @@ use crate::constructs::ResourceType;
 use crate::template::Template;
 use crate::template::limits::TEMPLATE_BYTES_MAX;
 
-/// Name of the section that is ignored, because only one format version exists.
+/// Section to ignore, because only one format version exists.
 const FORMAT_VERSION: &str = "AWSTemplateFormatVersion";
 const RESOURCES: &str = "Resources";
 
@@ -29,21 +28,21 @@ pub enum DocumentError {
     /// The text is neither JSON nor YAML.
     #[error("not a template in JSON or YAML: {message}")]
     Malformed {
-        /// Message of the parser, including the position.
+        /// Parser message, including the position.
         message: String,
     },
-    /// The text is JSON or YAML, but its structure is not that of a template.
+    /// The text is valid JSON or YAML, but not a template.
     #[error("not a template: {reason}")]
     NoTemplate { reason: String },
 }
 
-/// A template in normal form. Unlike a [`Template`], a document may contain sections and resource
-/// types that Cellar does not write, for example because the template was edited manually.
+/// A normalized template. Unlike a [`Template`], it may contain sections and resource types that
+/// Cellar does not write, for example after manual edits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
-    /// All sections except the resources.
+    /// All sections but the resources.
     pub(super) sections: BTreeMap<String, Value>,
-    /// Resources by logical id. Each is a map with a `Type`.
+    /// Resources by logical id, each a map with a `Type`.
     pub(super) resources: BTreeMap<String, Value>,
 }
 
@@ -94,7 +93,7 @@ impl Document {
         self.resources.keys().map(String::as_str)
     }
 
-    /// Returns an empty template, which represents a stack that does not exist yet.
+    /// Returns an empty template, for a stack that does not exist yet.
     pub(super) const fn empty() -> Self {
         Self { sections: BTreeMap::new(), resources: BTreeMap::new() }
     }
@@ -140,22 +139,22 @@ pub(super) fn type_name(resource: &Value) -> &str {
     resource.get("Type").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the type of a resource, or `None` if there is no construct for the type.
+/// Returns the resource type, or `None` if the type has no construct.
 pub(super) fn known_type(resource: &Value) -> Option<ResourceType> {
     ResourceType::named(type_name(resource))
 }
 
-/// Returns the value at `path` in the properties of a resource.
+/// Returns the value at `path` in a resource's properties.
 pub(super) fn property<'a>(resource: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(resource.get("Properties")?, |value, name| value.get(name))
 }
 
-/// Returns the value of `DeletionPolicy` or `UpdateReplacePolicy`. The default is `Delete`.
+/// Returns the `DeletionPolicy` or `UpdateReplacePolicy`. Defaults to `Delete`.
 pub(super) fn removal_policy<'a>(resource: &'a Value, name: &str) -> &'a str {
     resource.get(name).and_then(Value::as_str).unwrap_or("Delete")
 }
 
-/// Returns whether a removal policy makes CloudFormation keep the resource.
+/// Returns whether CloudFormation retains the resource under this removal policy.
 pub(super) fn is_retained(removal_policy: &str) -> bool {
     removal_policy.starts_with("Retain")
 }

@@ -1,5 +1,5 @@
-//! Finds changes that follow from other changes. For example, if a bucket is replaced, a policy
-//! that refers to the bucket also changes.
+//! Finds changes that follow from other changes. For example, replacing a bucket changes every
+//! policy that references it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,38 +11,37 @@ use super::document::{Document, known_type};
 use crate::constructs::Update;
 use crate::expression::{Intrinsic, SubstitutionPart, intrinsic_in, parse_substitution};
 
-/// The target of a reference: a logical id and, for `Fn::GetAtt`, an attribute.
+/// Reference target: a logical id and, for `Fn::GetAtt`, an attribute.
 type Reference = (String, Option<String>);
 
-/// Changes of a resource that is in both templates.
+/// Changes to a resource that is in both templates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RetainedChange {
-    /// The most severe effect on the resource; `None` if the resource is unchanged.
+    /// Most severe effect on the resource, or `None` if it is unchanged.
     pub(super) update: Option<Update>,
-    /// Changed properties in the definition of the resource.
+    /// Changed properties in the resource definition.
     pub(super) properties: Vec<PropertyChange>,
-    /// Logical ids of changed resources to which the resource refers.
+    /// Logical ids of the changed resources that this resource references.
     pub(super) follows: BTreeSet<String>,
 }
 
-/// A property that refers to other resources.
+/// A property that references other resources.
 struct ReferringProperty {
     logical_id: String,
     property: String,
     references: BTreeSet<Reference>,
 }
 
-/// Adds changes that follow from the changes of other resources, and repeats this until no more
-/// changes are found.
+/// Adds changes that follow from changes to other resources, until no more changes are found.
 ///
 /// Each pass adds a followed resource or increases the severity of an effect. Both are bounded, so
-/// the loop ends.
+/// the loop terminates.
 pub(super) fn propagate_changes(new: &Document, changes: &mut BTreeMap<String, RetainedChange>) {
     let referring = find_referring_properties(new, changes);
     while propagate_once(new, &referring, changes) {}
 }
 
-/// Returns the properties that refer to another resource in both templates.
+/// Returns the properties that reference another resource in both templates.
 fn find_referring_properties(
     new: &Document,
     changes: &BTreeMap<String, RetainedChange>,
@@ -63,7 +62,7 @@ fn find_referring_properties(
     referring
 }
 
-/// Propagates changes over each reference once. Returns whether any change was added.
+/// Propagates changes over each reference once. Returns whether a change was added.
 fn propagate_once(
     new: &Document,
     referring: &[ReferringProperty],
@@ -79,8 +78,7 @@ fn propagate_once(
             let Some(certainty) = value_change(new, target, attribute.as_deref(), cause) else {
                 continue;
             };
-            // If it is uncertain whether the value changes, it is also uncertain whether the
-            // resource is replaced.
+            // If the value may or may not change, the resource may or may not be replaced.
             let update =
                 if property_update == Update::Replace { certainty } else { property_update };
             let Some(follower) = changes.get_mut(logical_id) else { continue };
@@ -94,8 +92,8 @@ fn propagate_once(
     has_changed
 }
 
-/// Returns how certain it is that the value of a reference changes: [`Update::Replace`] if it
-/// changes, [`Update::MayReplace`] if it may change, `None` if it does not change.
+/// Returns whether the value of a reference changes: [`Update::Replace`] if it does,
+/// [`Update::MayReplace`] if it may, `None` if it does not.
 fn value_change(
     new: &Document,
     target: &str,

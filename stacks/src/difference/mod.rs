@@ -1,9 +1,9 @@
 //! Compares two templates and returns a typed [`Difference`].
 //!
-//! Templates are compared in a normal form: the order of keys, the order of lists that AWS treats as sets,
-//! and equivalent notations of a text make no difference. The constructs define whether a change replaces a
-//! resource ([`ResourceType::update_of`](crate::constructs::ResourceType::update_of)); any change may
-//! replace a resource of an unknown type.
+//! Templates are normalized before the comparison: key order, the order of lists that AWS treats as
+//! sets, and equivalent notations of a text make no difference. Constructs define whether a change
+//! replaces a resource ([`ResourceType::update_of`](crate::constructs::ResourceType::update_of));
+//! any change may replace a resource of an unknown type.
 //!
 //! ```
 //! use cellar_stacks::difference::{Difference, Document, Severity};
@@ -63,8 +63,8 @@ pub enum DifferenceError {
 }
 
 impl Difference {
-    /// Compares two templates and returns the changes that deploying `new` over `old` would make.
-    /// If `old` is `None`, everything is added.
+    /// Returns the changes that deploying `new` over `old` would make. If `old` is `None`,
+    /// everything is added.
     ///
     /// # Errors
     /// [`DifferenceError`] if a template contains more permissions than AWS accepts in any stack.
@@ -92,7 +92,7 @@ impl Difference {
     }
 }
 
-/// Returns the changes of the resources that exist in both templates, by logical id.
+/// Returns changes to resources that exist in both templates, by logical id.
 fn compare_retained_resources(old: &Document, new: &Document) -> BTreeMap<String, RetainedChange> {
     let mut changes = BTreeMap::new();
     for (logical_id, new_resource) in &new.resources {
@@ -107,7 +107,7 @@ fn compare_retained_resources(old: &Document, new: &Document) -> BTreeMap<String
     changes
 }
 
-/// Returns the change of a resource. Returns `None` if the resource is the same in both templates.
+/// Returns the change to a resource, or `None` if it is the same in both templates.
 fn resource_change(
     logical_id: &str,
     old: Option<&Value>,

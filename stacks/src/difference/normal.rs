@@ -1,5 +1,5 @@
-//! Converts template values to a normal form. Equivalent notations have the same normal form, so
-//! that a change of notation is not reported.
+//! Normalizes template values. Equivalent notations have the same normal form, so that a change of
+//! notation is not reported.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use super::text::substitution_text;
 use crate::constructs::{ListKind, ResourceType, list_kind, may_be_single};
 use crate::expression::{SubstitutionPart, intrinsic, parse_substitution};
 
-/// Returns the normal form of the value at `path` in a resource.
+/// Returns the normal form of a resource's value at `path`.
 ///
 /// Sets are sorted and deduplicated. A single value becomes a list where both are allowed. Texts
 /// use the simplest intrinsic function.
@@ -35,8 +35,8 @@ pub(super) fn names(path: &[String]) -> Vec<&str> {
     path.iter().map(String::as_str).collect()
 }
 
-/// Returns the comparison to use for `lists`. Lists with keys are compared as sets if an element
-/// has no key or if two elements have the same key.
+/// Returns the comparison for `lists`. Keyed lists are compared as sets if an element has no key or
+/// if two elements share a key.
 pub(super) fn effective_kind(kind: ListKind, lists: &[&[Value]]) -> ListKind {
     let ListKind::Keyed(key) = kind else { return kind };
     let has_unique_keys = |list: &&[Value]| {
@@ -74,7 +74,7 @@ fn normalize_list(
     let kind = effective_kind(list_kind(resource_type, &names(path)), &[&items]);
     let mut normalized = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
-        // In path patterns, any name matches an element, so the index can be used.
+        // In path patterns, any name matches a list element, so the index can be used.
         path.push(index.to_string());
         normalized.push(normalize(resource_type, path, item));
         path.pop();
@@ -86,8 +86,8 @@ fn normalize_list(
     Value::Array(normalized)
 }
 
-/// Returns the simplest equivalent of `Fn::Sub` with `text`: a literal, `Ref`, `Fn::GetAtt`, or
-/// `Fn::Sub` itself. Returns `None` if `text` is malformed.
+/// Returns the simplest equivalent of an `Fn::Sub` with `text`: a literal, `Ref`, `Fn::GetAtt`, or
+/// the `Fn::Sub` itself. Returns `None` if `text` is malformed.
 fn simplest_intrinsic(text: &str) -> Option<Value> {
     let parts = parse_substitution(text).ok()?;
     Some(match parts.as_slice() {
@@ -102,7 +102,7 @@ fn simplest_intrinsic(text: &str) -> Option<Value> {
     })
 }
 
-/// Returns the concatenated parts, or `None` if a part is not literal text.
+/// Returns the concatenated parts, or `None` if any part is not literal text.
 fn literal_text(parts: &[SubstitutionPart]) -> Option<String> {
     let texts = parts.iter().map(|part| match part {
         SubstitutionPart::Text(text) => Some(text.as_str()),
@@ -111,7 +111,7 @@ fn literal_text(parts: &[SubstitutionPart]) -> Option<String> {
     texts.collect()
 }
 
-/// Returns whether the text at `path` is a filter pattern, which is JSON inside a string.
+/// Returns whether the text at `path` is a filter pattern, which is JSON in a string.
 fn is_filter_pattern(resource_type: Option<ResourceType>, path: &[String]) -> bool {
     resource_type == Some(ResourceType::EventSourceMapping)
         && matches!(*names(path), ["Properties", "FilterCriteria", "Filters", _, "Pattern"])

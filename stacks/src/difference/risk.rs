@@ -4,32 +4,32 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// A risk that customer data is lost.
+/// A risk of losing customer data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Risk {
-    /// A resource that contains data is removed from the template.
+    /// A resource with data is removed from the template.
     Removed {
-        /// Whether the resource is kept in the account, outside of the stack.
+        /// Whether the resource is retained in the account, outside the stack.
         kept: bool,
     },
-    /// A resource that contains data is replaced with an empty one.
+    /// A resource with data is replaced with an empty one.
     Replaced {
         /// Whether the replacement is certain.
         certain: bool,
-        /// Whether the old resource is kept in the account, outside of the stack.
+        /// Whether the old resource is retained in the account, outside the stack.
         kept: bool,
     },
     /// A protection is weakened or removed.
     Weakened {
-        /// Name of the property or policy that protects the data.
+        /// Property or policy that protects the data.
         protection: String,
         old: String,
         new: String,
     },
-    /// Data is deleted automatically that was previously kept, or kept for longer.
+    /// Data that was retained, or retained for longer, is now deleted automatically.
     Expires {
-        /// Name of the rule or setting that deletes the data.
+        /// Rule or setting that deletes the data.
         by: String,
     },
 }

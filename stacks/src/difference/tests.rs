@@ -1,4 +1,4 @@
-//! Tests of the whole comparison. They apply single or random changes to Cellar's own template.
+//! Tests of entire comparisons, which make single or random changes to Cellar's own template.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn between(old: &Value, new: &Value) -> Difference {
     Difference::between(Some(&document(old)), &document(new)).unwrap()
 }
 
-/// Returns the difference between Cellar's template and an edited copy of it.
+/// Returns the difference between Cellar's template and an edited copy.
 fn difference_after(edit: impl FnOnce(&mut Value)) -> Difference {
     let old = cellar();
     let mut new = old.clone();
@@ -118,7 +118,7 @@ fn a_replaced_bucket_replaces_its_policy() {
 
 #[test]
 fn removed_data_is_destructive_even_when_it_is_kept() {
-    // The two resources have different removal policies, but both policies keep data.
+    // The two resources have different removal policies, but both retain data.
     for id in ["SegmentTable", "Bucket"] {
         let difference = difference_after(|new| remove(new, "/Resources", id));
         let change = change(&difference, id);
@@ -230,7 +230,7 @@ fn json_has_the_documented_shape() {
     );
 }
 
-/// A change at a random place of Cellar's template. `None` as the new value removes the entry.
+/// A change at a random place in Cellar's template. `None` as the new value removes the entry.
 #[derive(Clone, Debug)]
 struct Mutation {
     place: prop::sample::Index,
@@ -248,14 +248,13 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     (any::<prop::sample::Index>(), value).prop_map(|(place, with)| Mutation { place, with })
 }
 
-/// Collects the paths and keys of all map entries within the sections of a template.
+/// Collects the paths and keys of all map entries in the template sections.
 fn places(value: &Value, path: &str, found: &mut Vec<(String, String)>) {
     match value {
         Value::Object(map) => {
             for (key, inner) in map {
                 let escaped = key.replace('~', "~0").replace('/', "~1");
-                // The edited value of a type must be a string, and an intrinsic function must stay
-                // valid.
+                // An edited type must still be a string, and an intrinsic function must stay valid.
                 let is_fixed = ["Type", "Ref"].contains(&key.as_str()) || key.starts_with("Fn::");
                 if !is_fixed && path.split('/').count() > 2 {
                     found.push((path.to_owned(), key.clone()));

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::expression::{Intrinsic, SubstitutionPart, intrinsic, intrinsic_in, parse_substitution};
 
-/// Returns the text for `Fn::Sub` that is equivalent to a value. Returns `None` unless the value is
-/// a scalar or an intrinsic function that returns text.
+/// Returns the `Fn::Sub` text equivalent to a value, or `None` unless the value is a scalar or an
+/// intrinsic function that returns text.
 pub(super) fn substitution_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(escape_literal(text)),
@@ -66,8 +66,8 @@ fn escape_literal(text: &str) -> String {
     text.replace("${", "${!")
 }
 
-/// Formats a value as a single readable line without control characters. Literal text is quoted.
-/// References are not quoted, because their values are known only after deployment.
+/// Formats a value as one readable line without control characters. Literal text is quoted;
+/// references are not, because their values are known only after deployment.
 pub fn readable(value: &Value) -> String {
     let mut out = String::new();
     write_value(value, &mut out);
@@ -112,13 +112,12 @@ fn write_container<'a>(
     out.push(close);
 }
 
-/// Escapes control characters and invisible characters, which would not be visible in a terminal or
-/// a browser.
+/// Escapes control and other invisible characters, which a terminal or browser would not show.
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        // These include characters that change the direction of text, which could make a line look
-        // like a different one.
+        // Includes characters that change the text direction, which could make a line look like a
+        // different one.
         let is_invisible = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{2069}' | '\u{feff}');
         if c.is_control() || is_invisible {

@@ -1,4 +1,4 @@
-//! Values of a template that are computed during deployment, with their intrinsic functions.
+//! Template values computed during deployment, with their intrinsic functions.
 
 mod read;
 mod substitution;
@@ -9,7 +9,7 @@ pub(crate) use read::{Intrinsic, intrinsic_in};
 pub use read::{IntrinsicError, NESTING_MAX};
 pub use substitution::{SubstitutionError, SubstitutionPart, parse_substitution};
 
-/// Names of the intrinsic functions in a template.
+/// Names of intrinsic functions in templates.
 pub mod intrinsic {
     /// Value of a parameter, or physical name of a resource.
     pub const REF: &str = "Ref";
@@ -33,24 +33,23 @@ pub const PSEUDO_PARAMETERS: [&str; 6] = [
     "AWS::URLSuffix",
 ];
 
-/// A string in a template. The string is either literal or computed when the template is deployed.
+/// A string in a template: either a literal, or computed when the template is deployed.
 ///
-/// A reference that was created with a construct's [`Handle`](crate::constructs::Handle) always
-/// refers to an existing resource. A reference that was created from a string is validated when the
-/// stack is synthesized.
+/// References created from a construct's [`Handle`](crate::constructs::Handle) always refer to an
+/// existing resource. References created from strings are validated when the stack is synthesized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expression {
     /// A literal text.
     Literal(String),
-    /// `Ref`: the value of a parameter, or the name of a resource.
+    /// `Ref`: a parameter value or a resource name.
     Reference {
-        /// Name of a parameter or a pseudo parameter, or logical id of a resource.
+        /// Name of a parameter or pseudo parameter, or logical id of a resource.
         logical_id: String,
     },
     /// `Fn::GetAtt`.
     Attribute {
         logical_id: String,
-        /// Name of the attribute, such as `Arn`.
+        /// Attribute name, such as `Arn`.
         attribute: String,
     },
     /// `Fn::Join`.
@@ -58,7 +57,7 @@ pub enum Expression {
     /// `Fn::Sub`: a text with `${LogicalId}`, `${LogicalId.Attribute}` or `${variable}`.
     Substitution {
         text: String,
-        /// Values of the placeholders that refer to neither resources nor parameters.
+        /// Values of placeholders that refer to neither resources nor parameters.
         variables: Vec<(String, Expression)>,
     },
 }
@@ -84,12 +83,12 @@ impl Expression {
         Self::Join { separator: String::new(), parts: parts.into() }
     }
 
-    /// Creates a `Fn::Sub` whose placeholders refer only to resources and parameters.
+    /// Creates an `Fn::Sub` whose placeholders refer only to resources and parameters.
     pub fn substitution(text: impl Into<String>) -> Self {
         Self::Substitution { text: text.into(), variables: Vec::new() }
     }
 
-    /// Creates a `Ref` to the name of the stack.
+    /// Creates a `Ref` to the stack name.
     pub fn stack_name() -> Self {
         Self::reference("AWS::StackName")
     }

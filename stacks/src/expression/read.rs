@@ -1,4 +1,4 @@
-//! Parses intrinsic functions in the JSON of a template.
+//! Parses the intrinsic functions in template JSON.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -27,7 +27,7 @@ pub enum IntrinsicError {
     /// Cellar does not use this function.
     #[error("`{name}` is not supported: use one of {}", intrinsic::ALL.join(", "))]
     Unsupported { name: String },
-    /// The arguments of the function have the wrong form.
+    /// The function's arguments are malformed.
     #[error("`{name}` expects {expected}")]
     Malformed {
         name: &'static str,
@@ -36,10 +36,10 @@ pub enum IntrinsicError {
     },
 }
 
-/// Parses an intrinsic function. Returns `None` if the value is not an intrinsic function.
+/// Parses an intrinsic function, or returns `None` if the value is not one.
 ///
 /// # Errors
-/// [`IntrinsicError`] if the function is not supported or its arguments have the wrong form.
+/// [`IntrinsicError`] if the function is not supported or its arguments are malformed.
 pub(crate) fn intrinsic_in(value: &Value) -> Result<Option<Intrinsic<'_>>, IntrinsicError> {
     let Some((name, argument)) = single_entry(value) else { return Ok(None) };
     match name {

@@ -1,25 +1,25 @@
-//! Parser for the text of `Fn::Sub`.
+//! Parser for `Fn::Sub` text.
 
 use thiserror::Error;
 
-/// A part of the text of `Fn::Sub`.
+/// A part of an `Fn::Sub` text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubstitutionPart {
-    /// Literal text. The escape sequence `${!x}` has been replaced with `${x}`.
+    /// Literal text, with the escape sequence `${!x}` replaced by `${x}`.
     Text(String),
-    /// `${Name}`, which refers to a variable of the `Fn::Sub`, a parameter or a resource.
+    /// `${Name}`, a reference to a variable of the `Fn::Sub`, a parameter or a resource.
     Name(String),
-    /// `${LogicalId.Attribute}`, which refers to an attribute of a resource.
+    /// `${LogicalId.Attribute}`, a reference to a resource attribute.
     Attribute { logical_id: String, attribute: String },
 }
 
-/// A syntax error in the text of `Fn::Sub`.
+/// A syntax error in an `Fn::Sub` text.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SubstitutionError {
     /// A `${` has no `}`.
     #[error("`${{` has no closing `}}`: add it, or write `${{!` for a literal `${{`")]
     Unclosed,
-    /// A placeholder has an empty name, such as `${}`, `${.x}` or `${x.}`.
+    /// A placeholder name is empty, such as in `${}`, `${.x}` or `${x.}`.
     #[error(
         "`${{{name}}}` has no name: write a logical id, or a logical id, a dot and an attribute"
     )]
@@ -29,7 +29,7 @@ pub enum SubstitutionError {
     },
 }
 
-/// Splits the text of `Fn::Sub` into literal text and placeholders.
+/// Splits an `Fn::Sub` text into literal text and placeholders.
 ///
 /// # Errors
 /// [`SubstitutionError`] if a closing brace is missing or a name is empty.

@@ -1,4 +1,4 @@
-//! Errors of a stack. Each error identifies the part of the template that contains the fault.
+//! Stack errors. Each error identifies the faulty part of the template.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use crate::template::limits::{
     DESCRIPTION_BYTES_MAX, LOGICAL_ID_CHARS_MAX, TEMPLATE_BYTES_MAX, VISIBILITY_TIMEOUTS,
 };
 
-/// The part of a template that contains a fault.
+/// The faulty part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     pub logical_id: String,
-    /// CloudFormation type of a resource, `parameter` or `output`.
+    /// CloudFormation resource type, or `parameter` or `output`.
     pub kind: String,
 }
 
@@ -51,16 +51,16 @@ pub enum SynthesisError {
         /// Type of the part that already uses the logical id.
         taken_by: String,
     },
-    /// The target of a reference does not exist in the stack.
+    /// A reference target does not exist in the stack.
     #[error("{holder}: {path} refers to `{target}`, which does not exist in the stack{}", hint(suggestion.as_deref()))]
     UnknownReference {
         holder: Holder,
         path: String,
         target: String,
-        /// The most similar existing name, if there is one.
+        /// Most similar existing name, if any.
         suggestion: Option<String>,
     },
-    /// `Fn::GetAtt` refers to an attribute that the resource's type does not have.
+    /// `Fn::GetAtt` refers to an attribute that the resource type does not have.
     #[error(
         "{holder}: {path} refers to `{attribute}` of {target}, which does not exist; {}",
         attributes_text(available)
@@ -70,11 +70,10 @@ pub enum SynthesisError {
         path: String,
         target: Box<Holder>,
         attribute: String,
-        /// All attributes of the resource's type.
+        /// All attributes of the resource type.
         available: &'static [&'static str],
     },
-    /// `Fn::GetAtt` refers to an attribute that exists only if a property is set, but the property
-    /// is not set.
+    /// `Fn::GetAtt` refers to an attribute that exists only if a property is set, which it is not.
     #[error(
         "{holder}: {path} refers to `{attribute}` of {target}, which requires the property `{property}`; set that property"
     )]
@@ -88,18 +87,18 @@ pub enum SynthesisError {
     /// An intrinsic function is malformed or not supported.
     #[error("{holder}: {path}: {fault}")]
     Intrinsic { holder: Holder, path: String, fault: IntrinsicError },
-    /// The text of `Fn::Sub` is malformed.
+    /// The `Fn::Sub` text is malformed.
     #[error("{holder}: {path}: {fault}")]
     Substitution { holder: Holder, path: String, fault: SubstitutionError },
     /// Values are nested too deeply.
     #[error("{holder}: {path} is nested more than {NESTING_MAX} levels deep; reduce the nesting")]
     TooDeep { holder: Holder, path: String },
-    /// A key of a table has no attribute definition.
+    /// A table key has no attribute definition.
     #[error(
         "{holder}: the key `{attribute}` has no definition; add `.attribute(\"{attribute}\", …)`"
     )]
     UndefinedKey { holder: Holder, attribute: String },
-    /// An attribute of a table is defined but not used as a key.
+    /// A table attribute is defined but not used as a key.
     #[error(
         "{holder}: the attribute `{attribute}` is defined but no key uses it, which DynamoDB rejects; remove the definition"
     )]
@@ -109,13 +108,13 @@ pub enum SynthesisError {
         "{holder}: statement `{statement}` allows `{pattern}`; name each action and each resource"
     )]
     WildcardPermission { holder: Holder, statement: String, pattern: String },
-    /// The resource-based policy of a bucket or a queue allows something. Permissions may be
-    /// granted only by roles.
+    /// A resource-based policy of a bucket or queue allows something. Only roles may grant
+    /// permissions.
     #[error(
         "{holder}: statement `{statement}` has the effect Allow, but a resource policy may only deny; allow it in a role instead"
     )]
     AllowingPolicy { holder: Holder, statement: String },
-    /// A queue could deliver a message again while a function still processes it.
+    /// A queue could redeliver a message while a function is still processing it.
     #[error(
         "{holder}: the visibility timeout is {visibility_s} s, but `{function}` has a timeout of {timeout_s} s; set `VisibilityTimeout` to {} or more",
         timeout_s.saturating_mul(VISIBILITY_TIMEOUTS)
@@ -126,26 +125,26 @@ pub enum SynthesisError {
         visibility_s: u64,
         /// Logical id of the function that reads from the queue.
         function: String,
-        /// Timeout of the function in seconds.
+        /// Function timeout in seconds.
         timeout_s: u64,
     },
-    /// Resources depend on each other in a cycle.
+    /// Resources have a cyclic dependency.
     #[error("{holder}: dependency cycle: {}; remove one of these references", path.join(" -> "))]
     DependencyCycle {
         holder: Holder,
-        /// Logical ids along the cycle; the first one is repeated at the end.
+        /// Logical ids along the cycle, with the first one repeated at the end.
         path: Vec<String>,
     },
-    /// A section contains more entries than CloudFormation accepts.
+    /// A section has more entries than CloudFormation accepts.
     #[error(
         "the stack has {count} {section}, but CloudFormation accepts at most {limit}; `{first_beyond}` is the first one over the limit"
     )]
     TooMany {
-        /// Name of the section: `resources`, `parameters` or `outputs`.
+        /// Section name: `resources`, `parameters` or `outputs`.
         section: &'static str,
         count: usize,
         limit: usize,
-        /// Name of the first entry over the limit, in sorted order.
+        /// First entry over the limit, in sorted order.
         first_beyond: String,
     },
     /// The template is larger than CloudFormation accepts.

@@ -1,5 +1,5 @@
-//! Builds a stack: stores constructs under logical ids, creates typed references to them, and
-//! validates the whole stack.
+//! Stack builder: stores constructs under logical ids, creates typed references to them and
+//! validates the entire stack.
 
 mod check;
 mod error;
@@ -48,8 +48,8 @@ impl Stack {
 
     /// Adds a construct under a logical id.
     ///
-    /// The template records the source line of the caller. Helper functions that call this method
-    /// must be `#[track_caller]` as well, so that the line of their own caller is recorded.
+    /// The template records the caller's source line. Helper functions that call this method must
+    /// also be `#[track_caller]`, so that the source line of their own caller is recorded.
     ///
     /// # Errors
     /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
@@ -62,8 +62,8 @@ impl Stack {
         self.add_at(Place::caller(), logical_id, construct)
     }
 
-    /// Like [`Stack::add`], but records `place` as the source line. This is for constructs that are
-    /// defined by a list.
+    /// Like [`Stack::add`], but records `place` as the source line. For constructs that are defined
+    /// by a list.
     pub(crate) fn add_at<C: Construct>(
         &mut self,
         place: Place,
@@ -124,7 +124,7 @@ impl Stack {
         self.suppressions.entry(handle.logical_id().to_owned()).or_default().push(suppression);
     }
 
-    /// Makes CloudFormation create `earlier` before `later`, even if `later` does not refer to
+    /// Makes CloudFormation create `earlier` before `later`, even if `later` does not reference
     /// `earlier`.
     pub fn depends_on<C: Construct, D: Construct>(
         &mut self,
@@ -136,7 +136,7 @@ impl Stack {
         }
     }
 
-    /// Sets the tags of all taggable resources, including resources that are added later.
+    /// Sets the tags of all taggable resources, including those added later.
     pub fn tag(&mut self, tags: &BTreeMap<String, String>) {
         self.tags.extend(tags.iter().map(|(key, value)| (key.clone(), value.clone())));
     }
@@ -158,8 +158,9 @@ impl Stack {
     /// Validates the stack and returns its template.
     ///
     /// # Errors
-    /// Returns all faults of the stack: unknown references and attributes, table keys without a
-    /// definition, wildcard permissions, dependency cycles, and exceeded limits of CloudFormation.
+    /// Returns all faults of the stack, such as unknown references and attributes, table keys
+    /// without a definition, wildcard permissions, dependency cycles, and exceeded CloudFormation
+    /// limits.
     pub fn synthesize(mut self) -> Result<Template, SynthesisErrors> {
         self.write_tags();
         for (logical_id, suppressions) in &self.suppressions {
@@ -171,7 +172,7 @@ impl Stack {
         if faults.is_empty() { Ok(self.template) } else { Err(SynthesisErrors(faults)) }
     }
 
-    /// Checks that a logical id is valid and not yet used. Resources and parameters share a
+    /// Checks that a logical id is valid and not in use. Resources and parameters share a
     /// namespace.
     fn check_available(&self, logical_id: &str, kind: &str) -> Result<(), SynthesisError> {
         let holder = Holder::new(logical_id, kind);
@@ -186,7 +187,7 @@ impl Stack {
     }
 }
 
-/// Metadata section of a role. It contains the reasons for statements that allow any resource.
+/// Role metadata section with the reasons for statements that allow all resources.
 pub(crate) const REASONS: &str = "Reasons";
 
 fn check_logical_id(holder: &Holder) -> Result<(), SynthesisError> {

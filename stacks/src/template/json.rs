@@ -1,10 +1,10 @@
-//! Serializes to JSON with an indent of two spaces. Entries are in the order of [`ordered`].
+//! JSON serialization with two-space indentation. Entries are in the order of [`ordered`].
 
 use serde_json::Value;
 
 use super::order::ordered;
 
-/// Returns a document as JSON with a final newline.
+/// Returns a document as JSON with a trailing newline.
 pub(super) fn to_document(value: &Value) -> String {
     let mut out = String::new();
     write_value(value, 0, &mut out);
@@ -21,7 +21,7 @@ fn write_value(value: &Value, level: usize, out: &mut String) {
         Value::Array(items) if !items.is_empty() => {
             write_container('[', ']', items.iter().map(|inner| (None, inner)), level, out);
         }
-        // serde_json writes scalars and empty containers in the required form.
+        // serde_json already writes scalars and empty containers in the required form.
         value => out.push_str(&value.to_string()),
     }
 }

@@ -1,9 +1,9 @@
-//! Finished templates. A template can be written as JSON for deployment and as YAML for people,
-//! read from JSON, and resolved.
+//! Finished templates, which can be written as JSON for deployment and as YAML for people, read
+//! from JSON, and resolved.
 //!
-//! Sections are in CloudFormation's usual order. The entries of a section are sorted by name,
-//! except that the `Type` of a resource is first. The output therefore does not depend on the order
-//! in which the parts of a stack were added.
+//! Sections are in CloudFormation's usual order. Entries of a section are sorted by name, except
+//! that a resource's `Type` comes first. The output therefore does not depend on the order in which
+//! parts were added to a stack.
 
 mod json;
 pub mod limits;
@@ -27,10 +27,10 @@ pub use place::Place;
 pub use read::TemplateError;
 pub use resolve::{Lookup, ResolveError, ResolveFault};
 
-/// The only existing format version of CloudFormation templates.
+/// The only CloudFormation template format version.
 const FORMAT_VERSION: &str = "2010-09-09";
 
-/// Text that error messages about a parameter contain instead of a resource type.
+/// Used in error messages about a parameter instead of a resource type.
 pub(crate) const PARAMETER_KIND: &str = "parameter";
 
 /// A CloudFormation template, created by [`Stack::synthesize`](crate::stack::Stack::synthesize) or
@@ -43,30 +43,27 @@ pub struct Template {
     pub(crate) outputs: BTreeMap<String, Output>,
 }
 
-/// A resource of a template. Comparisons for equality ignore `made_in`.
+/// A template resource. Equality ignores `made_in`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub struct Resource {
     /// CloudFormation type, such as `AWS::DynamoDB::Table`.
     #[serde(rename = "Type")]
     pub resource_type: String,
-    /// Action on the resource when it is removed from the stack. `None` is CloudFormation's
-    /// default, `Delete`.
+    /// Action when the resource is removed from the stack. Defaults to `Delete` if `None`.
     #[serde(default)]
     pub deletion_policy: Option<String>,
-    /// Action on the old resource when an update replaces it. `None` is CloudFormation's default,
-    /// `Delete`.
+    /// Action on the old resource when an update replaces it. Defaults to `Delete` if `None`.
     #[serde(default)]
     pub update_replace_policy: Option<String>,
-    /// Logical ids of resources that must be created before this one. Resources to which the
-    /// properties refer need not be listed.
+    /// Logical ids of resources that must be created before this one. Resources that the properties
+    /// reference need not be listed.
     #[serde(default)]
     pub depends_on: Vec<String>,
-    /// Metadata: reasons for wildcard permissions, and suppressions of linter rules.
+    /// Metadata: reasons for wildcard permissions, and linter rule suppressions.
     #[serde(default)]
     pub metadata: Map<String, Value>,
-    /// Properties of the resource, which may contain intrinsic functions (see
-    /// [`Template::resolve`]).
+    /// Resource properties, which may contain intrinsic functions (see [`Template::resolve`]).
     #[serde(default)]
     pub properties: Map<String, Value>,
     /// Source line that added the resource, or `None` if the template was read from JSON.
@@ -136,18 +133,18 @@ impl Template {
         }
     }
 
-    /// Returns the template as JSON with a final newline. Equal stacks give identical bytes.
+    /// Returns the template as JSON with a trailing newline. Equal stacks yield identical bytes.
     pub fn to_json(&self) -> String {
         json::to_document(&self.to_value())
     }
 
-    /// Returns the template as readable YAML. Strings that YAML 1.1 or 1.2 could read as another
-    /// type are quoted. Intrinsic functions are written with their long names.
+    /// Returns the template as readable YAML. Strings that YAML 1.1 or 1.2 could parse as another
+    /// type are quoted. Intrinsic functions use their long names.
     pub fn to_yaml(&self) -> String {
         yaml::to_document(&self.to_value())
     }
 
-    /// Returns the template as a JSON value. Its entries may be ordered differently from those of
+    /// Returns the template as a JSON value, whose entries may be ordered differently from
     /// [`Template::to_json`].
     pub fn to_value(&self) -> Value {
         let mut document = json!({
@@ -163,7 +160,7 @@ impl Template {
     }
 }
 
-/// Inserts a section unless the section is empty. CloudFormation rejects empty sections.
+/// Inserts a section. No-op if it is empty, because CloudFormation rejects empty sections.
 fn insert_section<'a, T>(
     sections: &mut Map<String, Value>,
     name: &str,
@@ -191,8 +188,8 @@ impl Resource {
         }
     }
 
-    /// Sets the actions of CloudFormation when the resource is removed from the stack and when an
-    /// update replaces it.
+    /// Sets CloudFormation's actions when the resource is removed from the stack and when an update
+    /// replaces it.
     pub(crate) fn set_removal_policy(&mut self, removal: RemovalPolicy) {
         self.deletion_policy = Some(removal.deletion_policy().to_owned());
         self.update_replace_policy = Some(removal.update_replace_policy().to_owned());

@@ -1,10 +1,10 @@
-//! The order of keys in a serialized template.
+//! Key order of serialized templates.
 
 use serde_json::{Map, Value};
 
-/// Nesting level of the document's keys.
+/// Nesting level of the document keys.
 const DOCUMENT_LEVEL: usize = 0;
-/// Nesting level of a resource's keys.
+/// Nesting level of resource keys.
 const RESOURCE_LEVEL: usize = 2;
 
 const SECTIONS: [&str; 5] =
@@ -12,10 +12,10 @@ const SECTIONS: [&str; 5] =
 const RESOURCE_FIELDS: [&str; 6] =
     ["Type", "DeletionPolicy", "UpdateReplacePolicy", "DependsOn", "Metadata", "Properties"];
 
-/// Returns the entries of a map at nesting level `level` in the order in which they are written.
+/// Returns the entries of a map at nesting level `level` in output order.
 ///
-/// The entries are sorted explicitly, because the order of `serde_json` maps depends on a feature
-/// that any crate in the build can enable.
+/// Entries are sorted explicitly, because the order of `serde_json` maps depends on a feature that
+/// any crate in the build can enable.
 pub(super) fn ordered(map: &Map<String, Value>, level: usize) -> Vec<(&String, &Value)> {
     let leading_keys: &[&str] = match level {
         DOCUMENT_LEVEL => &SECTIONS,

@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 
 use crate::expression::Expression;
 
-/// A value that is supplied when the stack is deployed.
+/// A value supplied when the stack is deployed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub struct Parameter {
     #[serde(default)]
     pub description: String,
-    /// CloudFormation type of the parameter. This crate only writes `String`.
+    /// CloudFormation parameter type. This crate writes only `String`.
     #[serde(rename = "Type")]
     pub parameter_type: String,
-    /// Default value, if the parameter has one. The parameters of the Cellar stack have no default.
+    /// Default value, if any. The Cellar stack's parameters have no defaults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
 }
@@ -25,7 +25,7 @@ pub struct Parameter {
 pub struct Output {
     #[serde(default)]
     pub description: String,
-    /// The value of the output, which may contain intrinsic functions.
+    /// Output value, which may contain intrinsic functions.
     pub value: Value,
 }
 

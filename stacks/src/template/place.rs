@@ -1,4 +1,4 @@
-//! Source lines of resources, which are part of the error messages of failed deployments.
+//! Source lines of resources, included in the error messages of failed deployments.
 
 use std::fmt;
 use std::panic::Location;
@@ -6,8 +6,8 @@ use std::panic::Location;
 /// Path of this crate's sources, relative to the workspace.
 const SOURCE: &str = "stacks/src/";
 
-/// A line of source code, such as `stacks/src/cellar/storage.rs:41`. The path is relative to the
-/// workspace and does not depend on the location of the workspace.
+/// A source line, such as `stacks/src/cellar/storage.rs:41`. The path is relative to the workspace,
+/// wherever the workspace is located.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     location: &'static Location<'static>,
@@ -21,7 +21,7 @@ impl Place {
         Self { location: Location::caller() }
     }
 
-    /// Returns the path of the file relative to the workspace, with `/` as separator.
+    /// Returns the file path relative to the workspace, with `/` as separator.
     pub fn file(&self) -> String {
         workspace_path(self.location.file())
     }
@@ -38,8 +38,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// Removes the path of the workspace folder from a path. Paths are absolute if this crate was built
-/// as a dependency of another workspace.
+/// Strips the workspace directory from a path. Paths are absolute if this crate was built as a
+/// dependency of another workspace.
 fn workspace_path(file: &str) -> String {
     let file = file.replace('\\', "/");
     match file.rfind(SOURCE) {

@@ -1,4 +1,4 @@
-//! Reads the JSON of a template that this crate has written.
+//! Reads template JSON that this crate has written.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::limits::TEMPLATE_BYTES_MAX;
 use super::{FORMAT_VERSION, Output, Parameter, Resource, Template};
 
-/// Reason why a text could not be read as a template of Cellar.
+/// Reason why a text is not a Cellar template.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TemplateError {
     /// The text is larger than CloudFormation accepts.
@@ -17,18 +17,18 @@ pub enum TemplateError {
     /// The text is not JSON, or contains a section or field that Cellar does not write.
     #[error("not a template of Cellar: {message}; synthesize the template again")]
     Malformed {
-        /// Message of the parser, including the position.
+        /// Parser message, including the position.
         message: String,
     },
-    /// The template has a format version that does not exist.
+    /// The template has an unknown format version.
     #[error(
         "the format version of the template is `{version}`, but only `{FORMAT_VERSION}` exists; synthesize the template again"
     )]
     Version { version: String },
 }
 
-/// The sections that Cellar writes. Any other section is rejected, because sections such as
-/// `Conditions` would change the meaning of the template.
+/// Sections written by Cellar. All others are rejected, because sections such as `Conditions` would
+/// change the meaning of the template.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 struct Document {
@@ -44,11 +44,11 @@ struct Document {
 }
 
 impl Template {
-    /// Reads the JSON that [`Template::to_json`] has written.
+    /// Reads JSON written by [`Template::to_json`].
     ///
     /// # Errors
-    /// [`TemplateError`] if the text is too large or malformed, or if it uses features that Cellar
-    /// does not write.
+    /// [`TemplateError`] if the text is too large or malformed, or uses features that Cellar does
+    /// not write.
     pub fn from_json(text: &str) -> Result<Self, TemplateError> {
         if text.len() > TEMPLATE_BYTES_MAX {
             return Err(TemplateError::TooLarge { bytes: text.len() });

@@ -9,8 +9,8 @@ use crate::expression::{
     parse_substitution,
 };
 
-/// Lookup of values in a deployment: names and attributes of resources, parameters, and pseudo
-/// parameters such as `AWS::Region`.
+/// Lookup of deployed values: resource names and attributes, parameters, and pseudo parameters such
+/// as `AWS::Region`.
 pub trait Lookup {
     /// Returns the value of `Ref`, or `None` if it is unknown.
     fn reference(&self, logical_id: &str) -> Option<String>;
@@ -19,11 +19,11 @@ pub trait Lookup {
     fn attribute(&self, logical_id: &str, attribute: &str) -> Option<String>;
 }
 
-/// Error: a value could not be resolved.
+/// A value could not be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{path}: {fault}")]
 pub struct ResolveError {
-    /// Path within the resolved value, such as `Environment.Variables.NAME`.
+    /// Path in the resolved value, such as `Environment.Variables.NAME`.
     pub path: String,
     pub fault: ResolveFault,
 }
@@ -40,10 +40,10 @@ pub enum ResolveFault {
     /// An intrinsic function is malformed or not supported.
     #[error(transparent)]
     Intrinsic(#[from] IntrinsicError),
-    /// The text of `Fn::Sub` is malformed.
+    /// The `Fn::Sub` text is malformed.
     #[error(transparent)]
     Substitution(#[from] SubstitutionError),
-    /// A part of `Fn::Join` or a variable of `Fn::Sub` is a map, a list or null.
+    /// An `Fn::Join` part or `Fn::Sub` variable is a map, a list or null.
     #[error("only text, numbers and booleans can be inserted into a text")]
     NoText,
     /// Values are nested more than [`NESTING_MAX`] levels deep.
@@ -52,8 +52,7 @@ pub enum ResolveFault {
 }
 
 impl Template {
-    /// Returns a copy of `value` in which intrinsic functions are replaced with values of the
-    /// deployment.
+    /// Returns a copy of `value` with intrinsic functions replaced by deployed values.
     ///
     /// If `lookup` has no value for a parameter, the default from the template is used.
     ///

@@ -1,15 +1,15 @@
-//! Serializes to YAML in block style. Entries are in the order of [`ordered`].
+//! YAML serialization in block style. Entries are in the order of [`ordered`].
 
 use serde_json::Value;
 
 use super::order::ordered;
 use super::yaml_scalar::{scalar, string};
 
-/// Maximum length in bytes of a key that is written in the short form. Longer keys are written as
-/// `? key`. YAML limits short keys to 1,024 characters.
+/// Maximum length of a key written in the short form, in bytes. Longer keys are written as `? key`.
+/// YAML limits short keys to 1,024 characters.
 const SHORT_KEY_BYTES: usize = 1000;
 
-/// Returns a document as YAML with a final newline.
+/// Returns a document as YAML with a trailing newline.
 pub(super) fn to_document(value: &Value) -> String {
     let mut out = String::new();
     match value {
@@ -33,8 +33,8 @@ fn is_inline(value: &Value) -> bool {
     }
 }
 
-/// Writes a container whose first line is already indented. `level` is the nesting level, and
-/// `column` is the number of spaces.
+/// Writes a container whose first line is already indented. `level` is the nesting level, `column`
+/// the indentation in spaces.
 fn write_block(value: &Value, level: usize, column: usize, out: &mut String) {
     match value {
         Value::Object(map) => {
@@ -79,8 +79,7 @@ fn write_entry(key: &str, inner: &Value, level: usize, column: usize, out: &mut 
     }
 }
 
-/// Indents a line of a block, unless the line is the first one of the block, which continues the
-/// previous line.
+/// Indents a line of a block. No-op for the first line, which continues the previous line.
 fn indent_line(index: usize, column: usize, out: &mut String) {
     if index > 0 {
         write_indent(column, out);
@@ -129,7 +128,7 @@ mod tests {
         }
     }
 
-    /// Generates strings that look like another type, and strings with arbitrary characters.
+    /// Generates strings that look like another type, and strings of arbitrary characters.
     fn text() -> impl Strategy<Value = String> {
         prop_oneof![
             "[-+~=<>?:,{}#&*!|'\"%@`. a0_xeEnyNY\\[\\]\\\\]{0,12}",

@@ -1,34 +1,34 @@
-//! Serializes YAML scalars in such a way that every YAML reader reads a string as a string.
+//! YAML scalar serialization, such that every YAML parser reads a string as a string.
 //!
-//! The rule defines which strings may be unquoted, and not which strings need quotes. If the rule
-//! omits a case, the output has two unnecessary quotation marks, but its value is right.
+//! The rule defines which strings may be unquoted rather than which need quotes. If the rule misses
+//! a case, the output has two unnecessary quotation marks, but the value is still correct.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// Words that YAML 1.1 or 1.2 reads, in any letter case, as a boolean, null or a number.
+/// Words that YAML 1.1 or 1.2 parses, in any letter case, as a boolean, null or number.
 const RESERVED_WORDS: [&str; 13] =
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nil", "none", "nan", "inf"];
 
-/// Returns the text of a scalar or of an empty container.
+/// Returns the text of a scalar or empty container.
 pub(super) fn scalar(value: &Value) -> String {
     match value {
         Value::String(text) => string(text),
-        // JSON and YAML have the same syntax for numbers, booleans, null and empty containers.
+        // JSON and YAML share the syntax of numbers, booleans, null and empty containers.
         other => other.to_string(),
     }
 }
 
-/// Returns a string without quotes if that is safe, and in double quotes otherwise.
+/// Returns a string unquoted if that is safe, and in double quotes otherwise.
 pub(super) fn string(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { quote(text) }
 }
 
-/// Returns whether a string may be unquoted. The string must start with a letter, so that it is not
-/// a number, date, sign or indicator. Only letters, digits and some punctuation may follow, with
-/// single spaces in between. A colon must not be in a position where it ends a key. The string must
-/// not be one of [`RESERVED_WORDS`].
+/// Returns whether a string may be unquoted. It must start with a letter, so that it is not a
+/// number, date, sign or indicator. Only letters, digits, some punctuation and single spaces may
+/// follow. A colon must not be in a position where it ends a key. The string must not be one of
+/// [`RESERVED_WORDS`].
 fn is_plain(text: &str) -> bool {
     let mut previous = ' ';
     for (index, c) in text.chars().enumerate() {
@@ -84,7 +84,7 @@ fn write_escape(code: u32, out: &mut String) {
 mod tests {
     use super::*;
 
-    /// Strings that some YAML readers would read as another type if they were unquoted.
+    /// Strings that some YAML parsers would read as another type if unquoted.
     const AMBIGUOUS: &[&str] = &[
         "",
         " ",

@@ -1,5 +1,5 @@
-//! The artifact bucket, which stores bundles and templates. A deployment creates the bucket if it
-//! does not exist.
+//! The artifact bucket, which stores Lambda bundles and CloudFormation templates. Created on the
+//! first deployment.
 
 use aws_sdk_s3::error::{ProvideErrorMetadata as _, SdkError};
 use aws_sdk_s3::operation::head_bucket::HeadBucketError;
@@ -10,13 +10,12 @@ use super::bucket_settings::SettingsRepair;
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Region in which S3 creates a bucket if the request has no location constraint.
+/// Region of a bucket created without a location constraint.
 const DEFAULT_REGION: &str = "us-east-1";
-/// Response header that contains the region of a bucket.
+/// Response header with the bucket's region.
 const REGION_HEADER: &str = "x-amz-bucket-region";
 
-/// An object to upload. The key contains the hash of the content, so objects with equal keys have
-/// equal bytes.
+/// An object to upload. Its key contains the content hash, so equal keys imply equal bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Artifact {
     /// Key of the object.
@@ -30,7 +29,7 @@ pub(crate) struct Artifact {
 pub(crate) enum ArtifactBucket {
     /// The bucket was created.
     Created,
-    /// The bucket already existed. Settings that had been changed were restored.
+    /// The bucket already existed; settings that had drifted were restored.
     Existing(SettingsRepair),
 }
 
@@ -44,21 +43,20 @@ pub(crate) enum UploadResult {
 }
 
 impl Aws {
-    /// Returns the default name of the artifact bucket, which contains the account id and the
-    /// region.
+    /// Returns the default artifact bucket name, which contains the account id and the region.
     pub(crate) fn artifact_bucket_name(&self) -> String {
         format!("cellar-artifacts-{}-{}", self.account, self.region)
     }
 
     /// Creates the artifact bucket if it does not exist.
     ///
-    /// If a bucket with the default name exists, changed settings are restored. A bucket with
-    /// another name keeps its settings.
+    /// If the bucket exists and has the default name, settings that have drifted are restored. The
+    /// settings of a bucket with a custom name are left alone.
     ///
     /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails. If the process ends after the bucket was
-    /// created and before its settings were applied, the bucket has the defaults of S3, which block
-    /// public access.
+    /// Returns [`AwsError`] if a request to AWS fails. If the process dies between creating the
+    /// bucket and applying its settings, the bucket keeps the S3 defaults, which block public
+    /// access.
     pub(crate) async fn ensure_artifact_bucket(
         &self,
         bucket: &str,
@@ -93,7 +91,7 @@ impl Aws {
         }
         match request.send().await {
             Ok(_) => {}
-            // Another deployment created the bucket concurrently.
+            // A concurrent deployment created the bucket.
             Err(error) if error.code() == Some("BucketAlreadyOwnedByYou") => {}
             Err(error) if error.code() == Some("BucketAlreadyExists") => {
                 return Err(AwsError::BucketOfOthers { bucket: bucket.to_owned() });
@@ -103,7 +101,7 @@ impl Aws {
         self.set_up_bucket(bucket).await
     }
 
-    /// Returns whether the bucket contains an object with this key.
+    /// Returns whether the bucket contains an object with the given key.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -112,8 +110,7 @@ impl Aws {
         match head.expected_bucket_owner(&self.account).send().await {
             Ok(_) => Ok(true),
             Err(error) if status(&error) == Some(404) => Ok(false),
-            // The response to a HEAD request has no body, so this message supplies the denied
-            // action.
+            // HEAD responses have no body, so this message supplies the denied action.
             Err(error) if status(&error) == Some(403) => {
                 let object = format!("arn:{}:s3:::{bucket}/{key}", self.partition);
                 let message = format!(
@@ -143,7 +140,7 @@ impl Aws {
         self.put_artifact(bucket, artifact).await.map(|()| UploadResult::Uploaded)
     }
 
-    /// Uploads an object and overwrites any existing object with the same key.
+    /// Uploads an object, overwriting any existing object with the same key.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -158,7 +155,7 @@ impl Aws {
         put.map(drop).map_err(|error| AwsError::from_sdk("upload to the artifact bucket", &error))
     }
 
-    /// Returns the URL from which CloudFormation reads an object.
+    /// Returns the object URL to pass to CloudFormation.
     pub(crate) fn artifact_url(&self, bucket: &str, key: &str) -> String {
         match &self.endpoint_url {
             Some(endpoint) => format!("{endpoint}/{bucket}/{key}"),
@@ -167,13 +164,12 @@ impl Aws {
     }
 }
 
-/// Returns the HTTP status of an error. Errors of HEAD requests have a status but no error code.
+/// Returns the HTTP status of an error. HEAD errors have a status but no error code.
 fn status<E>(error: &SdkError<E>) -> Option<u16> {
     error.raw_response().map(|response| response.status().as_u16())
 }
 
-/// Returns the region of a bucket, which S3 reports in the error for a request sent to the wrong
-/// region.
+/// Extracts the bucket's region from the error that S3 returns for a request to the wrong region.
 fn region_of(error: &SdkError<HeadBucketError>) -> String {
     let region = error.raw_response().and_then(|it| it.headers().get(REGION_HEADER));
     region.unwrap_or("another region").to_owned()

@@ -1,6 +1,5 @@
-//! Settings of the artifact bucket: public access is blocked, TLS is required, and unfinished
-//! uploads are deleted. New buckets get these settings, and later deployments restore settings that
-//! were changed.
+//! Artifact bucket settings: public access is blocked, TLS is required, and incomplete multipart
+//! uploads are deleted. Applied to new buckets, and restored by later deployments.
 
 use aws_sdk_s3::error::ProvideErrorMetadata as _;
 use aws_sdk_s3::types::{
@@ -12,14 +11,14 @@ use serde_json::{Value, json};
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Number of days after which the parts of an unfinished upload are deleted.
+/// Number of days after which an incomplete multipart upload is deleted.
 const ABORT_AFTER_DAYS: i32 = 1;
 
 /// A setting of the artifact bucket.
 struct Setting {
-    /// Name of the setting as shown in messages.
+    /// Name shown in messages.
     name: &'static str,
-    /// Operation name in the error that is reported if the setting cannot be changed.
+    /// Operation name used in the error if the setting cannot be changed.
     operation: &'static str,
 }
 
@@ -37,9 +36,9 @@ const UPLOAD_CLEANUP: Setting = Setting {
 /// Result of [`Aws::repair_settings`].
 #[derive(Debug, Default)]
 pub(crate) struct SettingsRepair {
-    /// Names of the settings that were restored.
+    /// Names of the restored settings.
     pub(crate) restored: Vec<&'static str>,
-    /// Settings that could not be restored, as pairs of name and error.
+    /// Name and error of each setting that could not be restored.
     pub(crate) failed: Vec<(&'static str, AwsError)>,
 }
 
@@ -60,8 +59,8 @@ impl Aws {
         self.put_rules(bucket, vec![cleanup_rule()?]).await
     }
 
-    /// Restores the settings that were changed. A setting that cannot be read is left unchanged,
-    /// because the deploying identity may lack the permission to read the setting.
+    /// Restores settings that have drifted. A setting that cannot be read is left unchanged,
+    /// because the deploying identity may lack the read permission.
     pub(super) async fn repair_settings(&self, bucket: &str) -> Result<SettingsRepair, AwsError> {
         let rule = cleanup_rule()?;
         let (allows_public_access, other_statements, other_rules) = tokio::join!(
@@ -101,7 +100,7 @@ impl Aws {
         put.map(drop).map_err(|error| AwsError::from_sdk(PUBLIC_ACCESS_BLOCK.operation, &error))
     }
 
-    /// Returns the other statements of the bucket policy if the TLS statement is missing, otherwise
+    /// Returns the existing bucket policy statements if the TLS statement is missing, otherwise
     /// `None`.
     async fn statements_if_tls_is_missing(&self, bucket: &str) -> Option<Vec<Value>> {
         let request = self.s3.get_bucket_policy().bucket(bucket);
@@ -134,7 +133,7 @@ impl Aws {
         })
     }
 
-    /// Returns the bucket's lifecycle rules if none of them deletes unfinished uploads, otherwise
+    /// Returns the bucket's lifecycle rules if none of them deletes incomplete uploads, otherwise
     /// `None`.
     async fn rules_if_cleanup_is_missing(
         &self,
@@ -173,8 +172,8 @@ fn full_access_block() -> PublicAccessBlockConfiguration {
         .build()
 }
 
-/// Returns the lifecycle rule that deletes unfinished uploads. Bundles are never deleted by a rule,
-/// because a rollback needs the previous bundle.
+/// Returns the lifecycle rule that deletes incomplete uploads. No rule deletes bundles, because a
+/// rollback needs the previous bundle.
 fn cleanup_rule() -> Result<LifecycleRule, AwsError> {
     let abort = AbortIncompleteMultipartUpload::builder().days_after_initiation(ABORT_AFTER_DAYS);
     LifecycleRule::builder()
@@ -186,8 +185,8 @@ fn cleanup_rule() -> Result<LifecycleRule, AwsError> {
         .map_err(|_| AwsError::Reply { missing: "a lifecycle" })
 }
 
-/// Returns whether a lifecycle rule deletes unfinished uploads of all objects. Any number of days
-/// is accepted.
+/// Returns whether a lifecycle rule deletes incomplete uploads bucket-wide, after any number of
+/// days.
 fn cleans_up_all_uploads(rule: &LifecycleRule) -> bool {
     let prefix = rule.filter().and_then(LifecycleRuleFilter::prefix).unwrap_or_default();
     *rule.status() == ExpirationStatus::Enabled
@@ -195,7 +194,7 @@ fn cleans_up_all_uploads(rule: &LifecycleRule) -> bool {
         && prefix.is_empty()
 }
 
-/// Returns the statements of a policy except those with the same Sid as `own`.
+/// Returns the policy statements whose Sid differs from that of `own`.
 ///
 /// Returns `None` if the policy already contains `own` or cannot be parsed.
 fn statements_if_missing(policy: &str, own: &Value) -> Option<Vec<Value>> {

@@ -1,4 +1,4 @@
-//! Change sets: the changes that CloudFormation predicts for a deployment.
+//! CloudFormation change sets, which predict and then execute the changes of a deployment.
 
 use std::time::Duration;
 
@@ -18,54 +18,53 @@ use super::error::AwsError;
 
 /// Polling interval while a change set is being created.
 const POLL: Duration = Duration::from_millis(700);
-/// Status of a stack that was never deployed and only has change sets.
+/// Status of a stack that was never deployed and consists only of change sets.
 const ONLY_CHANGE_SETS: &str = "REVIEW_IN_PROGRESS";
-/// Substrings of the status reason with which CloudFormation rejects a change set that contains no
-/// changes.
+/// Substrings of the status reason that CloudFormation gives for an empty change set.
 const NO_CHANGES: [&str; 2] = ["didn't contain changes", "No updates are to be performed"];
 
-/// The wanted state of a stack. A change set is created from it.
+/// Desired state of a stack, from which a change set is created.
 #[derive(Debug, Clone)]
 pub(crate) struct WantedStack {
     /// Name of the stack.
     pub(crate) stack: String,
-    /// Set if the stack does not exist.
+    /// Whether the stack is new.
     pub(crate) is_new: bool,
     /// Name of the change set.
     pub(crate) change_set_name: String,
     /// URL of the template.
     pub(crate) template_url: String,
-    /// Names and values of the parameters.
+    /// Parameter names and values.
     pub(crate) parameters: Vec<(String, String)>,
-    /// Keys and values of the stack's tags, which CloudFormation copies to all resources.
+    /// Stack tags, which CloudFormation propagates to all resources.
     pub(crate) tags: Vec<(String, String)>,
-    /// Whether to use express mode, in which a deployment ends before its resources are stable.
+    /// Whether to use express mode, which completes a deployment before its resources are stable.
     pub(crate) express: bool,
-    /// Alarms that roll back the deployment when they fire.
+    /// Alarms that roll back the deployment if they fire.
     pub(crate) rollback: RollbackAlarms,
 }
 
-/// Alarms that roll back a deployment when they fire.
+/// Alarms that roll back a deployment if they fire.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RollbackAlarms {
     /// ARNs of the alarms.
     pub(crate) arns: Vec<String>,
-    /// Number of minutes after the deployment during which the alarms are monitored.
+    /// Alarm monitoring period after the deployment, in minutes.
     pub(crate) minutes: u8,
 }
 
-/// A change set that can be executed.
+/// A change set that is ready to execute.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ChangeSet {
     /// ARN of the change set.
     pub(crate) id: String,
     /// ARN of the stack.
     pub(crate) stack_id: String,
-    /// The predicted changes, in CloudFormation's order.
+    /// Predicted changes, in CloudFormation's order.
     pub(crate) changes: Vec<Change>,
 }
 
-/// The predicted action of CloudFormation on a resource.
+/// Action that CloudFormation predicts for a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum PlannedAction {
@@ -75,42 +74,41 @@ pub(crate) enum PlannedAction {
     Modify,
     /// The resource is removed from the stack, and deleted unless its deletion policy retains it.
     Remove,
-    /// Another action, or an action that CloudFormation cannot predict.
+    /// Any other action, including one that CloudFormation cannot predict.
     Other,
 }
 
-/// Whether a change replaces a resource.
+/// Whether a resource is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Replacement {
     /// The resource is updated in place.
     No,
-    /// Whether the resource is replaced depends on values that are known only during the
-    /// deployment.
+    /// Replacement depends on values that are known only during the deployment.
     Maybe,
-    /// A new resource is created and the old resource is deleted.
+    /// A new resource is created and the old one is deleted.
     Yes,
 }
 
-/// A change of one resource that CloudFormation predicts.
+/// Predicted change of one resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Change {
     pub(crate) action: PlannedAction,
     /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Type of the resource, `AWS::…`.
+    /// Resource type, such as `AWS::S3::Bucket`.
     pub(crate) resource_type: String,
     /// Whether the resource is replaced.
     pub(crate) replacement: Replacement,
-    /// Names of the properties that change.
+    /// Names of the changed properties.
     pub(crate) properties: Vec<String>,
-    /// Set if the resource certainly changes. Unset if the resource only refers to resources that
+    /// Whether the resource is certain to change, rather than merely referring to resources that
     /// change.
     pub(crate) certain: bool,
 }
 
 impl Aws {
-    /// Creates a change set and waits until it can be executed. Returns `None` if there are no
+    /// Creates a change set and waits until it is ready to execute. Returns `None` if there are no
     /// changes.
     ///
     /// # Errors
@@ -149,15 +147,14 @@ impl Aws {
         match &change_set {
             Ok(Some(_)) => {}
             Ok(None) => self.discard_change_set(&id, stack, false).await?,
-            // An error of this deletion is ignored, because the first error is the cause of the
-            // failure.
+            // Ignore deletion errors: the first error is the root cause.
             Err(_) => drop(self.discard_change_set(&id, stack, is_new).await),
         }
         change_set
     }
 
-    /// Waits until a change set can be executed and reads its changes. Returns `None` if the change
-    /// set has no changes.
+    /// Waits until a change set is ready to execute and reads its changes. Returns `None` if the
+    /// change set is empty.
     pub(super) async fn wait_for_change_set(
         &self,
         id: &str,
@@ -168,7 +165,7 @@ impl Aws {
         Ok(Some(ChangeSet { id: id.to_owned(), stack_id, changes }))
     }
 
-    /// Deletes a change set that was not executed.
+    /// Deletes an unexecuted change set.
     ///
     /// If `is_new` is set, also deletes the stack, unless the stack has other change sets.
     ///
@@ -184,7 +181,7 @@ impl Aws {
         if !is_new || self.has_change_sets(stack).await? {
             return Ok(());
         }
-        // Another deployment may have created the stack in the meantime.
+        // A concurrent deployment may have created the stack in the meantime.
         match self.stack(stack).await? {
             Some(state) if state.status == ONLY_CHANGE_SETS => {
                 let token = uuid::Uuid::new_v4().to_string();
@@ -194,8 +191,8 @@ impl Aws {
         }
     }
 
-    /// Waits until a change set can be executed and returns the ARN of its stack. Returns `None` if
-    /// the change set has no changes.
+    /// Waits until a change set is ready to execute and returns its stack ARN. Returns `None` if
+    /// the change set is empty.
     async fn wait_until_executable(
         &self,
         id: &str,
@@ -239,8 +236,8 @@ impl Aws {
         }
     }
 
-    /// Returns whether a change set can still be executed. A change set becomes invalid when it is
-    /// executed or when its stack changes.
+    /// Returns whether a change set is still executable. Executing a change set, or changing its
+    /// stack, invalidates it.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -253,7 +250,7 @@ impl Aws {
         }
     }
 
-    /// Returns whether a stack has change sets that were not executed.
+    /// Returns whether a stack has unexecuted change sets.
     async fn has_change_sets(&self, stack_id: &str) -> Result<bool, AwsError> {
         let listed = self.cloudformation.list_change_sets().stack_name(stack_id).send().await;
         let listed = listed.map_err(|error| AwsError::from_sdk("list the change sets", &error))?;
@@ -263,8 +260,8 @@ impl Aws {
     /// Starts the execution of a change set.
     ///
     /// # Errors
-    /// Returns [`AwsError`] if the request fails. After [`AwsError::Unreachable`], the execution
-    /// may have started nevertheless.
+    /// Returns [`AwsError`] if the request fails. The execution may have started even if the result
+    /// is [`AwsError::Unreachable`].
     pub(crate) async fn execute_change_set(&self, id: &str, token: &str) -> Result<(), AwsError> {
         let request = self.cloudformation.execute_change_set().change_set_name(id);
         let started = request.client_request_token(token).send().await;
@@ -277,7 +274,7 @@ impl Aws {
     }
 }
 
-/// Returns whether an error means that the change set, or its stack, does not exist.
+/// Returns whether an error means that the change set or its stack does not exist.
 fn means_not_found(code: Option<&str>, message: Option<&str>) -> bool {
     code == Some("ChangeSetNotFound")
         || message.is_some_and(|message| message.contains("does not exist"))
@@ -305,7 +302,7 @@ impl RollbackAlarms {
     }
 }
 
-/// Returns whether `reason` is the status reason for a change set without changes.
+/// Returns whether `reason` is the status reason of an empty change set.
 fn means_no_changes(reason: &str) -> bool {
     NO_CHANGES.iter().any(|text| reason.contains(text))
 }

@@ -1,4 +1,4 @@
-//! Clients for AWS, or for an emulator of AWS.
+//! Clients for AWS or an AWS emulator.
 
 use std::time::Duration;
 
@@ -16,16 +16,15 @@ use cellar_stacks::Config;
 
 use super::error::AwsError;
 
-/// AWS region used for an emulator if none is configured.
+/// Default region for an emulator.
 const EMULATOR_REGION: &str = "us-east-1";
-/// Timeout for establishing a connection to AWS.
+/// AWS connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Timeout of one attempt of a request. It is long enough to upload several MB over a slow
-/// connection.
+/// Timeout per request attempt, long enough to upload several MB over a slow connection.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(180);
-/// Polling interval for an emulator, which is faster than AWS.
+/// Polling interval for an emulator, which responds faster than AWS.
 const EMULATOR_POLL: Duration = Duration::from_millis(200);
-/// Access key id and secret key for an emulator. Emulators accept this value by convention.
+/// Default access key id and secret key, which emulators accept by convention.
 const EMULATOR_KEY: &str = "test";
 
 /// AWS clients for one account and region.
@@ -35,9 +34,9 @@ pub(crate) struct Aws {
     pub(super) dynamodb: aws_sdk_dynamodb::Client,
     pub(super) s3: aws_sdk_s3::Client,
     pub(super) sqs: aws_sdk_sqs::Client,
-    /// SDK configuration for clients that are created elsewhere, such as those of the runtime.
+    /// SDK configuration for clients that are created elsewhere, such as the runtime's clients.
     pub(crate) config: SdkConfig,
-    /// Credentials that sign requests made without an SDK.
+    /// Credentials for signing requests that bypass the SDK.
     pub(super) credentials: Option<SharedCredentialsProvider>,
     /// AWS account id.
     pub(crate) account: String,
@@ -50,9 +49,10 @@ pub(crate) struct Aws {
 }
 
 impl Aws {
-    /// Finds the credentials, determines the region, and reads the account id of the credentials.
+    /// Resolves credentials and region, and looks up the account id.
     ///
-    /// Credentials are found like in other AWS tools, and so is the region if it is not configured.
+    /// Credentials come from the standard AWS provider chain, as does the region unless it is
+    /// configured.
     ///
     /// # Errors
     /// Returns [`AwsError`] if there are no valid credentials or no region, or if AWS is
@@ -92,12 +92,12 @@ impl Aws {
         })
     }
 
-    /// Returns a description of the account and region for messages.
+    /// Describes the account and region in messages.
     pub(crate) fn place(&self) -> String {
         format!("account {}, {}", self.account, self.region)
     }
 
-    /// Creates clients for an emulator. No connection is made.
+    /// Creates clients for an emulator without connecting to it.
     #[cfg(test)]
     pub(super) fn at(endpoint_url: &str) -> Self {
         let credentials = Credentials::new(EMULATOR_KEY, EMULATOR_KEY, None, None, "test");
@@ -136,13 +136,13 @@ impl Aws {
         self.endpoint_url.is_some()
     }
 
-    /// Returns the polling interval, which is `aws_interval` for AWS and shorter for an emulator.
+    /// Returns the polling interval: `aws_interval` for AWS, a shorter one for an emulator.
     pub(crate) fn poll_interval(&self, aws_interval: Duration) -> Duration {
         if self.is_emulator() { EMULATOR_POLL } else { aws_interval }
     }
 
-    /// Returns the URL at which a function can be reached. An emulator serves function URLs under
-    /// its own URL.
+    /// Returns the reachable form of a function URL. An emulator serves function URLs under its own
+    /// URL.
     pub(crate) fn reachable_url(&self, function_url: &str) -> String {
         let host = function_url.strip_prefix("https://").unwrap_or_default();
         match (&self.endpoint_url, host.split_once(".lambda-url.")) {
@@ -170,13 +170,13 @@ async fn load_config(region: Option<&str>, endpoint_url: Option<&str>) -> SdkCon
     loader.load().await
 }
 
-/// Returns whether the environment variable AWS_PROFILE is set. The default profile is not used for
-/// an emulator, because it may require a sign-in to AWS.
+/// Returns whether the environment variable AWS_PROFILE is set. An emulator does not use the
+/// default profile, which may require signing in to AWS.
 fn has_named_profile() -> bool {
     std::env::var_os("AWS_PROFILE").is_some_and(|profile| !profile.is_empty())
 }
 
-/// Returns the credentials from the environment or from AWS_PROFILE. The fallback is the emulator's
+/// Returns the credentials from the environment or from AWS_PROFILE. Falls back to the emulator's
 /// default key.
 fn credentials_for_emulator() -> CredentialsProviderChain {
     let environment = EnvironmentVariableCredentialsProvider::new();
@@ -188,7 +188,7 @@ fn credentials_for_emulator() -> CredentialsProviderChain {
     chain.or_else("Emulator", Credentials::new(key, key, None, None, provider))
 }
 
-/// Returns the region from the environment or from AWS_PROFILE. The fallback is the emulator's
+/// Returns the region from the environment or from AWS_PROFILE. Falls back to the emulator's
 /// default region.
 fn region_for_emulator() -> RegionProviderChain {
     let mut chain = RegionProviderChain::first_try(EnvironmentVariableRegionProvider::new());

@@ -1,4 +1,4 @@
-//! Reads the size of a stack's tables, and deletes its tables and buckets.
+//! Reads table sizes, and deletes tables and buckets.
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata as _;
 use aws_sdk_s3::types::{Delete, ObjectIdentifier};
@@ -14,7 +14,7 @@ const IN_USE: &str = "ResourceInUseException";
 const NO_BUCKET: &str = "NoSuchBucket";
 
 impl Aws {
-    /// Returns the size of a table in bytes. DynamoDB updates this value every few hours.
+    /// Returns the table size in bytes. DynamoDB updates this value every few hours.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -26,8 +26,8 @@ impl Aws {
         Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or_default())
     }
 
-    /// Deletes a table, even if deletion protection is enabled. Does nothing if the table does not
-    /// exist or is already being deleted.
+    /// Deletes a table, regardless of deletion protection. No-op if the table does not exist or is
+    /// already being deleted.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -52,8 +52,7 @@ impl Aws {
         }
     }
 
-    /// Deletes a bucket and all versions of all its objects. Does nothing if the bucket does not
-    /// exist.
+    /// Deletes a bucket with all its object versions. No-op if the bucket does not exist.
     ///
     /// `progress` is called with the number of versions deleted so far.
     ///
@@ -110,7 +109,7 @@ impl Aws {
         let request = self.s3.delete_objects().bucket(bucket).delete(delete);
         let reply = request.expected_bucket_owner(&self.account).send().await;
         let reply = reply.map_err(|error| AwsError::from_sdk(operation, &error))?;
-        // An object that fails to be deleted is an error here, because it would be listed again
+        // A failed object deletion must be an error; otherwise the object would be listed again
         // forever.
         match reply.errors().first() {
             None => Ok(()),

@@ -13,10 +13,10 @@ use super::error::AwsError;
 
 /// Polling interval while a drift detection runs.
 const POLL: Duration = Duration::from_millis(700);
-/// Timeout of a drift detection, which is slow because AWS reads each resource from its service.
+/// Timeout for drift detection, which is slow because AWS reads each resource from its service.
 const TIMEOUT: Duration = Duration::from_secs(900);
 
-/// Name of the drift detection operation in errors.
+/// Operation name used in errors.
 const DETECT_DRIFT: &str = "detect drift";
 
 /// A resource whose actual state differs from the stack's template.
@@ -24,7 +24,7 @@ const DETECT_DRIFT: &str = "detect drift";
 pub(crate) struct Drift {
     /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Type of the resource, `AWS::…`.
+    /// Resource type, such as `AWS::S3::Bucket`.
     #[serde(rename = "type")]
     pub(crate) resource_type: String,
     /// Physical id of the resource.
@@ -38,7 +38,7 @@ pub(crate) struct Drift {
 /// A property whose actual value differs from the stack's template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct PropertyDrift {
-    /// JSON pointer to the property, relative to the resource's properties.
+    /// JSON pointer relative to the resource's properties.
     pub(crate) path: String,
     /// Value in the template; `None` if the template does not set the property.
     pub(crate) expected: Option<String>,
@@ -51,9 +51,9 @@ pub(crate) struct PropertyDrift {
 pub(crate) struct DriftReport {
     /// Number of resources that AWS checked.
     pub(crate) checked: usize,
-    /// Types of resources in the stack that AWS cannot check.
+    /// Resource types in the stack that AWS cannot check.
     pub(crate) unchecked: Vec<String>,
-    /// The resources that differ from the template, sorted by logical id.
+    /// Drifted resources, sorted by logical id.
     pub(crate) drifts: Vec<Drift>,
 }
 
@@ -131,8 +131,7 @@ impl DriftReport {
 }
 
 impl Drift {
-    /// Converts a resource from the SDK. Returns `None` if the resource has no drift or was not
-    /// checked.
+    /// Converts an SDK resource. Returns `None` if the resource has not drifted or was not checked.
     fn from_resource(resource: &StackResourceDrift) -> Option<Self> {
         let deleted = match resource.stack_resource_drift_status()? {
             StackResourceDriftStatus::Deleted => true,

@@ -1,8 +1,8 @@
-//! Errors of requests to AWS. Each error includes a remedy.
+//! AWS request errors, each with a suggested remedy.
 
 use aws_sdk_cloudformation::error::{ProvideErrorMetadata, SdkError};
 
-/// A failed request to AWS.
+/// A failed AWS request.
 ///
 /// The field `operation` completes the phrase "cannot …" in the message, for example "read the
 /// logs".
@@ -29,10 +29,10 @@ pub(crate) enum AwsError {
     )]
     NoCredentials {
         operation: &'static str,
-        /// Error of the credentials provider.
+        /// Error from the credentials provider.
         cause: String,
     },
-    /// AWS rejected the credentials as unknown. They may be valid in another region.
+    /// AWS does not recognize the credentials, which may still be valid in another region.
     #[error("cannot {operation}: AWS rejected the credentials: {message}")]
     #[diagnostic(
         code(synth::aws::unknown_credentials),
@@ -44,7 +44,7 @@ pub(crate) enum AwsError {
     )]
     UnknownCredentials {
         operation: &'static str,
-        /// Error message returned by AWS.
+        /// AWS error message.
         message: String,
     },
     /// The credentials have expired.
@@ -69,7 +69,7 @@ pub(crate) enum AwsError {
     )]
     Denied {
         operation: &'static str,
-        /// Message from AWS, which includes the denied action.
+        /// AWS error message, which includes the denied action.
         message: String,
     },
     /// AWS cannot be reached.
@@ -83,7 +83,7 @@ pub(crate) enum AwsError {
         /// Message of the innermost cause.
         cause: String,
     },
-    /// AWS could not be reached by the first request of a command. The address may be wrong.
+    /// AWS was unreachable on the first request of a command, so the address may be wrong.
     #[error("AWS is unreachable {place}: {cause}")]
     #[diagnostic(
         code(synth::aws::nowhere),
@@ -111,7 +111,7 @@ pub(crate) enum AwsError {
         /// Name of the bucket.
         bucket: String,
     },
-    /// S3 denied access to the artifact bucket and gave no reason.
+    /// S3 denied access to the artifact bucket without giving a reason.
     #[error("access to the bucket {bucket} was denied: S3 returned 403 without a reason")]
     #[diagnostic(
         code(synth::aws::bucket_closed),
@@ -125,7 +125,7 @@ pub(crate) enum AwsError {
         /// Name of the bucket.
         bucket: String,
     },
-    /// The artifact bucket is in another region than the stack.
+    /// The artifact bucket and the stack are in different regions.
     #[error("the bucket {bucket} is in region {bucket_region}, but the stack is in {stack_region}")]
     #[diagnostic(
         code(synth::aws::bucket_elsewhere),
@@ -151,10 +151,10 @@ pub(crate) enum AwsError {
     ChangeSetFailed {
         /// Name of the stack.
         stack: String,
-        /// Status reason given by CloudFormation.
+        /// CloudFormation status reason.
         reason: String,
     },
-    /// Another operation on the stack was started first.
+    /// A concurrent operation on the stack was started first.
     #[error("cannot {operation}: another operation changed the stack: {message}")]
     #[diagnostic(
         code(synth::aws::stack_busy),
@@ -165,7 +165,7 @@ pub(crate) enum AwsError {
     )]
     StackBusy {
         operation: &'static str,
-        /// Error message returned by AWS.
+        /// AWS error message.
         message: String,
     },
     /// AWS rejected the request for another reason.
@@ -173,9 +173,9 @@ pub(crate) enum AwsError {
     #[diagnostic(code(synth::aws::refused), help("fix the cause, then run the same command again"))]
     Refused {
         operation: &'static str,
-        /// Error code returned by AWS.
+        /// AWS error code.
         code: String,
-        /// Error message returned by AWS.
+        /// AWS error message.
         message: String,
     },
     /// A paginated response has too many pages.
@@ -186,10 +186,10 @@ pub(crate) enum AwsError {
     )]
     TooManyPages {
         operation: &'static str,
-        /// Maximum number of pages that are read.
+        /// Page limit.
         pages: usize,
     },
-    /// A response lacks a required part.
+    /// A response lacks a required field.
     #[error("the response of AWS lacks {missing}")]
     #[diagnostic(code(synth::aws::reply), help("run the same command again"))]
     Reply { missing: &'static str },
@@ -198,13 +198,13 @@ pub(crate) enum AwsError {
 /// Error codes for a missing permission.
 const DENIED: [&str; 4] =
     ["AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AllAccessDisabled"];
-/// Error codes for concurrent operations on a stack. They include codes for a missing change set,
-/// because an operation on a stack deletes all other change sets of that stack.
+/// Error codes for concurrent stack operations. A missing change set counts as well, because a
+/// stack operation deletes all other change sets of the stack.
 const BUSY: [&str; 3] =
     ["ChangeSetNotFound", "InvalidChangeSetStatus", "OperationInProgressException"];
-/// Suffix of the status of a stack while it is being changed.
+/// Stack status suffix while an operation is in progress.
 const IN_PROGRESS_SUFFIX: &str = "_IN_PROGRESS";
-/// Text that precedes the action in the error message for a missing permission.
+/// Text before the denied action in a missing-permission error message.
 const BEFORE_ACTION: &str = "not authorized to perform: ";
 /// Prefix of the SDK's error message for missing credentials.
 const NO_CREDENTIALS_FOUND: &str = "no credentials found";
@@ -222,7 +222,7 @@ const UNKNOWN_CREDENTIALS: [&str; 4] = [
 ];
 
 impl AwsError {
-    /// Converts an error of the SDK.
+    /// Converts an SDK error.
     pub(super) fn from_sdk<E>(operation: &'static str, error: &SdkError<E>) -> Self
     where
         E: std::error::Error + ProvideErrorMetadata + 'static,
@@ -235,7 +235,7 @@ impl AwsError {
             service_error.message().map_or_else(|| service_error.to_string(), str::to_owned);
         match (service_error.code(), status) {
             (Some(code), _) => Self::from_code(operation, code, message),
-            // The response to a HEAD request has no body and therefore no error code.
+            // HEAD responses have no body and therefore no error code.
             (None, Some(FORBIDDEN)) => {
                 let message = "AWS returned 403 without a reason".to_owned();
                 Self::Denied { operation, message }
@@ -272,8 +272,8 @@ impl AwsError {
         }
     }
 
-    /// Adds the address to an [`AwsError::Unreachable`] error. Used for the first request of a
-    /// command, where a wrong address is a likely cause.
+    /// Adds the address to an [`AwsError::Unreachable`] error of a command's first request, for
+    /// which a wrong address is a likely cause.
     pub(super) fn with_place(self, place: String) -> Self {
         match self {
             Self::Unreachable { cause, .. } => Self::UnreachablePlace { place, cause },
@@ -291,21 +291,20 @@ impl AwsError {
         }
     }
 
-    /// Returns whether the error is permanent, so that retrying the request is useless.
+    /// Returns whether the error is permanent, so that a retry is pointless.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(self, Self::Unreachable { .. } | Self::Refused { .. } | Self::Reply { .. })
     }
 }
 
-/// Extracts the denied action, such as `s3:PutObject`, from the error message for a missing
-/// permission.
+/// Extracts the denied action, such as `s3:PutObject`, from a missing-permission error message.
 pub(crate) fn denied_action(message: &str) -> Option<&str> {
     let (_, action) = message.split_once(BEFORE_ACTION)?;
     let action = action.split_whitespace().next()?.trim_end_matches(['.', ',']);
     (!action.is_empty()).then_some(action)
 }
 
-/// Replaces the SDK's long list of credential sources with a short text that includes the profile.
+/// Replaces the SDK's long list of credential sources with a short text that names the profile.
 fn shorten_credentials_error(cause: String) -> String {
     if !cause.starts_with(NO_CREDENTIALS_FOUND) {
         return cause;

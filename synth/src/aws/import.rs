@@ -1,4 +1,4 @@
-//! Import of existing tables into a stack.
+//! Imports existing tables into a stack.
 
 use aws_sdk_cloudformation::types::{Capability, ChangeSetType, Parameter, ResourceToImport};
 use cellar_stacks::constructs::ResourceType;
@@ -7,23 +7,23 @@ use super::change_set::ChangeSet;
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Tables to import into a stack, with the template to use.
+/// Tables to import into a stack, and the template for the import.
 #[derive(Debug, Clone)]
 pub(crate) struct Import {
     /// Name of the stack.
     pub(crate) stack: String,
     /// Name of the change set.
     pub(crate) change_set_name: String,
-    /// URL of the template. It differs from the deployed template only by the imported tables.
+    /// URL of the deployed template plus the imported tables.
     pub(crate) template_url: String,
-    /// Names of the stack's parameters. Their values stay unchanged.
+    /// Names of the stack parameters, whose values stay unchanged.
     pub(crate) parameters: Vec<String>,
     /// Logical id and name of each table.
     pub(crate) tables: Vec<(String, String)>,
 }
 
 impl Aws {
-    /// Creates a change set that imports tables, and waits until it can be executed.
+    /// Creates a change set that imports tables, and waits until it is ready to execute.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails. The stack is then unchanged, and the change
@@ -62,8 +62,7 @@ impl Aws {
             Ok(None) => AwsError::Reply { missing: "changes to import" },
             Err(error) => error,
         };
-        // An error of this deletion is ignored, because the first error is the cause of the
-        // failure.
+        // Ignore deletion errors: the first error is the root cause.
         let _ = self.discard_change_set(&id, &import.stack, false).await;
         Err(error)
     }

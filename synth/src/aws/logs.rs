@@ -1,4 +1,4 @@
-//! Reads log lines of the functions from CloudWatch Logs.
+//! Reads the functions' log lines from CloudWatch Logs.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,21 +12,20 @@ const FILTER: Operation = Operation {
     json: "1.1",
     name: "read the logs",
 };
-/// Number of log lines per page, which is the maximum of CloudWatch Logs.
+/// Log lines per page (CloudWatch Logs maximum).
 const PAGE_EVENTS: u32 = 10_000;
-/// Maximum number of pages to read from a log group. A filter with few matches returns many empty
-/// pages.
+/// Maximum number of pages to read per log group. A selective filter returns many empty pages.
 pub(crate) const PAGES_MAX: usize = 500;
 
-/// A query for the lines of a log group.
+/// Log group query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LogQuery {
     /// Name of the log group.
     pub(crate) log_group_name: String,
-    /// Time of the oldest line to return, in Unix milliseconds.
+    /// Time of the oldest line to return, in milliseconds since the Unix epoch.
     pub(crate) start_time: u64,
-    /// Filter pattern in the syntax of CloudWatch Logs. Absent to select all lines.
+    /// CloudWatch Logs filter pattern; `None` selects all lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) filter_pattern: Option<String>,
 }
@@ -35,14 +34,14 @@ pub(crate) struct LogQuery {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LogEvent {
-    /// Id of the line. AWS always sets the id, but an emulator may not.
+    /// Event id. Always set by AWS, but not by every emulator.
     pub(crate) event_id: Option<String>,
-    /// Time of the line, in Unix milliseconds.
+    /// Time of the line, in milliseconds since the Unix epoch.
     pub(crate) timestamp: u64,
     /// Text of the line.
     #[serde(default)]
     pub(crate) message: String,
-    /// Log stream, which belongs to one execution environment of the function.
+    /// Log stream, one per execution environment of the function.
     #[serde(default)]
     pub(crate) log_stream_name: String,
 }
@@ -68,7 +67,7 @@ struct Page {
 impl Aws {
     /// Passes each page of log lines to `handle_page`, oldest first.
     ///
-    /// Returns `false` if reading stopped after [`PAGES_MAX`] pages although there are more.
+    /// Returns `false` if pages remain after [`PAGES_MAX`] pages were read.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.

@@ -26,7 +26,7 @@ const GET_METRIC_DATA: Operation = Operation {
 const ALARMS_PER_REQUEST: usize = 100;
 /// Maximum number of metrics per request.
 const METRICS_PER_REQUEST: usize = 500;
-/// Maximum number of pages to read. Even the longest period has far fewer pages.
+/// Maximum number of pages to read, far more than even the longest period needs.
 pub(super) const PAGES_MAX: usize = 100;
 
 /// An active alarm.
@@ -35,7 +35,7 @@ pub(super) const PAGES_MAX: usize = 100;
 pub(crate) struct AlarmState {
     /// Name of the alarm.
     pub(crate) alarm_name: String,
-    /// Reason for the alarm's state, given by CloudWatch.
+    /// CloudWatch's reason for the alarm state.
     pub(crate) state_reason: Option<String>,
 }
 
@@ -47,7 +47,7 @@ struct AlarmsPage {
     next_token: Option<String>,
 }
 
-/// A query for a metric of one resource.
+/// Metric query for one resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct MetricQuery {
     /// Namespace, `AWS/…`.
@@ -56,9 +56,9 @@ pub(crate) struct MetricQuery {
     pub(crate) metric: &'static str,
     /// Dimensions that select the resource.
     pub(crate) dimensions: Vec<(&'static str, String)>,
-    /// Statistic to compute for each period: `Sum` or `Average`.
+    /// Statistic per period: `Sum` or `Average`.
     pub(crate) statistic: &'static str,
-    /// Length of a metric period in seconds.
+    /// Metric period in seconds.
     pub(crate) period_s: u32,
 }
 
@@ -91,16 +91,16 @@ struct AlarmsRequest<'a> {
 #[serde(rename_all = "PascalCase")]
 struct DataRequest {
     metric_data_queries: Vec<Value>,
-    /// Time in Unix seconds.
+    /// Time in seconds since the Unix epoch.
     start_time: u64,
-    /// Time in Unix seconds.
+    /// Time in seconds since the Unix epoch.
     end_time: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_token: Option<String>,
 }
 
 impl Aws {
-    /// Returns the alarms in `names` that are in the alarm state.
+    /// Returns those of the named alarms that are in the alarm state.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -124,8 +124,8 @@ impl Aws {
         Ok(alarms)
     }
 
-    /// Returns the values of metrics between two times in Unix seconds. The values are not sorted.
-    /// A period without measurements has no value.
+    /// Returns the values of metrics between two times in seconds since the Unix epoch. The values
+    /// are not sorted. A period without measurements has no value.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -159,8 +159,8 @@ impl Aws {
         Ok(values)
     }
 
-    /// Reads all pages of a response. `handle_page` processes a page and returns the token of the
-    /// next page.
+    /// Reads all pages of a response. `handle_page` processes a page and returns the next-page
+    /// token.
     ///
     /// # Errors
     /// Returns [`AwsError::TooManyPages`] after [`PAGES_MAX`] pages.
@@ -182,7 +182,7 @@ impl Aws {
     }
 }
 
-/// Pairs each metric query with an id. CloudWatch requires that ids start with a lower-case letter.
+/// Assigns an id to each metric query. CloudWatch ids must start with a lower-case letter.
 fn with_ids(queries: &[MetricQuery]) -> impl Iterator<Item = (String, &MetricQuery)> {
     queries.iter().enumerate().map(|(index, query)| (format!("m{index}"), query))
 }

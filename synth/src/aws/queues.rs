@@ -1,4 +1,4 @@
-//! Reads the queues of a stack.
+//! Reads queue sizes.
 
 use aws_sdk_sqs::types::QueueAttributeName;
 

@@ -1,5 +1,5 @@
-//! Sends signed JSON requests to CloudWatch without an SDK. The two SDKs of CloudWatch take nearly
-//! two minutes to build, and only three read operations are needed.
+//! Minimal signed JSON client for CloudWatch. The two CloudWatch SDKs take nearly two minutes to
+//! build, and only three read operations are needed.
 
 use std::time::{Duration, SystemTime};
 
@@ -21,19 +21,18 @@ use super::error::{AwsError, causes};
 
 /// Maximum number of attempts per request.
 const ATTEMPTS: u32 = 5;
-/// Upper bound of the pause before the first retry, in milliseconds. The pause is long because
-/// CloudWatch accepts only a few requests per second.
+/// Maximum backoff before the first retry, in milliseconds. The backoff is long because CloudWatch
+/// accepts only a few requests per second.
 const PAUSE_MS: u64 = 400;
-/// Backoff between the attempts of a request.
+/// Backoff between request attempts.
 const PAUSES: Backoff = Backoff { base_ms: PAUSE_MS, max_ms: PAUSE_MS << ATTEMPTS };
-/// Timeout for establishing a connection.
+/// Connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Timeout of one attempt of a request.
+/// Timeout per request attempt.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Maximum length of a response body, in bytes. A page of log lines has at most 10 MB.
+/// Maximum response body length, in bytes. A page of log lines is at most 10 MB.
 const REPLY_BYTES_MAX: usize = 32 * 1_024 * 1_024;
-/// Maximum number of characters of a response body shown in an error message if the body is not
-/// JSON.
+/// Maximum number of characters of a non-JSON response body shown in an error message.
 const SHOWN_CHARS: usize = 200;
 /// Error codes that are retried regardless of the HTTP status.
 const RETRYABLE: [&str; 7] = [
@@ -46,14 +45,14 @@ const RETRYABLE: [&str; 7] = [
     "ThrottlingException",
 ];
 
-/// An operation of an AWS service that uses a JSON protocol.
+/// Operation of an AWS service with a JSON protocol.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operation {
-    /// Service name in the domain and in signatures.
+    /// Service name, used in the domain and in signatures.
     pub(super) service: &'static str,
     /// Value of the `X-Amz-Target` header.
     pub(super) target: &'static str,
-    /// Version of the JSON protocol, `1.0` or `1.1`.
+    /// JSON protocol version, `1.0` or `1.1`.
     pub(super) json: &'static str,
     /// Operation name in errors, such as "read the logs" in "cannot read the logs".
     pub(super) name: &'static str,
@@ -105,9 +104,9 @@ impl Aws {
             .user_agent(concat!("cellar/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(TIMEOUT)
-            // Redirects are disabled, because a signature is valid for one host only.
+            // Redirects are disabled, because a signature is valid only for one host.
             .redirect(reqwest::redirect::Policy::none());
-        // A proxy is not used for an emulator on this machine. The SDKs do the same.
+        // Like the SDKs, bypass the proxy for an emulator on this machine.
         if self.is_emulator() { builder.no_proxy().build() } else { builder.build() }
     }
 
@@ -145,7 +144,7 @@ impl Aws {
         })
     }
 
-    /// The credentials are read again for each attempt, because temporary credentials are renewed.
+    /// Resolve the credentials for each attempt, because temporary credentials are refreshed.
     async fn current_credentials(&self, operation: &'static str) -> Result<Credentials, AwsError> {
         let no_credentials = |cause: String| AwsError::NoCredentials { operation, cause };
         let Some(provider) = &self.credentials else {
@@ -163,7 +162,7 @@ impl Aws {
     }
 }
 
-/// Returns the headers of a request, including its signature.
+/// Returns the request headers, including the signature.
 fn signed_headers(
     operation: Operation,
     url: &str,
@@ -200,8 +199,7 @@ fn signed_headers(
     Ok(headers)
 }
 
-/// Returns the code and the message of an error response. The names of both fields depend on the
-/// service.
+/// Returns the code and message of an error response. Both field names depend on the service.
 fn parse_error(body: &[u8], status: u16) -> (String, String) {
     let default_code = format!("HTTP {status}");
     let Ok(error) = serde_json::from_slice::<Value>(body) else {
@@ -211,7 +209,7 @@ fn parse_error(body: &[u8], status: u16) -> (String, String) {
     let field = |names: &[&str]| {
         names.iter().find_map(|name| error.get(name)?.as_str()).unwrap_or_default().to_owned()
     };
-    // A code can have the form `com.amazon.coral.service#AccessDeniedException:http://…`.
+    // The code may have the form `com.amazon.coral.service#AccessDeniedException:http://…`.
     let code = field(&["__type", "code", "Code"]);
     let code = code.rsplit('#').next().and_then(|code| code.split(':').next()).unwrap_or_default();
     let code = if code.is_empty() { default_code } else { code.to_owned() };
@@ -222,7 +220,7 @@ fn unreachable(operation: &'static str, error: &reqwest::Error) -> AwsError {
     AwsError::Unreachable { operation, cause: causes(error).pop().unwrap_or_default() }
 }
 
-/// Converts a failure to read the response body.
+/// Converts a response body error.
 fn body_failure(operation: &'static str, fault: &BodyFault) -> AttemptFailure {
     match fault {
         BodyFault::Broken(error) => AttemptFailure::Retryable(unreachable(operation, error)),

@@ -1,4 +1,4 @@
-//! Reads stacks with their resources and events, and deletes stacks.
+//! Describes stacks, their resources and events, and deletes stacks.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Type of the events that concern the stack itself.
+/// Resource type of events about the stack itself.
 pub(crate) const STACK_TYPE: &str = "AWS::CloudFormation::Stack";
 
 /// The current state of a stack.
@@ -19,17 +19,17 @@ pub(crate) const STACK_TYPE: &str = "AWS::CloudFormation::Stack";
 pub(crate) struct StackState {
     /// ARN of the stack.
     pub(crate) id: String,
-    /// Status in CloudFormation.
+    /// CloudFormation status.
     pub(crate) status: String,
-    /// Status reason given by CloudFormation.
+    /// CloudFormation status reason.
     pub(crate) reason: Option<String>,
-    /// Time of the last change of the stack, or of its creation, in Unix milliseconds.
+    /// Last update or creation time of the stack, in milliseconds since the Unix epoch.
     pub(crate) changed_ms: Option<u64>,
-    /// Names and values of the outputs.
+    /// Output names and values.
     pub(crate) outputs: BTreeMap<String, String>,
-    /// Names and values of the parameters.
+    /// Parameter names and values.
     pub(crate) parameters: BTreeMap<String, String>,
-    /// Keys and values of the stack's tags.
+    /// Stack tags.
     pub(crate) tags: BTreeMap<String, String>,
 }
 
@@ -38,35 +38,35 @@ pub(crate) struct StackState {
 pub(crate) struct Resource {
     /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Type of the resource, `AWS::…`.
+    /// Resource type, such as `AWS::S3::Bucket`.
     #[serde(rename = "type")]
     pub(crate) resource_type: String,
-    /// Physical id of the resource. Set once the resource has been created.
+    /// Physical id; set once the resource has been created.
     pub(crate) physical_id: Option<String>,
-    /// Status in CloudFormation.
+    /// CloudFormation status.
     pub(crate) status: String,
 }
 
-/// A CloudFormation event of a resource or of the stack itself.
+/// CloudFormation event of a resource or the stack itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DeploymentEvent {
     /// Id of the event.
     pub(crate) id: String,
-    /// Time of the event, in Unix milliseconds.
+    /// Time of the event, in milliseconds since the Unix epoch.
     pub(crate) at_ms: u64,
     /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Type of the resource, `AWS::…`.
+    /// Resource type, such as `AWS::S3::Bucket`.
     pub(crate) resource_type: String,
-    /// Status of the resource in CloudFormation.
+    /// CloudFormation status of the resource.
     pub(crate) status: String,
-    /// Status reason given by CloudFormation.
+    /// CloudFormation status reason.
     pub(crate) reason: Option<String>,
 }
 
 impl Aws {
-    /// Returns a stack by its name or ARN. Returns `None` if the stack does not exist. A deleted
-    /// stack can still be read by its ARN.
+    /// Returns a stack by its name or ARN, or `None` if the stack does not exist. A deleted stack
+    /// can still be read by its ARN.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -102,7 +102,7 @@ impl Aws {
         }))
     }
 
-    /// Returns the template of the last deployment, exactly as it was uploaded.
+    /// Returns the last deployed template, byte for byte.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -130,8 +130,7 @@ impl Aws {
         Ok(resources)
     }
 
-    /// Returns the new events of a stack, oldest first. Events up to the newest one for which
-    /// `is_known` returns true are omitted.
+    /// Returns the stack events after the newest one that `is_known`, oldest first.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -163,7 +162,7 @@ impl Aws {
         Ok(events)
     }
 
-    /// Starts the deletion of a stack. Resources with the deletion policy `Retain` are kept.
+    /// Starts the deletion of a stack. Resources with the deletion policy `Retain` are retained.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -175,7 +174,7 @@ impl Aws {
     }
 }
 
-/// Returns whether an error means that the stack does not exist. CloudFormation has no separate
+/// Returns whether an error means that the stack does not exist. CloudFormation has no dedicated
 /// error code for a missing stack.
 fn means_not_found(code: Option<&str>, message: Option<&str>) -> bool {
     code == Some("ValidationError")

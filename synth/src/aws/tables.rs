@@ -1,4 +1,4 @@
-//! Point-in-time recovery of tables. DynamoDB restores a table as a new table with another name.
+//! Point-in-time recovery: DynamoDB restores a table as a new table with another name.
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata as _;
 use aws_sdk_dynamodb::primitives::DateTime;
@@ -12,30 +12,31 @@ const NO_TABLE: &str = "ResourceNotFoundException";
 /// Error code for a table that already exists or is being created.
 const TABLE_EXISTS: &str = "TableAlreadyExistsException";
 
-/// The range of times to which a table can be restored, in Unix seconds.
+/// Time range to which a table can be restored, in seconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RestorableRange {
     /// Earliest time to which the table can be restored.
     pub(crate) from_s: u64,
-    /// Latest time, which is a few minutes before the present.
+    /// Latest time to which the table can be restored, a few minutes ago.
     pub(crate) to_s: u64,
 }
 
-/// Description of a table, with its origin if the table was restored.
+/// Table description, including the origin of a restored table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableDescription {
-    /// ARN of the table from which this table was restored. Set only for a restored table.
+    /// ARN of the source table, if this table was restored.
     pub(crate) source_arn: Option<String>,
-    /// Time to which this table was restored, in Unix seconds. Set only for a restored table.
+    /// Time to which this table was restored, in seconds since the Unix epoch. `None` unless the
+    /// table was restored.
     pub(crate) restored_to_s: Option<u64>,
-    /// Creation time of the table, in Unix seconds.
+    /// Creation time of the table, in seconds since the Unix epoch.
     pub(crate) created_s: Option<u64>,
-    /// Whether the creation or restore of the table is complete.
+    /// Whether the table is active: its creation or restore is complete.
     pub(crate) is_active: bool,
 }
 
 impl Aws {
-    /// Returns the range of times to which a table can be restored. Returns `None` if point-in-time
+    /// Returns the range of times to which a table can be restored, or `None` if point-in-time
     /// recovery is disabled for the table.
     ///
     /// # Errors
@@ -57,7 +58,7 @@ impl Aws {
         }))
     }
 
-    /// Returns the description of a table. Returns `None` if the table does not exist.
+    /// Returns the description of a table, or `None` if the table does not exist.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -80,10 +81,10 @@ impl Aws {
         }))
     }
 
-    /// Starts to restore a table to the time `at_s`, in Unix seconds, as a new table named
-    /// `target`.
+    /// Starts restoring a table to the time `at_s`, in seconds since the Unix epoch, as a new table
+    /// named `target`.
     ///
-    /// Does nothing if `target` exists. The caller checks the origin of `target` with
+    /// No-op if `target` exists. The caller checks the origin of `target` with
     /// [`Self::describe_table`].
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! Creates the zip file that is deployed to Lambda. It contains one file, and no time, place or
-//! user of its creation.
+//! Creates the Lambda zip file: a single executable, without build time, paths or user names, so
+//! that builds are reproducible.
 
 use std::io::{Cursor, Write as _};
 
@@ -8,19 +8,17 @@ use zip::result::ZipResult;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
-/// Name of the file that Lambda executes.
+/// File name that Lambda executes.
 pub(super) const ENTRY: &str = "bootstrap";
-/// Permissions of the file. All users may execute it, because the user that Lambda runs it as is
-/// unknown.
+/// File mode. Executable by everyone, because Lambda's user is unspecified.
 const MODE: u32 = 0o755;
-/// The highest compression level of deflate. Zopfli would save 3 % more, but its results differ
-/// between processors because it uses floating-point logarithms.
+/// Highest deflate level. Zopfli would save another 3 %, but its output differs between processors
+/// because it uses floating-point logarithms.
 const LEVEL: i64 = 9;
-/// Number of hexadecimal digits of the hash in a bundle name. 64 bits are enough to avoid
-/// collisions.
+/// Number of hash digits in a bundle name (hexadecimal). 64 bits are enough to avoid collisions.
 const NAME_HASH_DIGITS: usize = 16;
 
-/// Packs a binary into a zip file. The result is identical on every machine.
+/// Packs a binary into a zip file, byte-identical on every machine.
 pub(super) fn pack(binary: &[u8]) -> ZipResult<Vec<u8>> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
@@ -36,9 +34,8 @@ pub(super) fn pack(binary: &[u8]) -> ZipResult<Vec<u8>> {
 
 /// Returns the file name of a bundle.
 ///
-/// The name contains the hash of the binary, not of the zip. A change of the packing therefore
-/// causes no deployment of new code, and an existing bundle can be found without packing the
-/// binary.
+/// The name contains the hash of the binary, not of the zip. Repacking the same binary therefore
+/// causes no deployment, and an existing bundle can be found without packing.
 pub(super) fn name(hash: &str, architecture: Architecture) -> String {
     let hash = hash.get(..NAME_HASH_DIGITS).unwrap_or(hash);
     format!("{ENTRY}-{hash}-{architecture}.zip")
@@ -54,7 +51,7 @@ mod tests {
         let mut state = 1_u32;
         let step = |_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            // The text has few distinct bytes, so that compression has an effect.
+            // Few distinct bytes, so that the input is compressible.
             (state >> 28).to_le_bytes()[0]
         };
         (0..bytes).map(step).collect()

@@ -1,4 +1,4 @@
-//! A binary that was checked to run in Lambda, and the bundle made from it.
+//! Verified Lambda binaries and the bundles built from them.
 
 use cellar_stacks::Architecture;
 
@@ -8,36 +8,35 @@ use super::error::BundleError;
 use super::file::check_size;
 use super::limits::MAX_ZIP_BYTES;
 
-/// A binary that was checked to run in functions of an architecture.
+/// Binary verified to run on Lambda for a given architecture.
 #[derive(Debug)]
 pub(crate) struct CheckedBinary {
     binary: Vec<u8>,
-    /// BLAKE3 hash of the binary in hexadecimal.
+    /// BLAKE3 hash of the binary (hexadecimal).
     hash: String,
     architecture: Architecture,
     needs: SystemNeeds,
 }
 
-/// A bundle that is ready to upload.
+/// Bundle ready for upload.
 #[derive(Debug)]
 pub(crate) struct Bundle {
-    /// File name of the bundle, and key of the object in the artifact bucket. Bundles with the same
-    /// name contain the same binary.
+    /// File name and artifact bucket key. Bundles with the same name contain the same binary.
     pub(crate) name: String,
-    /// Architecture of the functions that can run the binary.
+    /// Target architecture.
     pub(crate) architecture: Architecture,
-    /// BLAKE3 hash of the binary in hexadecimal.
+    /// BLAKE3 hash of the binary (hexadecimal).
     pub(crate) hash: String,
     /// Size of the binary in bytes.
     pub(crate) binary_bytes: usize,
-    /// Lowest GLIBC version with which the binary runs; `None` if the binary is statically linked.
+    /// Minimum GLIBC version; `None` if the binary is statically linked.
     pub(crate) glibc: Option<Version>,
     /// Content of the zip file.
     pub(crate) zip: Vec<u8>,
 }
 
 impl CheckedBinary {
-    /// Checks that functions of an architecture can run a binary. `name` is the name of the binary
+    /// Checks that a binary runs on Lambda for the given architecture. `name` identifies the binary
     /// in errors.
     pub(super) fn check(
         binary: Vec<u8>,
@@ -53,8 +52,7 @@ impl CheckedBinary {
         }
     }
 
-    /// Returns the name of the bundle. If the artifact bucket already contains an object with this
-    /// name, the binary need not be packed.
+    /// Returns the bundle name, available before packing so that an existing bundle can be reused.
     pub(crate) fn bundle_name(&self) -> String {
         archive::name(&self.hash, self.architecture)
     }

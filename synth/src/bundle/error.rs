@@ -1,4 +1,4 @@
-//! Errors that occur when a bundle is built, read or checked.
+//! Errors from building, reading or checking a bundle.
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -12,7 +12,7 @@ use super::host::{Host, target_triple};
 /// Reasons why a bundle cannot be built or read.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(crate) enum BundleError {
-    /// The sources of this program were moved or deleted.
+    /// The source tree of this program was moved or deleted.
     #[error("the sources of Cellar were not found in {}", path.display())]
     #[diagnostic(
         code(synth::bundle_sources),
@@ -22,7 +22,7 @@ pub(crate) enum BundleError {
         )
     )]
     Sources {
-        /// Folder of the sources.
+        /// Source directory.
         path: PathBuf,
     },
     /// Cargo cannot be started.
@@ -37,7 +37,7 @@ pub(crate) enum BundleError {
     Cargo {
         /// Path of cargo.
         program: PathBuf,
-        /// Error of the operating system.
+        /// I/O error from the operating system.
         cause: std::io::Error,
     },
     /// The build failed.
@@ -46,9 +46,9 @@ pub(crate) enum BundleError {
     Build {
         /// The build command, such as `cargo build`.
         program: &'static str,
-        /// Exit status of the build command.
+        /// Exit status of the build.
         status: ExitStatus,
-        /// Last lines of output from the build command.
+        /// Last lines of the build output.
         last_lines: String,
     },
     /// The build succeeded but produced no binary.
@@ -61,13 +61,13 @@ pub(crate) enum BundleError {
         /// The build command, such as `cargo build`.
         program: &'static str,
     },
-    /// A build for the architecture requires a cross-compiler, which is not installed.
+    /// Building for this architecture requires a cross-compiler, which is not installed.
     #[error("this machine ({host}) cannot build for {architecture} without a cross-compiler")]
     #[diagnostic(code(synth::bundle_cross), help("{help}"))]
     Cross {
         /// The machine that builds.
         host: Host,
-        /// Architecture for which the binary is to be built.
+        /// Target architecture.
         architecture: Architecture,
         /// Instructions for installing a cross-compiler.
         help: String,
@@ -80,7 +80,7 @@ pub(crate) enum BundleError {
     )]
     Read {
         path: PathBuf,
-        /// Error of the operating system.
+        /// I/O error from the operating system.
         cause: std::io::Error,
     },
     /// A zip is not a bundle.
@@ -91,14 +91,14 @@ pub(crate) enum BundleError {
     )]
     Zip {
         path: PathBuf,
-        /// Description of the fault in the zip.
+        /// What is malformed in the zip.
         why: String,
     },
     /// The binary cannot be packed into a zip file.
     #[error("cannot pack the bundle: {0}")]
     #[diagnostic(code(synth::bundle_pack))]
     Pack(zip::result::ZipError),
-    /// A file exceeds a size limit of Lambda.
+    /// A file exceeds a Lambda size limit.
     #[error("the {item} has {bytes} bytes; Lambda allows at most {limit}")]
     #[diagnostic(
         code(synth::bundle_size),
@@ -107,8 +107,7 @@ pub(crate) enum BundleError {
     TooLarge {
         /// The file, such as "zip".
         item: &'static str,
-        /// Size of the file in bytes, or the number of bytes that were read before the limit was
-        /// exceeded.
+        /// File size in bytes, or the number of bytes read when the limit was exceeded.
         bytes: u64,
         /// Maximum size in bytes.
         limit: u64,
@@ -126,7 +125,7 @@ pub(crate) enum BundleError {
 }
 
 impl BundleError {
-    /// Returns the error for a build that requires a cross-compiler.
+    /// Creates the error for a build that requires a cross-compiler.
     pub(super) fn cross(host: Host, architecture: Architecture) -> Self {
         let target = target_triple(architecture);
         let help = format!(
@@ -137,7 +136,7 @@ impl BundleError {
         Self::Cross { host, architecture, help }
     }
 
-    /// Returns the error for a binary that Lambda cannot run.
+    /// Creates the error for a binary that Lambda cannot run.
     pub(super) fn unfit(name: String, fault: ElfFault, architecture: Architecture) -> Self {
         let help = fault.help(architecture);
         Self::Unfit { name, fault: Box::new(fault), help }

@@ -10,9 +10,9 @@ use super::archive::ENTRY;
 use super::error::BundleError;
 use super::limits::{MAX_BINARY_BYTES, MAX_ZIP_BYTES, MAX_ZIP_ENTRIES};
 
-/// First bytes of a zip file.
+/// Magic bytes of a zip file.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
-/// First bytes of each file's entry in the central directory of a zip.
+/// Magic bytes of a central directory entry.
 const DIRECTORY_ENTRY: &[u8] = b"PK\x01\x02";
 
 /// Reads a binary from a plain file, or from a zip file that contains the binary.
@@ -35,8 +35,7 @@ pub(super) fn read_binary(path: &Path) -> Result<Vec<u8>, BundleError> {
     read_at_most(file, MAX_BINARY_BYTES).map_err(read_error)?
 }
 
-/// Checks that a size in bytes is at most `limit`. `item` is the name of the checked item in the
-/// error.
+/// Checks that a size in bytes is at most `limit`. `item` names the checked item in the error.
 ///
 /// # Errors
 /// Returns [`BundleError::TooLarge`] if the size exceeds `limit`.
@@ -48,14 +47,14 @@ pub(super) fn check_size(item: &'static str, bytes: usize, limit: u64) -> Result
     Ok(())
 }
 
-/// Reads a binary. Returns [`BundleError::TooLarge`] if it is longer than `limit` bytes.
+/// Reads a binary of at most `limit` bytes, or returns [`BundleError::TooLarge`].
 fn read_at_most(source: impl Read, limit: u64) -> std::io::Result<Result<Vec<u8>, BundleError>> {
     let mut bytes = Vec::new();
     source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(check_size("binary", bytes.len(), limit).map(|()| bytes))
 }
 
-/// Reason why a zip cannot be unpacked.
+/// Why a zip cannot be unpacked.
 #[derive(Debug)]
 enum UnpackFault {
     TooLarge(Box<BundleError>),
@@ -68,7 +67,7 @@ fn other_fault(error: impl std::fmt::Display) -> UnpackFault {
 
 /// Unpacks the binary from a zip. `limit` is the maximum size of the binary in bytes.
 fn unpack(bytes: &[u8], limit: u64) -> Result<Vec<u8>, UnpackFault> {
-    // The files are counted first, because [`ZipArchive::new`] reads the whole directory into
+    // Count the files first, because [`ZipArchive::new`] reads the whole central directory into
     // memory.
     let entries = bytes.windows(DIRECTORY_ENTRY.len()).filter(|bytes| *bytes == DIRECTORY_ENTRY);
     if entries.take(MAX_ZIP_ENTRIES + 1).count() > MAX_ZIP_ENTRIES {

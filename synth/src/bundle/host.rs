@@ -12,13 +12,13 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Returns the machine on which this process runs.
+    /// Returns the machine that runs this process.
     pub(crate) fn this() -> Self {
         Self { system: std::env::consts::OS, processor: std::env::consts::ARCH }
     }
 
-    /// Returns the Lambda architecture that matches the processor of this machine. The fallback for
-    /// a processor that Lambda does not support is x86_64, the most common architecture.
+    /// Returns the Lambda architecture of this machine's processor. Falls back to x86_64, the most
+    /// common architecture, if Lambda does not support the processor.
     pub(crate) fn architecture(self) -> Architecture {
         match self.processor {
             "aarch64" => Architecture::Arm64,
@@ -26,8 +26,7 @@ impl Host {
         }
     }
 
-    /// Returns whether `cargo build` can build a binary for an architecture without
-    /// cross-compiling.
+    /// Returns whether `cargo build` can target an architecture without cross-compiling.
     pub(super) fn can_build(self, architecture: Architecture) -> bool {
         self.system == "linux" && self.processor == processor(architecture)
     }
@@ -39,7 +38,7 @@ impl std::fmt::Display for Host {
     }
 }
 
-/// Returns the processor name of an architecture in Rust target triples.
+/// Returns the architecture's processor name in Rust target triples.
 fn processor(architecture: Architecture) -> &'static str {
     match architecture {
         Architecture::X86_64 => "x86_64",
@@ -47,7 +46,7 @@ fn processor(architecture: Architecture) -> &'static str {
     }
 }
 
-/// Returns the Rust target triple for functions of an architecture.
+/// Returns the Rust target triple for an architecture.
 pub(super) fn target_triple(architecture: Architecture) -> String {
     format!("{}-unknown-linux-gnu", processor(architecture))
 }

@@ -1,7 +1,6 @@
-//! The Lambda bundle, a zip file with the binary that runs all functions.
+//! The Lambda bundle: a zip file with the single binary that serves all functions.
 //!
-//! The same binary produces the same bundle on every machine. The name of the bundle contains the
-//! hash of the binary.
+//! Bundles are reproducible across machines, and the bundle name contains the hash of the binary.
 
 mod archive;
 mod build;
@@ -24,7 +23,7 @@ pub(crate) use elf::GLIBC;
 pub(crate) use error::BundleError;
 pub(crate) use host::Host;
 
-/// Checks a prebuilt binary, or builds one if `prebuilt` is `None`.
+/// Checks the prebuilt binary, or builds one if `prebuilt` is `None`.
 ///
 /// # Errors
 /// Returns [`BundleError`] if the build fails or Lambda cannot run the binary.
@@ -42,7 +41,7 @@ pub(crate) fn check_or_build(
     }
 }
 
-/// Packs a binary into a bundle, shown as a step of the command.
+/// Packs a binary into a bundle and reports this step.
 pub(crate) fn pack_with_progress(
     binary: CheckedBinary,
     output: &Output,

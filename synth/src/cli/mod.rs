@@ -1,4 +1,4 @@
-//! Command line of `synth`: parses arguments, and prints progress and results.
+//! Command-line interface of `synth`: argument parsing, progress and results.
 
 mod args;
 mod output;

@@ -1,4 +1,4 @@
-//! Prints the progress of a command to stderr and its results to stdout.
+//! Prints progress to stderr and results to stdout.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
@@ -12,26 +12,26 @@ use serde_json::json;
 
 use super::args::ProgressArgument;
 
-/// Interval at which a spinner is redrawn.
+/// Spinner redraw interval.
 pub(super) const SPINNER_TICK: Duration = Duration::from_millis(100);
 
-/// Printer for the results and the progress of a command.
+/// Printer for command results and progress.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
     json: bool,
     progress: ProgressMode,
 }
 
-/// Output mode for progress on stderr.
+/// Progress mode on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProgressMode {
-    /// Prints lines and spinners, and updates them in place.
+    /// Lines and spinners, updated in place.
     Live,
-    /// Prints one line per step.
+    /// One line per step.
     Plain,
-    /// Prints one JSON object per step.
+    /// One JSON object per step.
     Json,
-    /// Prints only resource events, as JSON objects.
+    /// Resource events only, as JSON objects.
     Quiet,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct ProgressStep {
 }
 
 impl Output {
-    /// Creates an output. If `json` is set, results are printed as JSON. Otherwise, progress is
+    /// Creates an output. Results are printed as JSON if `json` is set; otherwise, progress is
     /// updated in place if stderr is a terminal.
     pub(crate) fn new(json: bool) -> Self {
         let progress = if json {
@@ -57,8 +57,7 @@ impl Output {
         Self { json, progress }
     }
 
-    /// Returns an output with the progress mode of `--progress`. If `--progress` is not given, the
-    /// mode does not change.
+    /// Sets the progress mode from `--progress`, if given.
     pub(crate) fn with_progress(self, argument: Option<ProgressArgument>) -> Self {
         let progress = match argument {
             None => self.progress,
@@ -78,12 +77,12 @@ impl Output {
         self.json
     }
 
-    /// Returns whether results on stdout may be coloured.
+    /// Returns whether to colour results on stdout.
     pub(crate) fn has_colours(&self) -> bool {
         !self.json && console::colors_enabled()
     }
 
-    /// Returns whether notes on stderr may be coloured.
+    /// Returns whether to colour notes on stderr.
     pub(crate) fn has_colours_for_notes(&self) -> bool {
         !self.json && console::colors_enabled_stderr()
     }
@@ -91,7 +90,7 @@ impl Output {
     /// Prints a result to stdout: `value` as JSON with `--json`, otherwise `text`.
     pub(crate) fn print_result(&self, value: &impl Serialize, text: &str) {
         let result = if self.json { to_json(value) } else { text.to_owned() };
-        // Writing fails only if stdout is closed, for example by `head`. The error is ignored.
+        // Ignore the error: writing fails only if stdout is closed, for example by `head`.
         let _ = writeln!(std::io::stdout(), "{}", result.trim_end_matches('\n'));
     }
 
@@ -113,16 +112,15 @@ impl Output {
         cellar::report::report(error, self.json);
     }
 
-    /// Prints a note for the user to stderr. The progress mode determines the format; the quiet
-    /// mode prints nothing.
+    /// Prints a note to stderr in the format of the progress mode. Prints nothing in quiet mode.
     pub(crate) fn note(&self, text: &str) {
         print_note(self.progress, text);
     }
 }
 
 impl ProgressStep {
-    /// Shows the current activity of the step. On a terminal, the activity is shown next to the
-    /// step's title; otherwise it is printed as a line.
+    /// Shows the current activity: next to the step title on a terminal, otherwise as a separate
+    /// line.
     pub(crate) fn update(&self, activity: &str) {
         match &self.spinner {
             Some(spinner) => spinner.set_message(format!("{}: {activity}", self.title)),
@@ -130,7 +128,7 @@ impl ProgressStep {
         }
     }
 
-    /// Prints a line that stays visible after the step has ended.
+    /// Prints a line that remains after the step has ended.
     pub(crate) fn print(&self, line: &str) {
         match &self.spinner {
             Some(spinner) => spinner.suspend(|| print_line(line)),
@@ -143,12 +141,12 @@ impl ProgressStep {
         self.end(true, result);
     }
 
-    /// Ends the step as failed. The caller reports the error.
+    /// Ends the step as failed without reporting the error, which is up to the caller.
     pub(crate) fn fail(self) {
         self.end(false, "");
     }
 
-    /// Ends the step with success or failure and returns `result` unchanged.
+    /// Ends the step according to `result`, which is returned unchanged.
     pub(crate) fn finish<T, E>(
         self,
         result: Result<T, E>,
@@ -192,12 +190,12 @@ fn print_note(progress: ProgressMode, text: &str) {
     }
 }
 
-/// Prints a JSON object as one line on stderr.
+/// Prints a single-line JSON object to stderr.
 pub(super) fn print_object(value: &serde_json::Value) {
     print_line(&to_json(value));
 }
 
-/// Prints a line to stderr. A closed stderr is ignored.
+/// Prints a line to stderr, ignoring errors from a closed stderr.
 pub(super) fn print_line(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -1,5 +1,5 @@
-//! Prints the resource events of a deployment. On a terminal, resources in progress are updated in
-//! place; otherwise each event is a line.
+//! Prints a deployment's resource events: updated in place on a terminal, otherwise one line per
+//! event.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -13,16 +13,16 @@ use serde_json::json;
 use super::output::{Output, ProgressMode, SPINNER_TICK, print_line, print_object};
 use crate::deployment::{EventLine, EventMark};
 
-/// Time without output after which a heartbeat is printed.
+/// Idle time after which a heartbeat line is printed.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
-/// Printer for the events of a stack's resources.
+/// Printer for resource events.
 pub(crate) struct ResourceList {
     progress: ProgressMode,
     started: Instant,
     last_printed: Instant,
     spinners: MultiProgress,
-    /// Spinners of the resources in progress, by logical id. Used only in live mode.
+    /// Spinners of in-progress resources by logical id. Used only in live mode.
     in_progress: HashMap<String, ProgressBar>,
 }
 
@@ -49,8 +49,8 @@ impl ResourceList {
         }
     }
 
-    /// Prints a heartbeat if nothing was printed for [`HEARTBEAT`]. It contains the elapsed time
-    /// and the number of finished resources.
+    /// Prints elapsed time and number of finished resources if nothing was printed for
+    /// [`HEARTBEAT`].
     pub(crate) fn print_heartbeat(&mut self, finished: usize) {
         if self.last_printed.elapsed() < HEARTBEAT {
             return;
@@ -71,8 +71,8 @@ impl ResourceList {
         }
     }
 
-    /// Shows a spinner while a resource is in progress. Replaces the spinner with a line when the
-    /// resource has finished.
+    /// Shows a spinner for a resource in progress, and replaces it with a line once the resource
+    /// has finished.
     fn show_live(&mut self, line: &EventLine) {
         if let Some(spinner) = self.in_progress.remove(&line.logical_id) {
             spinner.finish_and_clear();

@@ -1,4 +1,4 @@
-//! Prepares a deployment to AWS: checks credentials, creates the key pair, synthesizes the
+//! Prepares an AWS deployment: checks credentials, creates the signing key pair, synthesizes the
 //! template, and uploads bundle and template.
 
 use std::collections::BTreeMap;
@@ -21,15 +21,15 @@ use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 
-/// Key of the tag whose value is the name of the stage.
+/// Tag key for the stage name.
 const STAGE_TAG: &str = "cellar:stage";
 
-/// A deployment to AWS that is being prepared or carried out.
+/// An AWS deployment in preparation or in progress.
 pub(super) struct AwsDeployment<'a> {
     pub(super) project: Project,
-    /// Clients for the AWS account and region of the deployment.
+    /// Clients for the target account and region.
     pub(super) aws: Aws,
-    /// Options of the deployment.
+    /// Deployment options.
     pub(super) arguments: &'a AwsArguments,
     /// Printer for progress and results.
     pub(super) output: &'a Output,
@@ -41,9 +41,9 @@ pub(super) struct AwsDeployment<'a> {
 pub(super) struct DeployedTemplate {
     /// The template as JSON.
     pub(super) text: String,
-    /// The template in parsed form, for comparisons.
+    /// Parsed template, for comparisons.
     pub(super) document: Document,
-    /// Source code location where each resource is defined, by logical id.
+    /// Source location of each resource definition, by logical id.
     pub(super) sources: BTreeMap<String, Place>,
 }
 
@@ -56,7 +56,7 @@ impl DeployedTemplate {
         Self { text: template.to_json(), document: template.into(), sources }
     }
 
-    /// Returns the BLAKE3 hash of a template's text, in hexadecimal.
+    /// Returns the BLAKE3 hash of the template text, in hexadecimal.
     pub(super) fn hash(text: &str) -> String {
         blake3::hash(text.as_bytes()).to_hex().to_string()
     }
@@ -82,19 +82,19 @@ impl<'a> AwsDeployment<'a> {
         if project.config.tokens.keys.is_empty() {
             let key = ensure_operator_key(&project)?;
             output.note(&key.text(&project));
-            // The configuration is read again, because it now contains the new key.
+            // Reload the configuration, which now contains the new key.
             project = Project::find(config)?;
         }
         let step = output.step("Synthesize the template");
         let template = DeployedTemplate::new(&synthesize(&project.config)?);
         step.succeed(&kilobytes(template.text.len()));
         let deployment = Self { project, aws, arguments, output, template };
-        // The owner of the stack is checked before anything is uploaded.
+        // Check the stack owner before uploading anything.
         deployment.own_stack(&deployment.project.config.stack).await?;
         Ok(deployment)
     }
 
-    /// Returns the existing stack. Returns `None` if the stack does not exist.
+    /// Returns the existing stack, or `None` if the stack does not exist.
     ///
     /// # Errors
     /// Returns [`SynthError::ForeignStack`] if the stack does not belong to Cellar.
@@ -108,7 +108,7 @@ impl<'a> AwsDeployment<'a> {
         }
     }
 
-    /// Returns a follower that reports the events of the stack during an operation.
+    /// Returns a follower that reports stack events during an operation.
     pub(super) fn follower(&self) -> Follower<'_> {
         Follower {
             aws: &self.aws,
@@ -119,8 +119,7 @@ impl<'a> AwsDeployment<'a> {
         }
     }
 
-    /// Uploads the bundle and the template. Returns the wanted state of the stack, which refers to
-    /// both.
+    /// Uploads bundle and template, and returns the desired stack state that refers to them.
     pub(super) async fn upload(&self) -> Result<WantedStack, SynthError> {
         let architecture = self.project.config.architecture_or(Host::this().architecture());
         let prebuilt = self.arguments.bundle.as_deref();
@@ -148,8 +147,7 @@ impl<'a> AwsDeployment<'a> {
         })
     }
 
-    /// Creates the artifact bucket if it does not exist. Restores settings of an existing bucket
-    /// that were changed.
+    /// Creates the artifact bucket, or restores drifted settings if the bucket exists.
     async fn ensure_bucket(&self, bucket: &str) -> Result<(), SynthError> {
         let step = self.output.step("Check the artifact bucket");
         let found = Box::pin(self.aws.ensure_artifact_bucket(bucket)).await;
@@ -171,7 +169,7 @@ impl<'a> AwsDeployment<'a> {
         Ok(())
     }
 
-    /// Returns the tags of the stack, which CloudFormation copies to all resources.
+    /// Returns the stack tags, which CloudFormation propagates to all resources.
     fn tags(&self) -> Vec<(String, String)> {
         let mut tags = vec![(STACK_TAG.to_owned(), self.project.config.stack.clone())];
         if let Some(stage) = &self.project.stage {
@@ -180,7 +178,7 @@ impl<'a> AwsDeployment<'a> {
         tags
     }
 
-    /// Uploads the bundle and returns its key. An existing bundle with the same binary is reused.
+    /// Uploads the bundle and returns its key. Reuses an existing bundle with the same binary.
     async fn upload_bundle(
         &self,
         binary: CheckedBinary,
@@ -201,7 +199,7 @@ impl<'a> AwsDeployment<'a> {
     }
 }
 
-/// Uploads a template under a name that contains its hash, and returns the URL of the template.
+/// Uploads a template under a content-addressed name and returns its URL.
 pub(super) async fn upload_template(
     aws: &Aws,
     output: &Output,

@@ -17,12 +17,12 @@ struct Report<'a> {
     written: &'a Path,
     name: &'a str,
     architecture: Architecture,
-    /// Size of the zip in bytes.
+    /// Zip size in bytes.
     bytes: usize,
     binary_bytes: usize,
     /// Hash of the binary.
     blake3: &'a str,
-    /// Lowest GLIBC version with which the binary runs. Absent if the binary is statically linked.
+    /// Lowest GLIBC version with which the binary runs. `None` if the binary is statically linked.
     glibc: Option<String>,
 }
 
@@ -48,8 +48,8 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Returns the output path. `option` is either a file, or a folder in which the file gets the name
-/// of the bundle.
+/// Returns the output path. `option` is either a file, or a directory to which the bundle name is
+/// appended.
 fn output_path(option: Option<&Path>, name: &str) -> PathBuf {
     match option {
         Some(path) if path.is_dir() => path.join(name),

@@ -1,4 +1,4 @@
-//! `synth ci init`: writes GitHub Actions workflows that comment diffs on pull requests and deploy.
+//! `synth ci init`: writes GitHub Actions workflows that post diffs on pull requests, and deploy.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,18 +13,17 @@ use crate::error::SynthError;
 use crate::output_file::write_output;
 use crate::project::{CONFIG_FILE, ConfigSelection, Project};
 
-/// File names and Handlebars templates of the workflows.
+/// Workflow file names and Handlebars templates.
 const WORKFLOWS: [(&str, &str); 2] = [
     ("cellar-diff", include_str!("../../../templates/ci/cellar-diff.yml.hbs")),
     ("cellar-deploy", include_str!("../../../templates/ci/cellar-deploy.yml.hbs")),
 ];
-/// Folder of the workflows in the repository.
+/// Workflow directory, relative to the repository root.
 const FOLDER: &str = ".github/workflows";
-/// GitHub environment of the deploy job. The environment can be configured to require an approval.
+/// GitHub environment of the deploy job, which can be configured to require approval.
 const ENVIRONMENT: &str = "production";
 
-/// Variables of the workflow templates. Strings that may need quoting are stored as quoted YAML
-/// scalars.
+/// Workflow template variables. Strings that may need quoting are stored as quoted YAML scalars.
 #[derive(Serialize)]
 struct WorkflowView {
     diff_name: String,
@@ -39,7 +38,7 @@ struct WorkflowView {
     rust_version: &'static str,
 }
 
-/// Runs a subcommand of `ci`.
+/// Runs a `ci` subcommand.
 pub(crate) fn run(
     config: ConfigSelection<'_>,
     command: &CiCommand,
@@ -57,8 +56,7 @@ fn init(project: &Project, arguments: &CiInitArguments, output: &Output) -> Resu
         print_files(&files, output);
         return Ok(());
     }
-    // All files are checked before the first one is written, so that either all or none are
-    // written.
+    // Check all files before writing the first one, so that either all or none are written.
     if let Some((path, _)) = files.iter().find(|(path, _)| path.exists() && !arguments.force) {
         return Err(SynthError::Exists { path: path.clone() });
     }
@@ -89,8 +87,7 @@ fn print_files(files: &[(PathBuf, String)], output: &Output) {
     output.print_result(&json!({ "files": values }), &texts.join("\n"));
 }
 
-/// Renders the workflows and returns their paths and contents. `root` is the root folder of the
-/// repository.
+/// Renders the workflows and returns their paths and contents. `root` is the repository root.
 fn render_workflows(
     project: &Project,
     root: &Path,
@@ -125,14 +122,14 @@ fn render_workflows(
         .collect()
 }
 
-/// Quotes a text as a YAML scalar. JSON strings are used because they are valid YAML. `${{` is
-/// broken up, because GitHub would evaluate it as the start of an expression.
+/// Quotes text as a YAML scalar, using a JSON string, which is valid YAML. Breaks up `${{`, which
+/// GitHub would evaluate as the start of an expression.
 fn yaml_scalar(text: &str) -> String {
     Value::from(text.replace("${{", "$ {{")).to_string()
 }
 
-/// Returns the root folder of the git repository that contains `folder`. Returns `folder` if it is
-/// in no repository.
+/// Returns the root of the git repository that contains `folder`, or `folder` itself if there is
+/// none.
 fn repository_root(folder: &Path) -> PathBuf {
     let root = folder.ancestors().find(|folder| folder.join(".git").exists());
     root.unwrap_or(folder).to_owned()
@@ -211,8 +208,7 @@ mod tests {
 
     #[test]
     fn no_script_contains_an_expression() {
-        // An expression may insert text that an attacker controls, such as the title of a pull
-        // request.
+        // An expression may insert attacker-controlled text, such as a pull request title.
         for (path, text) in render("books", "cellar.yaml") {
             let value: Value = serde_yaml::from_str(&text).unwrap();
             for job in value["jobs"].as_object().unwrap().values() {

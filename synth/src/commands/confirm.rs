@@ -4,8 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 use crate::error::SynthError;
 
-/// Shows `question` on the terminal and waits until the user answers. Only the answer `yes`
-/// confirms.
+/// Prompts with `question` and waits for the user's answer. Only `yes` confirms.
 ///
 /// # Errors
 /// Returns [`SynthError::Unconfirmed`] if stdin is not a terminal, or if the answer is not `yes`.
@@ -14,7 +13,7 @@ pub(super) async fn confirm(action: &'static str, question: &str) -> Result<(), 
         return Err(SynthError::Unconfirmed { action });
     }
     let _ = write!(std::io::stderr(), "{question} Type yes: ");
-    // The answer is read on another thread, so that Ctrl-C can be handled during the wait.
+    // Read the answer on another thread, so that Ctrl-C is handled in the meantime.
     let reader = tokio::task::spawn_blocking(|| {
         let mut answer = String::new();
         std::io::stdin().read_line(&mut answer).map(|_| answer)

@@ -19,32 +19,31 @@ use crate::synthesis::synthesize;
 
 /// Number of seconds in an hour.
 const HOUR_S: u64 = 3_600;
-/// Minimum period in seconds for which bucket sizes are read. S3 measures bucket sizes once a day
-/// and reports them a day later.
+/// Minimum period for bucket size metrics, in seconds. S3 measures bucket sizes once a day and
+/// reports them a day later.
 const BUCKET_SIZE_PERIOD_S: u64 = 3 * 86_400;
 
 /// Result of `synth cost`.
 #[derive(Debug, Serialize)]
 struct CostReport {
     stack: String,
-    /// Basis of the amounts: `estimate` or `measured`.
+    /// Basis of the costs: `estimate` or `measured`.
     basis: &'static str,
-    /// Length of the billed period, in hours.
+    /// Billed period in hours.
     period_hours: u128,
     #[serde(flatten)]
     bill: Bill,
     assumptions: Vec<String>,
 }
 
-/// The measured usage of a stack, and the queries that measured it.
+/// Measured usage, and the metric queries behind it.
 struct Measurement {
     queries: Vec<UsageQuery>,
     usage: MeasuredUsage,
     facts: StackFacts,
 }
 
-/// Prints the estimated cost of the stack. With `--since`, prints the cost computed from measured
-/// usage.
+/// Prints the estimated stack cost or, with `--since`, the cost of measured usage.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &CostArguments,
@@ -112,16 +111,16 @@ async fn print_measured(
     Ok(())
 }
 
-/// Measures the usage of the stack's resources with CloudWatch and DynamoDB.
+/// Measures the resource usage of the stack with CloudWatch and DynamoDB.
 async fn measure(stack: &ObservedStack, since: Duration) -> Result<Measurement, AwsError> {
     let template = stack.aws.template(&stack.state.id).await?;
-    // `synth` deploys only JSON templates. A template in another format yields no facts about the
+    // `synth` deploys only JSON templates; a template in another format yields no facts about the
     // stack.
     let template: Value = serde_json::from_str(&template).unwrap_or_default();
     let facts = StackFacts::from_template(&template);
     let queries = resource_queries(stack);
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    // The period is rounded to whole hours, because CloudWatch does the same.
+    // Round the period to whole hours, like CloudWatch.
     let end_s = now_s.next_multiple_of(HOUR_S);
     let hours = since.as_secs().div_ceil(HOUR_S);
     let start_s = end_s.saturating_sub(hours.saturating_mul(HOUR_S));

@@ -1,4 +1,4 @@
-//! Direct access to a stack's tables, bucket and queue, on this machine or in AWS.
+//! Direct access to a stack's tables, bucket and queue, either local or in AWS.
 
 use std::sync::Arc;
 
@@ -29,21 +29,21 @@ pub(super) struct StackData {
     /// The Entry table and the Segment table.
     pub(super) tables: Arc<DynamoTables>,
     pub(super) blobs: Arc<S3Blobs>,
-    /// The table and the queue of snapshots; `None` if the local stack runs an earlier version that
-    /// has no snapshots.
+    /// The snapshot table and queue; `None` if the local stack runs an earlier version without
+    /// snapshots.
     pub(super) snapshots: Option<SnapshotServices>,
-    /// URL of the stack if its functions keep running after this command. `None` if the local stack
-    /// was started only for this command.
+    /// Stack URL if its functions keep running after this command; `None` if the local stack was
+    /// started only for this command.
     pub(super) running_url: Option<String>,
     feed_scope: FeedScope,
-    /// The tables of the feed; `None` if the stack was deployed by a version without a feed.
+    /// The feed tables; `None` if the stack was deployed by a version without a feed.
     feed: Option<FeedTables>,
     local: Option<LocalServices>,
 }
 
 impl StackData {
-    /// Opens the data of a stack. If a local stack is not running, it is started, and `functions`
-    /// determines whether its functions run.
+    /// Opens a stack's data. A local stack that is not running is started for this purpose;
+    /// `functions` selects whether its functions run.
     pub(super) async fn open(
         config: ConfigSelection<'_>,
         place: &WhereArguments,
@@ -101,7 +101,7 @@ impl StackData {
         })
     }
 
-    /// Returns the auditor, which compares the feed with the event streams and repairs it.
+    /// Returns the auditor, which verifies the feed against the event streams and repairs it.
     ///
     /// # Errors
     /// Returns [`MaintenanceError::NoFeedTable`] if the stack was deployed by a version without a
@@ -123,7 +123,7 @@ impl StackData {
         Ok(auditor.with_entries(Arc::clone(&self.tables) as _, logs))
     }
 
-    /// Returns the EventStream table and the Feed table, with their incarnation.
+    /// Returns the EventStream and Feed tables, with their incarnation (restore counter).
     ///
     /// # Errors
     /// Returns [`MaintenanceError::NoFeedTable`] if the stack was deployed by a version without a

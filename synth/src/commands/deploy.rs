@@ -16,10 +16,10 @@ use crate::smoke::{self, Target};
 use crate::synthesis::synthesize;
 use crate::tokens::{mint_for_operator, read_or_create_key};
 
-/// A deployment on this machine that is in progress.
+/// A local deployment in progress.
 struct LocalDeployment<'a> {
     project: Project,
-    /// Key pair that signs tokens for the local stack.
+    /// Token signing key pair of the local stack.
     key_pair: KeyPair,
     /// The template as JSON.
     template: String,
@@ -27,14 +27,14 @@ struct LocalDeployment<'a> {
     output: &'a Output,
 }
 
-/// Process in which the deployed local stack runs.
+/// Process that runs the deployed local stack.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RunMode {
-    /// The stack runs in this process.
+    /// This process.
     Foreground,
-    /// The stack runs in a background process.
+    /// A background process started by this command.
     Background,
-    /// The stack runs in a process that was started earlier.
+    /// A process started earlier.
     AlreadyRunning,
 }
 
@@ -65,11 +65,11 @@ pub(crate) async fn run(
 }
 
 impl LocalDeployment<'_> {
-    /// Returns the running local stack, which must have the name, template and port of this
-    /// deployment. Returns `None` if no local stack is running.
+    /// Returns the running local stack, whose name, template and port must match this deployment,
+    /// or `None` if no local stack is running.
     ///
     /// # Errors
-    /// Returns [`SynthError::OtherLocalStack`] if the running stack has other settings. Returns
+    /// Returns [`SynthError::OtherLocalStack`] if the settings of the running stack differ. Returns
     /// [`SynthError::Busy`] if another process is starting or stopping a stack.
     fn matching_running_stack(&self) -> Result<Option<Running>, SynthError> {
         let folder = self.project.local_state();

@@ -1,5 +1,5 @@
-//! Deployment to AWS by `synth deploy`: uploads, creates a change set, asks for confirmation,
-//! executes, and runs the smoke test.
+//! `synth deploy` to AWS: uploads artifacts, creates a change set, prompts for confirmation,
+//! executes the change set, and runs the smoke test.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::project::{ConfigSelection, Project};
 use crate::smoke::{self, Target};
 use crate::tokens::{mint_for_operator, operator_key};
 
-/// Maximum time until a new function URL is reachable.
+/// Timeout for a new function URL to become reachable.
 const URL_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Deploys the stack to AWS or to an AWS emulator.
@@ -51,8 +51,8 @@ async fn deploy<'a>(
 }
 
 impl AwsDeployment<'_> {
-    /// Creates or updates the stack after confirmation, and returns its new state. If there are no
-    /// changes, the stack is left unchanged.
+    /// Creates or updates the stack after confirmation, and returns its new state. No-op if nothing
+    /// has changed.
     async fn change_stack(
         &self,
         yes: bool,
@@ -71,8 +71,8 @@ impl AwsDeployment<'_> {
         phase.set(DeploymentPhase::Changing);
         let result = self.follower().execute(&change_set.id, &change_set.stack_id).await;
         if let Err(SynthError::Aws(_)) = &result {
-            // The execution did not start, so the change set is deleted. An error of the deletion
-            // is ignored, because the first error is the cause.
+            // Delete the change set, whose execution did not start. Ignore deletion errors: the
+            // first error is the root cause.
             let _ = self.discard(&preview).await;
         }
         result
@@ -91,8 +91,8 @@ impl AwsDeployment<'_> {
         self.follower().execute(&plan.change_set, &plan.stack_id).await
     }
 
-    /// Finishes a deployment: runs the smoke test, saves the profile, and prints the summary. If
-    /// the operator's private key is missing, no token can be signed and the smoke test is skipped.
+    /// Finishes a deployment: runs the smoke test, saves the profile, and prints the summary.
+    /// Without the operator's private key, no token can be signed and the smoke test is skipped.
     async fn finish(&self, state: &StackState, run_smoke_test: bool) -> Result<(), SynthError> {
         let Some(url) = state.outputs.get(OUTPUT_API_URL) else {
             return Err(SynthError::NoOutput { output: OUTPUT_API_URL });

@@ -9,7 +9,8 @@ use crate::error::SynthError;
 use crate::local_cloud::stop;
 use crate::project::{ConfigSelection, Project};
 
-/// Stops the local stack, or deletes the stack in AWS. Deletes the data only with `--delete-data`.
+/// Stops the local stack, or deletes the stack in AWS. The data is retained unless `--delete-data`
+/// is given.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &DestroyArguments,
@@ -19,7 +20,7 @@ pub(crate) async fn run(
         return destroy_aws::run(config, arguments, output).await;
     }
     let folder = Project::find_folder(config)?.local_state();
-    // The resolved path is shown, because a parent folder may be a symbolic link.
+    // Show the resolved path, because a parent directory may be a symbolic link.
     let canonical = folder.path().canonicalize();
     let data = canonical.as_deref().unwrap_or(folder.path());
     if arguments.delete_data && !arguments.yes {
@@ -29,7 +30,7 @@ pub(crate) async fn run(
     let stopped = stop(&folder).await?;
     let deleted = arguments.delete_data && data.exists();
     if deleted {
-        // The folder is locked before it is deleted, so that no other process can use it.
+        // Lock the directory before deleting it, so that no other process can use it.
         folder.delete()?;
     }
     let mut text = match &stopped {

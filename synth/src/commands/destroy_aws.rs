@@ -1,4 +1,4 @@
-//! Deletion of a stack in AWS by `synth destroy`.
+//! `synth destroy` for a stack in AWS.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::deployment::{DeploymentPhase, is_cellar_stack};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
-/// Deletes the stack. The tables and the bucket are deleted only with `--delete-data`.
+/// Deletes the stack. Tables and bucket are retained unless `--delete-data` is given.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &DestroyArguments,
@@ -56,8 +56,8 @@ async fn destroy(
         confirm("deleting the stack", &question).await?;
     }
     phase.set(DeploymentPhase::Deleting);
-    // The data is deleted before the stack. The names of tables and bucket are in the stack's
-    // outputs, so an interrupted deletion can be resumed.
+    // Delete the data before the stack: table and bucket names come from the stack outputs, so an
+    // interrupted deletion can be resumed.
     if arguments.delete_data {
         delete_data(&aws, &state, output).await?;
     }
@@ -79,7 +79,7 @@ async fn destroy(
     Ok(())
 }
 
-/// Returns the names of all stack outputs that contain the name of a table.
+/// Returns the names of the stack outputs that contain table names.
 fn table_outputs() -> impl Iterator<Item = &'static str> {
     OUTPUT_TABLES.into_iter().chain([OUTPUT_FEED_TABLE])
 }

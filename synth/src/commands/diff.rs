@@ -11,11 +11,11 @@ use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 use crate::tokens::read_key;
 
-/// Prints the difference to the new template and returns whether there is one.
+/// Prints the difference to the new template, and returns whether the templates differ.
 ///
 /// # Errors
-/// Returns [`SynthError::TooSevere`] if a change has at least the severity of `--fail-on`. The
-/// difference is printed before.
+/// Returns [`SynthError::TooSevere`], after printing the difference, if a change has at least the
+/// severity of `--fail-on`.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &DiffArguments,
@@ -38,7 +38,7 @@ pub(crate) async fn run(
 /// Checks the highest severity of the changes against `--fail-on`.
 ///
 /// # Errors
-/// Returns [`SynthError::TooSevere`] if `severity` is equal to `fail_on` or higher.
+/// Returns [`SynthError::TooSevere`] if `severity` is `fail_on` or higher.
 pub(super) fn check_severity(
     severity: Severity,
     fail_on: Option<FailOn>,
@@ -51,7 +51,7 @@ pub(super) fn check_severity(
     }
 }
 
-/// Reads the old template, which the options select. The default is the template deployed in AWS.
+/// Reads the old template selected by the options. Defaults to the template deployed in AWS.
 async fn old_template(
     project: &mut Project,
     arguments: &DiffArguments,
@@ -72,8 +72,8 @@ async fn old_template(
     Ok(old)
 }
 
-/// Changes the configuration in the same way as `synth deploy --local`: adds the local signing key
-/// and sets the first incarnation.
+/// Adjusts the configuration like `synth deploy --local`: adds the local signing key and sets the
+/// first incarnation.
 fn prepare_local_comparison(project: &mut Project) -> Result<(), SynthError> {
     project.use_local_incarnation();
     match read_key(&project.local_key()) {
@@ -84,8 +84,8 @@ fn prepare_local_comparison(project: &mut Project) -> Result<(), SynthError> {
     Ok(())
 }
 
-/// Reads the template deployed in AWS and returns it in parsed form and as text. The text is `None`
-/// if the stack does not exist or only has change sets.
+/// Reads the template deployed in AWS, both parsed and as text. The text is `None` if the stack
+/// does not exist or consists only of change sets.
 pub(super) async fn deployed_template(
     aws: &Aws,
     stack: &str,

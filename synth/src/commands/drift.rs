@@ -9,7 +9,7 @@ use crate::cli::{DriftArguments, Output};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
-/// Prints the drift of the stack and returns whether any resource has drifted.
+/// Prints the stack drift, and returns whether any resource has drifted.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &DriftArguments,

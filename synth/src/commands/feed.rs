@@ -1,4 +1,4 @@
-//! `synth feed`: verifies, repairs or rebuilds the feed.
+//! `synth feed`: verifies, repairs or rebuilds the feed (all catalog events in one order).
 
 use cellar_engine::feed::{Audit, Auditor, Finding};
 
@@ -10,7 +10,7 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Runs a subcommand of `synth feed`. Returns whether the feed differs from the event streams.
+/// Runs a `synth feed` subcommand. Returns whether the feed is inconsistent with the event streams.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     command: &FeedCommand,
@@ -34,8 +34,7 @@ pub(crate) async fn run(
     }
 }
 
-/// Opens the data of the stack, passes its feed auditor to `action`, and closes the data
-/// afterwards.
+/// Opens the stack's data, runs `action` with its feed auditor, and closes the data.
 async fn with_auditor(
     config: ConfigSelection<'_>,
     place: &WhereArguments,

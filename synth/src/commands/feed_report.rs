@@ -1,4 +1,4 @@
-//! The report of `synth feed`.
+//! Report of `synth feed`.
 
 use std::fmt::Write as _;
 
@@ -9,16 +9,16 @@ use serde::Serialize;
 /// Maximum number of findings in the text report. The JSON report contains all findings.
 const MAX_SHOWN_FINDINGS: usize = 20;
 
-/// A repair or rebuild of the feed that preceded the comparison.
+/// Feed repair or rebuild performed before the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct FeedRepair {
-    /// Set if missing events were added. Unset if the feed was rebuilt.
+    /// Whether missing events were added, rather than the feed rebuilt.
     pub(super) repaired: bool,
-    /// Number of events that were written to the feed.
+    /// Number of events written to the feed.
     pub(super) events: u64,
 }
 
-/// The report that `synth feed` prints with `--json`.
+/// JSON report of `synth feed`.
 #[derive(Serialize)]
 pub(super) struct Report {
     feed: Option<String>,
@@ -31,7 +31,7 @@ pub(super) struct Report {
     findings: Vec<Row>,
 }
 
-/// A difference between the feed and the event streams.
+/// A discrepancy between the feed and the event streams.
 #[derive(Serialize)]
 #[serde(tag = "finding", rename_all = "camelCase")]
 enum Row {
@@ -82,7 +82,7 @@ impl Row {
 }
 
 impl Report {
-    /// Builds the report from a comparison and from the repair that preceded it, if any.
+    /// Builds the report from a comparison and the preceding repair, if any.
     pub(super) fn new(audit: &Audit, repair: Option<FeedRepair>) -> Self {
         Self {
             feed: audit.feed.map(|feed| feed.to_string()),
@@ -95,7 +95,7 @@ impl Report {
         }
     }
 
-    /// Returns whether the feed differs from the event streams.
+    /// Returns whether the feed is inconsistent with the event streams.
     pub(super) fn has_differences(&self) -> bool {
         !self.findings.is_empty()
     }
@@ -103,7 +103,7 @@ impl Report {
     /// Returns the report as text.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
-        // Writing to a `String` cannot fail.
+        // Writing to a `String` is infallible.
         if let Some(FeedRepair { repaired, events }) = self.repair {
             let events = count(events, "event", "events");
             let _ = if repaired {

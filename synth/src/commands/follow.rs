@@ -1,5 +1,4 @@
-//! Follows an operation on a stack in AWS: reports the stack's events and waits until the operation
-//! has ended.
+//! Follows an AWS stack operation: reports stack events until the operation has ended.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -16,34 +15,32 @@ use crate::deployment::{
 };
 use crate::error::SynthError;
 
-/// Interval at which a stack's events are read.
+/// Polling interval for stack events.
 const POLL: Duration = Duration::from_secs(2);
-/// Maximum number of consecutive failed reads. The operation continues in AWS even if reading its
-/// progress fails.
+/// Maximum number of consecutive failed polls. The operation continues in AWS regardless.
 const MAX_FAILED_READS: u32 = 30;
 
-/// Reports and awaits operations on a stack.
+/// Reports and awaits stack operations.
 #[derive(Clone, Copy)]
 pub(super) struct Follower<'a> {
-    /// Clients for the stack's account and region.
+    /// AWS clients for the stack's account and region.
     pub(super) aws: &'a Aws,
     /// Printer for progress and results.
     pub(super) output: &'a Output,
     /// Name of the stack.
     pub(super) stack: &'a str,
-    /// Name of the command that is running, without `synth`. Running it again resumes the
-    /// operation.
+    /// Name of the running command, without `synth`. Rerunning the command resumes the operation.
     pub(super) command: &'static str,
-    /// Source code location where each resource is defined, by logical id.
+    /// Source location of each resource definition, by logical id.
     pub(super) sources: &'a BTreeMap<String, Place>,
 }
 
 /// Condition under which [`Follower::wait_until`] returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WaitUntil {
-    /// The operation has ended. The cleanup of CloudFormation may still be in progress.
+    /// The operation has ended, though CloudFormation's cleanup may still be in progress.
     Ended,
-    /// The operation and its cleanup have ended, so that the next operation can start.
+    /// Operation and cleanup have ended, so the next operation can start.
     Idle,
 }
 
@@ -66,14 +63,14 @@ impl Follower<'_> {
         self.run_operation(&state.id, start, OperationResult::Deleted).await.map(drop)
     }
 
-    /// Waits until an operation started by another process has ended. Any result is accepted.
+    /// Waits until an operation started by another process has ended, regardless of its result.
     pub(super) async fn wait(&self, state: &StackState) -> Result<(), SynthError> {
         let events = self.aws.events(&state.id, |_| false).await?;
         let mut progress = DeploymentProgress::in_progress(&events);
         self.wait_until(&state.id, &mut progress, WaitUntil::Idle).await.map(drop)
     }
 
-    /// Starts an operation and waits until it has ended.
+    /// Starts an operation and waits for it to end.
     ///
     /// # Errors
     /// Returns [`SynthError::DeployFailed`] if the result is not `expected`. Returns
@@ -88,7 +85,7 @@ impl Follower<'_> {
         let mut progress = DeploymentProgress::starting_after(&earlier_events);
         match start.await {
             Ok(()) => {}
-            // The operation may have started even though the response was lost.
+            // The operation may have started although the response was lost.
             Err(cause @ AwsError::Unreachable { .. }) => return Err(self.connection_lost(cause)),
             Err(error) => return Err(error.into()),
         }
@@ -99,7 +96,7 @@ impl Follower<'_> {
         Ok(state)
     }
 
-    /// Reports events until the operation has reached the state that `until` requires.
+    /// Reports events until the condition `until` is met.
     async fn wait_until(
         &self,
         stack_id: &str,
@@ -115,7 +112,7 @@ impl Follower<'_> {
                     failed_reads = 0;
                     let is_busy = stack_condition(Some(&state.status)) == StackCondition::Busy;
                     let can_stop = until == WaitUntil::Ended || !is_busy;
-                    // Until the first event arrives, the stack still has the status of the previous
+                    // Before the first event, the stack still has the status of the previous
                     // operation.
                     if let Some(result) = operation_result(&state.status)
                         && progress.has_started()
@@ -134,15 +131,14 @@ impl Follower<'_> {
         }
     }
 
-    /// Prints the new events and returns the state of the stack.
+    /// Prints new events and returns the stack state.
     async fn report_events(
         &self,
         stack_id: &str,
         progress: &mut DeploymentProgress,
         list: &mut ResourceList,
     ) -> Result<StackState, AwsError> {
-        // The state is read before the events, so that the events are at least as recent as the
-        // state.
+        // Read the state before the events, so that the events are at least as recent.
         let state = self.aws.stack(stack_id).await?;
         let events = self.aws.events(stack_id, |id| progress.has_seen(id)).await?;
         for line in progress.add_events(events) {
@@ -151,7 +147,7 @@ impl Follower<'_> {
         state.ok_or(AwsError::Reply { missing: "the stack" })
     }
 
-    /// Returns the error for a stack whose rollback or deletion failed in CloudFormation.
+    /// Creates the error for a stack whose rollback or deletion failed in CloudFormation.
     pub(super) async fn stuck_error(&self, state: &StackState) -> Result<SynthError, SynthError> {
         let events = self.aws.events(&state.id, |_| false).await?;
         let (cause, advice) = match last_operation_failure(&events) {
@@ -170,7 +166,7 @@ impl Follower<'_> {
         SynthError::ConnectionLost { stack: self.stack.to_owned(), command: self.command, cause }
     }
 
-    /// Returns the error for an operation that ended with an unexpected result.
+    /// Creates the error for an operation with an unexpected result.
     fn operation_error(
         &self,
         state: &StackState,
@@ -203,7 +199,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Describes the failed resource by its logical id, type and source location.
+    /// Describes the failed resource: logical id, type and source location.
     fn describe(&self, failure: &DeploymentFailure) -> String {
         let Some(id) = &failure.logical_id else { return format!("the stack {}", self.stack) };
         match self.sources.get(id) {
@@ -213,7 +209,7 @@ impl Follower<'_> {
     }
 }
 
-/// Describes the state of a stack after a failed operation.
+/// Describes the stack state after a failed operation.
 fn describe_state(stack: &str, status: &str, result: OperationResult) -> String {
     match (result, status) {
         (OperationResult::RolledBack, "ROLLBACK_COMPLETE") => format!(

@@ -1,4 +1,4 @@
-//! Handles Ctrl-C during an operation on a stack in AWS.
+//! Ctrl-C handling during AWS stack operations.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -6,7 +6,8 @@ use std::future::Future;
 use crate::deployment::DeploymentPhase;
 use crate::error::SynthError;
 
-/// Runs `work` until it ends or the user presses Ctrl-C. `work` updates `phase` as it proceeds.
+/// Runs `work`, which updates `phase` as it proceeds, until it completes or the user presses
+/// Ctrl-C.
 ///
 /// # Errors
 /// Returns [`SynthError::Interrupted`] with the current phase if the user presses Ctrl-C.

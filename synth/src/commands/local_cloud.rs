@@ -11,14 +11,14 @@ use crate::cli::LocalCloudArguments;
 use crate::error::SynthError;
 use crate::local_cloud::{serve_until_stopped, start};
 
-/// Reads a template from stdin and runs its stack until the process is stopped. Log lines are
-/// written to stderr, which the parent process has redirected to the log file.
+/// Runs the stack of a template from stdin until the process is stopped. Logs to stderr, which the
+/// parent process has redirected to the log file.
 pub(crate) async fn run(arguments: &LocalCloudArguments, ports: Ports) -> Result<(), SynthError> {
-    // A separate session keeps this process running when its terminal closes, and protects it from
-    // Ctrl-C in the terminal. `setsid` fails only if the process already leads a session.
+    // Start a new session, so that this process survives closing the terminal and Ctrl-C in it.
+    // `setsid` fails only if the process already leads a session.
     let _ = rustix::process::setsid();
-    // The embedded DynamoDB logs a warning for every failed condition. Failed conditions are normal
-    // here, so the warnings are hidden.
+    // Hide the embedded DynamoDB's warnings about failed conditional writes, which are expected
+    // here.
     let levels =
         Targets::new().with_default(LevelFilter::INFO).with_target("dynoxide", LevelFilter::ERROR);
     let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(std::io::stderr);

@@ -1,5 +1,4 @@
-//! `synth logs`: shows the logs of the functions in AWS, or those of the local stack with
-//! `logs_local`.
+//! `synth logs`: shows the function logs in AWS, or the local stack's log with `logs_local`.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,14 +15,14 @@ use crate::project::ConfigSelection;
 
 /// Polling interval of `--follow`. CloudWatch Logs accepts only a few requests per second.
 const POLL: Duration = Duration::from_secs(3);
-/// Maximum delay, in milliseconds, after which a line still appears in a followed log.
+/// Maximum ingestion delay of a log line that `--follow` still shows, in milliseconds.
 const OVERLAP_MS: u64 = 60_000;
-/// Maximum number of new lines that are printed per poll with `--follow`.
+/// Maximum number of new lines printed per poll with `--follow`.
 const FOLLOWED_LINES: usize = 100_000;
 /// Maximum number of consecutive failed polls with `--follow`.
 const MAX_FAILED_READS: u32 = 10;
 
-/// Prints the logs of the functions. With `--follow`, runs until Ctrl-C.
+/// Prints the function logs. With `--follow`, runs until Ctrl-C.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &LogsArguments,
@@ -44,7 +43,7 @@ pub(crate) async fn run(
     }
 }
 
-/// A function and the name of its log group.
+/// A function and its log group name.
 struct LogGroup {
     function: &'static str,
     name: String,
@@ -75,8 +74,7 @@ async fn print_aws_logs(
     Ok(())
 }
 
-/// Returns the log groups of the selected functions. If no function is selected, returns the log
-/// groups of all functions.
+/// Returns the log groups of the selected functions, or of all functions if none is selected.
 fn log_groups(stack: &ObservedStack, selected: &[FunctionArgument]) -> Vec<LogGroup> {
     let functions = [
         (FunctionArgument::Api, "api", "ApiLogGroup"),
@@ -103,8 +101,8 @@ struct LogReader<'a> {
 }
 
 impl LogReader<'_> {
-    /// Prints the lines since `start_ms` that are not in `seen`. If there are more than `limit`
-    /// lines, prints the newest ones. Returns the number of printed lines.
+    /// Prints the lines since `start_ms` that are not in `seen`, limited to the newest `limit`
+    /// lines. Returns the number of printed lines.
     async fn print_lines(
         &self,
         start_ms: u64,
@@ -156,7 +154,7 @@ impl LogReader<'_> {
         Ok(())
     }
 
-    /// Adds an event to `newest` if the options select the event and it is not in `seen`.
+    /// Adds an event to `newest` if it is selected by the options and not in `seen`.
     fn add_event(
         &self,
         group: &LogGroup,
@@ -169,7 +167,7 @@ impl LogReader<'_> {
         }
         let at_ms = event.timestamp;
         if self.arguments.follow {
-            // Event ids are unique only within a log group, and an emulator may not set them.
+            // Event ids are unique only per log group, and not set by every emulator.
             let id = event.event_id.as_ref().unwrap_or(&event.message);
             let id = format!("{} {} {id}", group.function, event.log_stream_name);
             if !seen.insert(at_ms, id) {
@@ -185,8 +183,8 @@ impl LogReader<'_> {
         newest.push(at_ms, line);
     }
 
-    /// Returns whether the options select a line. This check is needed because the filter of
-    /// CloudWatch Logs is less exact.
+    /// Returns whether the options select a line. Needed because the CloudWatch Logs filter is less
+    /// exact.
     fn is_selected(&self, message: &str) -> bool {
         if let Some(text) = &self.arguments.filter
             && !message.contains(text)
@@ -197,14 +195,14 @@ impl LogReader<'_> {
         if self.arguments.errors {
             return is_fault;
         }
-        // A timeout is reported only by a platform line. That line counts as a fault and is always
+        // Timeouts are reported only as platform lines, so these count as faults and are always
         // shown.
         self.arguments.all || is_fault || !is_platform_line(message)
     }
 
-    /// Returns the filter pattern for CloudWatch Logs. The pattern may select too many lines,
-    /// because it cannot combine a text with alternatives, and because emulators do not support
-    /// alternatives. [`Self::is_selected`] removes the other lines.
+    /// Returns the CloudWatch Logs filter pattern. The pattern may match too many lines, because it
+    /// cannot combine a text with alternatives, which emulators do not support at all;
+    /// [`Self::is_selected`] removes the excess lines.
     fn filter_pattern(&self) -> Option<String> {
         match &self.arguments.filter {
             Some(text) => Some(text_pattern(text)),

@@ -13,29 +13,29 @@ use crate::cli::{LogsArguments, Output};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
-/// Maximum number of bytes that are read from the end of the log file.
+/// Maximum number of bytes read from the end of the log file.
 const TAIL_BYTES_MAX: u64 = 16 * 1_024 * 1_024;
 /// Polling interval of `--follow`.
 const POLL: Duration = Duration::from_millis(300);
 /// Log levels of faults.
 const FAULT_LEVELS: [&str; 2] = [" ERROR ", " WARN "];
-/// Number of bytes at the start of a line within which the log level is found.
+/// Length of the line prefix that contains the log level, in bytes.
 const LEVEL_BYTES: usize = 48;
 
 /// A log line.
 #[derive(Debug, Serialize)]
 struct LocalLine<'a> {
-    /// Time of the line; `None` if the line continues the message of the previous line.
+    /// Line timestamp; `None` if the line continues the previous message.
     at: Option<&'a str>,
     message: &'a str,
 }
 
-/// A log file that is read incrementally.
+/// Incrementally read log file.
 struct LogFile {
     path: PathBuf,
     /// Offset of the first unread byte.
     offset: u64,
-    /// Start of an incomplete last line, which the stack has not finished writing.
+    /// Incomplete last line, still being written by the stack.
     partial_line: Vec<u8>,
 }
 
@@ -85,8 +85,8 @@ impl LogFile {
         }
     }
 
-    /// Returns the complete lines that were added since the last call, or `None` if the file does
-    /// not exist. At most the last [`TAIL_BYTES_MAX`] bytes of the file are read.
+    /// Returns the complete lines added since the last call, or `None` if the file does not exist.
+    /// Reads at most the last [`TAIL_BYTES_MAX`] bytes.
     fn read_new_lines(&mut self) -> Result<Option<String>, SynthError> {
         let read_error =
             |cause| SynthError::Io { operation: "read", path: self.path.clone(), cause };
@@ -97,7 +97,7 @@ impl LogFile {
         };
         let length = file.metadata().map_err(read_error)?.len();
         if length < self.offset {
-            // The file is shorter than before, so it was deleted and created again.
+            // A shorter file means that it was recreated.
             self.offset = 0;
             self.partial_line.clear();
         }
@@ -109,7 +109,7 @@ impl LogFile {
         let read = file.take(TAIL_BYTES_MAX).read_to_end(&mut bytes).map_err(read_error)?;
         self.offset = start.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
         if skips_bytes {
-            // Reading may start in the middle of a line, so the first line is dropped.
+            // Drop the first line, because reading may start in the middle of it.
             let first_line_end = bytes.iter().position(|byte| *byte == b'\n');
             bytes.drain(..first_line_end.map_or(bytes.len(), |end| end + 1));
         }
@@ -119,7 +119,7 @@ impl LogFile {
     }
 }
 
-/// Returns the lines of `text` from the first line that is at least as new as `since`.
+/// Returns the lines of `text`, starting with the first line at or after `since`.
 fn lines_since(text: &str, since: SystemTime) -> impl Iterator<Item = &str> {
     let is_older = move |line: &&str| match timestamp(line) {
         Some(at) => humantime::parse_rfc3339(at).is_ok_and(|at| at < since),

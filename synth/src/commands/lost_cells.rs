@@ -17,20 +17,20 @@ use super::maintenance::{MaintenanceOptions, MaintenancePlan};
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::{MaintenanceError, SynthError};
 
-/// Author of the log entries that replace lost cells.
+/// Author of the log entries that overwrite lost cells.
 const AUTHOR: &str = "synth reprocess";
 /// Maximum number of cells in the text report. The JSON report contains all cells.
 const MAX_SHOWN_ROWS: usize = 50;
-/// Maximum number of characters shown of a lost text.
+/// Maximum number of lost text characters shown.
 const PREVIEW_CHARACTERS: usize = 40;
 
-/// The report that `synth reprocess --cells` prints with `--json`.
+/// JSON report of `synth reprocess --cells`.
 #[derive(Serialize)]
 struct CellsReport {
     spreadsheet: LogId,
     dry_run: bool,
     cells: Vec<Row>,
-    /// Set if the list of cells may be incomplete.
+    /// Whether the list of cells may be incomplete.
     more: bool,
     /// Positions of the log entries that replace the lost cells.
     positions: Vec<Position>,
@@ -104,7 +104,7 @@ async fn replace_cells(
     Ok(())
 }
 
-/// Returns the stack's logs, opened for edits in the current incarnation.
+/// Opens the stack's logs for edits in the current incarnation (restore counter).
 fn logs(data: &StackData) -> Result<Logs, SynthError> {
     let incarnation = data.feed()?.incarnation;
     let (entries, segments) = (Arc::clone(&data.tables), Arc::clone(&data.tables));
@@ -135,7 +135,7 @@ impl CellsReport {
         }
         let mut text = format!("{}\n{}\n", self.spreadsheet, self.table());
         let hidden_rows = self.cells.len().saturating_sub(MAX_SHOWN_ROWS);
-        // Writing to a `String` cannot fail.
+        // Writing to a `String` is infallible.
         if hidden_rows > 0 {
             let _ = writeln!(text, "… and {hidden_rows} more (see --json)");
         }

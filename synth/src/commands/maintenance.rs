@@ -1,5 +1,5 @@
-//! Common steps of maintenance commands: show the plan, ask for confirmation, and process the items
-//! one at a time.
+//! Common steps of maintenance commands: show the plan, prompt for confirmation, and process one
+//! item at a time.
 
 use super::confirm::confirm;
 use crate::cli::Output;
@@ -8,29 +8,29 @@ use crate::error::SynthError;
 /// Options common to the maintenance commands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MaintenanceOptions {
-    /// Set by `--dry-run`: the plan is shown but not carried out.
+    /// `--dry-run`: show the plan without carrying it out.
     pub(super) dry_run: bool,
-    /// Set by `--yes`: the confirmation prompt is skipped.
+    /// `--yes`: skip the confirmation prompt.
     pub(super) yes: bool,
 }
 
-/// A plan that the user must confirm.
+/// A maintenance plan that requires confirmation.
 pub(super) struct MaintenancePlan<'a> {
-    /// Formats the plan, which is printed before the confirmation prompt.
+    /// Formats the plan for display before the confirmation prompt.
     pub(super) text: &'a dyn Fn() -> String,
     /// Number of items to process.
     pub(super) due: usize,
-    /// Name of the action in errors, such as "purging".
+    /// Action name in errors, such as "purging".
     pub(super) action: &'static str,
-    /// Question of the confirmation prompt.
+    /// Confirmation prompt.
     pub(super) question: String,
 }
 
 impl MaintenanceOptions {
-    /// Returns whether the plan is to be carried out. Asks for confirmation, unless `--yes` or
-    /// `--json` is given.
+    /// Returns whether to carry out the plan. Prompts for confirmation, unless `--yes` or `--json`
+    /// is given.
     ///
-    /// A plan is not carried out in a dry run, or if it has no items to process.
+    /// Always `false` in a dry run, or if the plan has no items to process.
     ///
     /// # Errors
     /// Returns [`SynthError::Unconfirmed`] if the user does not confirm.
@@ -50,13 +50,12 @@ impl MaintenanceOptions {
     }
 }
 
-/// Outcomes of a batch of items that are processed independently. If an item fails, the remaining
-/// items are still processed.
+/// Outcomes of independently processed items. A failed item does not stop the remaining items.
 #[derive(Debug)]
 pub(super) struct Batch<O, E> {
     /// Outcome of each item, in processing order.
     pub(super) outcomes: Vec<O>,
-    /// Number of items that failed.
+    /// Number of failed items.
     pub(super) failed: usize,
     /// Error of the first failed item.
     pub(super) first_error: Option<E>,
@@ -69,12 +68,12 @@ impl<O, E> Default for Batch<O, E> {
 }
 
 impl<O, E> Batch<O, E> {
-    /// Adds the outcome of an item that succeeded or needed no processing.
+    /// Adds the outcome of an item that succeeded or was skipped.
     pub(super) fn add(&mut self, outcome: O) {
         self.outcomes.push(outcome);
     }
 
-    /// Adds the outcome and the error of an item that failed.
+    /// Adds the outcome and error of a failed item.
     pub(super) fn add_failure(&mut self, outcome: O, error: E) {
         self.failed += 1;
         self.outcomes.push(outcome);

@@ -1,4 +1,4 @@
-//! Finds the deployed stack on which a command operates.
+//! Finds the deployed stack that a command operates on.
 
 use cellar::files::FileError;
 use cellar::profile::Profile;
@@ -19,11 +19,11 @@ pub(super) enum StackLocation {
     Aws,
 }
 
-/// A deployed stack in AWS and its resources.
+/// A deployed AWS stack and its resources.
 pub(super) struct ObservedStack {
     /// Name of the stack.
     pub(super) name: String,
-    /// Clients for the stack's account and region.
+    /// AWS clients for the stack's account and region.
     pub(super) aws: Aws,
     /// State of the stack.
     pub(super) state: StackState,
@@ -32,8 +32,8 @@ pub(super) struct ObservedStack {
 }
 
 impl StackLocation {
-    /// Returns the location that the command's options select. The default is the target of the
-    /// last deployment.
+    /// Returns the location selected by the command's options. Defaults to the target of the last
+    /// deployment.
     pub(super) fn of(
         config: ConfigSelection<'_>,
         arguments: &WhereArguments,
@@ -50,8 +50,8 @@ impl StackLocation {
     }
 }
 
-/// Returns the stack ARN of the last deployment, if its target was AWS. The profile is ignored if
-/// it is malformed or writable by another account.
+/// Returns the stack ARN of the last deployment, if its target was AWS. A profile that is malformed
+/// or writable by another user is ignored.
 fn last_deployed_arn(project: &Project) -> Result<Option<String>, SynthError> {
     match Profile::find(&project.folder) {
         Ok(found) => {
@@ -66,7 +66,7 @@ fn last_deployed_arn(project: &Project) -> Result<Option<String>, SynthError> {
 /// Returns the deployed stack of the project.
 ///
 /// # Errors
-/// Returns [`SynthError::NoStack`] if the stack does not exist or only has change sets.
+/// Returns [`SynthError::NoStack`] if the stack does not exist or consists only of change sets.
 pub(super) async fn deployed_stack(project: &Project, aws: &Aws) -> Result<StackState, SynthError> {
     let stack = &project.config.stack;
     if let Some(state) = aws.stack(stack).await?
@@ -96,7 +96,7 @@ pub(super) async fn own_deployed_stack(
 }
 
 impl ObservedStack {
-    /// Finds the stack that the configuration names and lists its resources.
+    /// Finds the configured stack and lists its resources.
     ///
     /// # Errors
     /// Returns [`SynthError::NoStack`] if the stack does not exist.
@@ -112,13 +112,13 @@ impl ObservedStack {
         Ok(Self { name, aws, state, resources })
     }
 
-    /// Returns the physical id of a resource. Returns `None` if the resource was not created.
+    /// Returns the physical id of a resource, or `None` if the resource was not created.
     pub(super) fn physical_id(&self, logical_id: &str) -> Option<&str> {
         let resource = self.resources.iter().find(|resource| resource.logical_id == logical_id)?;
         resource.physical_id.as_deref()
     }
 
-    /// Returns the logical and physical ids of all resources of a type.
+    /// Returns the logical and physical ids of all resources of the given type.
     pub(super) fn ids_of_type<'a>(
         &'a self,
         resource_type: ResourceType,
@@ -132,7 +132,7 @@ impl ObservedStack {
     }
 }
 
-/// Returns a hint if the last deployment used another account or region than `aws`.
+/// Returns a hint if the account or region of the last deployment differs from that of `aws`.
 fn advice_if_elsewhere(arn: &str, aws: &Aws) -> Option<String> {
     let (region, account) = region_and_account(arn)?;
     if region == aws.region && account == aws.account {
@@ -144,7 +144,7 @@ fn advice_if_elsewhere(arn: &str, aws: &Aws) -> Option<String> {
     ))
 }
 
-/// Returns the region and the account of a stack ARN,
+/// Parses region and account from a stack ARN,
 /// `arn:PARTITION:cloudformation:REGION:ACCOUNT:stack/…`.
 fn region_and_account(arn: &str) -> Option<(&str, &str)> {
     let mut parts = arn.split(':').skip(3);

@@ -1,4 +1,4 @@
-//! Report of `synth offload`: a table of the segments of each spreadsheet, and the totals.
+//! Report of `synth offload`: a table of log segments per spreadsheet, and the totals.
 
 use std::fmt::Write as _;
 
@@ -10,24 +10,24 @@ use serde::Serialize;
 
 use crate::moment::table_time;
 
-/// Text that is printed if `offload_after_days` is not configured.
+/// Message if `offload_after_days` is not configured.
 pub(super) const NOT_CONFIGURED: &str = "All segments stay in the tables: offload_after_days is not configured.\n\
      `synth offload --local --offload-after-days 365 --dry-run` shows what would be offloaded.";
 
-/// Indexes of the table columns that are right-aligned.
+/// Indexes of right-aligned table columns.
 const NUMBER_COLUMNS: [usize; 3] = [0, 1, 2];
 
-/// A segment and the outcome of offloading it.
+/// A segment and its offload outcome.
 pub(super) enum SegmentOutcome {
-    /// A segment with the plan to offload it or to keep it.
+    /// Planned: the segment is to be offloaded or kept.
     Planned(PlannedSegment),
-    /// A segment that was offloaded and trimmed.
+    /// The segment was offloaded and trimmed (deleted from the table).
     Done(PlannedSegment, OffloadOutcome),
-    /// A segment whose offloading failed, with the error message.
+    /// Offloading failed, with this error message.
     Failed(PlannedSegment, String),
 }
 
-/// The report that `synth offload` prints with `--json`.
+/// JSON report of `synth offload`.
 #[derive(Serialize)]
 pub(super) struct Report {
     offload_after_days: Option<u32>,
@@ -77,7 +77,7 @@ impl Report {
         }
     }
 
-    /// Builds the report from the outcomes of the segments.
+    /// Builds the report from the segment outcomes.
     pub(super) fn new(policy: Policy, dry_run: bool, outcomes: Vec<SegmentOutcome>) -> Self {
         let mut total = Total { segments: outcomes.len(), ..Total::default() };
         let segments: Vec<Row> =
@@ -105,7 +105,7 @@ impl Report {
         let mut text = String::new();
         for rows in self.segments.chunk_by(|one, other| one.spreadsheet == other.spreadsheet) {
             let Some(first) = rows.first() else { continue };
-            // Writing to a `String` cannot fail.
+            // Writing to a `String` is infallible.
             let _ = writeln!(text, "{}\n{}\n", first.spreadsheet, table(rows));
         }
         let Total { segments, offload_segments, offload_entries, offload_bytes, deleted } =

@@ -1,12 +1,12 @@
-//! Changes that depend on parameters, such as changes of the functions' code. Only CloudFormation
-//! can predict these changes.
+//! Changes caused by stack parameters, such as new function code, which only CloudFormation can
+//! predict.
 
 use std::collections::BTreeSet;
 
 use crate::aws::{Change, PlannedAction, Replacement};
 use crate::cli::Output;
 
-/// Prints the predicted changes, except those of resources in `shown_ids`.
+/// Prints the predicted changes, except of resources in `shown_ids`.
 pub(super) fn show_parameter_changes(
     changes: &[Change],
     shown_ids: &BTreeSet<&str>,

@@ -13,7 +13,7 @@ use crate::deployment::{PLAN_VERSION, Plan, StalePlan};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
-/// Help text for a file that is not a plan.
+/// Help text for an invalid plan file.
 const PLAN_HELP: &str = "create a new plan with `synth plan -o FILE`";
 
 #[derive(Serialize)]
@@ -24,7 +24,7 @@ struct PlanReport<'a> {
     plan: Option<&'a Plan>,
 }
 
-/// Shows what a deployment would change and saves a plan for it. Returns whether there are changes.
+/// Shows what a deployment would change, and saves the plan. Returns whether there are changes.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &PlanArguments,
@@ -42,8 +42,8 @@ pub(crate) async fn run(
         return Ok(false);
     };
     deployment.show(&preview, Detail::All);
-    // The user confirms changes when the plan is applied, but data loss must be allowed when the
-    // plan is created.
+    // Changes are confirmed when the plan is applied, but data loss must be allowed when the plan
+    // is created.
     let approved = deployment.approve(&preview, true).await;
     if let Err(refused) = approved.and_then(|()| check_severity(severity, arguments.fail_on)) {
         deployment.discard(&preview).await?;
@@ -72,7 +72,7 @@ pub(crate) async fn run(
 ///
 /// # Errors
 /// Returns [`SynthError::NoPlan`] if the file does not exist. Returns [`SynthError::StalePlan`] if
-/// something has changed since the plan was created.
+/// the plan is stale.
 pub(super) async fn read_plan(
     deployment: &AwsDeployment<'_>,
     path: &Path,

@@ -1,5 +1,4 @@
-//! Preview of a deployment to AWS. It consists of the difference between the templates and the
-//! changes that CloudFormation predicts.
+//! Deployment preview: the template difference and the changes that CloudFormation predicts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,33 +18,33 @@ use crate::difference::{OldTemplate, Report, text};
 use crate::error::SynthError;
 use crate::git;
 
-/// The current stack and the predicted changes of a deployment.
+/// Current stack and predicted changes of a deployment.
 pub(super) struct Preview {
     /// The current stack; `None` if it does not exist.
     pub(super) current: Option<StackState>,
     /// Hash of the deployed template; `None` if the stack does not exist.
     pub(super) deployed_hash: Option<String>,
     old: OldTemplate,
-    /// Monthly cost of the current stack when it is idle, in dollars.
+    /// Monthly cost of the idle current stack, in US dollars.
     current_idle_dollars: Option<String>,
-    /// Difference between the deployed and the new template.
+    /// Difference between deployed and new template.
     pub(super) difference: Difference,
-    /// Change set of CloudFormation; `None` if there are no changes.
+    /// CloudFormation change set; `None` if there are no changes.
     pub(super) change_set: Option<ChangeSet>,
 }
 
-/// Level of detail with which a preview is shown.
+/// Level of detail of a preview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
     /// All changes are shown.
     All,
-    /// Every change of an existing stack. For a new stack, only a summary.
+    /// Every change to an existing stack, but only a summary of a new stack.
     Changes,
 }
 
 impl AwsDeployment<'_> {
-    /// Creates a change set and compares the templates. An existing stack is not changed, except
-    /// that a stack whose creation was never completed is deleted first.
+    /// Creates a change set and compares the templates. An existing stack is left unchanged, unless
+    /// its creation never completed: such a stack is deleted first.
     pub(super) async fn preview(&self, wanted: WantedStack) -> Result<Preview, SynthError> {
         let current = self.stack_for_change(&wanted.stack).await?;
         let (old, deployed_text) =
@@ -86,7 +85,7 @@ impl AwsDeployment<'_> {
         self.output.note(&idle_cost_text(current_idle_dollars, &new_idle_dollars));
     }
 
-    /// Asks for confirmation if the changes require it and `yes` is not set.
+    /// Prompts for confirmation if the changes require it, unless `yes` is set.
     ///
     /// # Errors
     /// Returns [`SynthError::DataWouldBeLost`] if a change requires `--allow-data-loss`. Returns
@@ -106,14 +105,14 @@ impl AwsDeployment<'_> {
         }
     }
 
-    /// Deletes the change set that a preview created.
+    /// Deletes the preview's change set.
     pub(super) async fn discard(&self, preview: &Preview) -> Result<(), SynthError> {
         let Some(change_set) = &preview.change_set else { return Ok(()) };
         let (id, stack, is_new) = (&change_set.id, &change_set.stack_id, preview.current.is_none());
         Ok(self.aws.discard_change_set(id, stack, is_new).await?)
     }
 
-    /// Returns the current state, in which a new plan is valid. `deployed_hash` is the hash of the
+    /// Returns the current state, to which a new plan is bound. `deployed_hash` is the hash of the
     /// deployed template.
     pub(super) fn plan_basis(&self, deployed_hash: Option<&str>) -> PlanBasis {
         PlanBasis {
@@ -125,14 +124,13 @@ impl AwsDeployment<'_> {
         }
     }
 
-    /// Returns the stack once it can be changed. Returns `None` if the stack must be created.
+    /// Returns the stack once it can be changed, or `None` if the stack must be created.
     ///
-    /// Waits until an operation in progress has ended. Deletes a stack whose creation was never
-    /// completed.
+    /// Waits for any operation in progress, and deletes a stack whose creation never completed.
     ///
     /// # Errors
     /// Returns [`SynthError::ForeignStack`], [`SynthError::StackBusy`], or
-    /// [`SynthError::StackStuck`] if the stack must not or cannot be changed.
+    /// [`SynthError::StackStuck`] if the stack cannot be changed.
     async fn stack_for_change(&self, stack: &str) -> Result<Option<StackState>, SynthError> {
         let Some(state) = self.settled_stack(stack).await? else { return Ok(None) };
         match stack_condition(Some(&state.status)) {
@@ -151,7 +149,7 @@ impl AwsDeployment<'_> {
         }
     }
 
-    /// Waits until an operation in progress has ended, and returns the stack.
+    /// Waits for any operation in progress and returns the stack.
     async fn settled_stack(&self, stack: &str) -> Result<Option<StackState>, SynthError> {
         let state = self.own_stack(stack).await?;
         let Some(state) = state else { return Ok(None) };
@@ -164,8 +162,7 @@ impl AwsDeployment<'_> {
         self.own_stack(stack).await
     }
 
-    /// Returns the alarms that roll back the deployment. These are alarms of the current stack that
-    /// the new template keeps.
+    /// Returns the rollback alarms: alarms of the current stack that the new template keeps.
     async fn rollback_alarms(
         &self,
         current: Option<&StackState>,
@@ -190,7 +187,7 @@ impl Preview {
     }
 }
 
-/// Returns a summary of a new stack with the number of resources per type.
+/// Returns a summary of a new stack: the number of resources per type.
 fn new_stack_summary(difference: &Difference) -> String {
     let mut counts_by_type: BTreeMap<&str, usize> = BTreeMap::new();
     for change in &difference.resources {
@@ -208,7 +205,7 @@ fn new_stack_summary(difference: &Difference) -> String {
     )
 }
 
-/// Formats the monthly cost of the idle stack. The current cost is included if it differs.
+/// Formats the monthly cost of the idle stack, along with the current cost if different.
 fn idle_cost_text(current: Option<&str>, new: &str) -> String {
     let previous = match current {
         Some(current) if current != new => format!(" (now ${current})"),

@@ -16,9 +16,10 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Issuer that identifies this command as a user in the catalog. No token has this issuer.
+/// Issuer that identifies this command as a user in the catalog (spreadsheet metadata). Never used
+/// in tokens.
 const OPERATOR_ISSUER: &str = "cellar:operator";
-/// Subject that identifies this command as a user in the catalog.
+/// Subject that identifies this command as a user in the catalog (spreadsheet metadata).
 const OPERATOR_SUBJECT: &str = "synth purge";
 
 /// Purges the due spreadsheets after confirmation.
@@ -93,8 +94,8 @@ fn is_due(planned: &PlannedPurge) -> bool {
     planned.plan == DeletedPlan::Purge
 }
 
-/// Purges the due spreadsheets one at a time. The survey returns forks before their sources,
-/// because a source can be purged only after its forks.
+/// Purges the due spreadsheets one at a time. The survey lists forks before their sources, because
+/// a source can be purged only after its forks.
 async fn purge_all(
     purger: &Purger,
     planned: Vec<PlannedPurge>,

@@ -8,18 +8,17 @@ use serde::Serialize;
 
 use crate::moment::table_time;
 
-/// A deleted spreadsheet and the outcome of purging it.
+/// A deleted spreadsheet and its purge outcome.
 pub(super) enum PurgeOutcome {
-    /// A spreadsheet with the plan to purge it or to keep it.
+    /// Planned: the spreadsheet is to be purged or kept.
     Planned(PlannedPurge),
-    /// A spreadsheet that was purged.
+    /// The spreadsheet was purged.
     Purged(PlannedPurge, PurgedData),
-    /// A spreadsheet whose purge failed, with the error message. Parts of the spreadsheet may
-    /// already be removed.
+    /// The purge failed, with this error message, and may have removed parts of the spreadsheet.
     Failed(PlannedPurge, String),
 }
 
-/// The report that `synth purge` prints with `--json`.
+/// JSON report of `synth purge`.
 #[derive(Serialize)]
 pub(super) struct Report {
     dry_run: bool,
@@ -53,7 +52,7 @@ struct Total {
 }
 
 impl Report {
-    /// Builds the report from the outcomes of the spreadsheets.
+    /// Builds the report from the spreadsheet outcomes.
     pub(super) fn new(dry_run: bool, outcomes: Vec<PurgeOutcome>) -> Self {
         let spreadsheets: Vec<Row> = outcomes.into_iter().map(Row::new).collect();
         let count = |action| spreadsheets.iter().filter(|row| row.action == action).count();

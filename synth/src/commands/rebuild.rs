@@ -12,7 +12,7 @@ use super::snapshot_repair::SnapshotRepair;
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::{MaintenanceError, SynthError};
 
-/// Starts the rebuild of all snapshots of a spreadsheet after confirmation.
+/// Starts rebuilding all snapshots of a spreadsheet after confirmation.
 pub(super) async fn run(
     snapshot_repair: &SnapshotRepair,
     log: LogId,
@@ -55,8 +55,7 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Starts the rebuild of the snapshots. Returns the outcome of each snapshot, and the jobs that
-/// were sent.
+/// Starts rebuilding the snapshots. Returns the outcome per snapshot, and the sent jobs.
 async fn start_rebuild(
     snapshot_repair: &SnapshotRepair,
     planned: &RebuildPlan,
@@ -78,7 +77,7 @@ async fn start_rebuild(
     Ok((outcomes, jobs))
 }
 
-/// Returns the snapshots that are not rebuilt because their log entries are offloaded.
+/// Returns the snapshots that are not rebuilt, because their log entries have been offloaded to S3.
 fn offloaded_outcomes(planned: &RebuildPlan) -> impl Iterator<Item = ReprocessOutcome> {
     planned.offloaded.iter().map(|position| ReprocessOutcome::Offloaded(planned.log, *position))
 }

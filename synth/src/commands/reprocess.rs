@@ -1,4 +1,5 @@
-//! `synth reprocess`: repairs missing snapshots, and keeps entry bodies that are marked for expiry.
+//! `synth reprocess`: repairs missing snapshots, and rescues entry bodies (S3 objects) marked for
+//! expiry.
 
 use std::collections::VecDeque;
 
@@ -23,7 +24,7 @@ pub(crate) async fn run(
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    // A dry run must not start functions, because they would process the jobs in the queues.
+    // A dry run must not start the functions, which would process the queued jobs.
     let functions =
         if arguments.dry_run { LocalFunctions::Suspended } else { LocalFunctions::Running };
     let data = StackData::open(config, &arguments.place, functions).await?;
@@ -90,7 +91,7 @@ async fn repair(
     }
 }
 
-/// Returns an error if `lost` findings cannot be repaired by this command.
+/// Returns an error if there are `lost` findings, which this command cannot repair.
 fn check_lost(lost: usize) -> Result<(), SynthError> {
     if lost > 0 {
         return Err(MaintenanceError::Lost { lost }.into());
@@ -103,7 +104,7 @@ fn check_lost(lost: usize) -> Result<(), SynthError> {
 struct Repairs {
     batch: Batch<ReprocessOutcome, PortError>,
     sent_jobs: VecDeque<SnapshotJob>,
-    /// Number of entry bodies that were deleted after the survey and before their repair.
+    /// Number of entry bodies deleted between survey and repair.
     lost_meanwhile: usize,
 }
 

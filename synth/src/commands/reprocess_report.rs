@@ -1,5 +1,5 @@
-//! Report of `synth reprocess`: a table of findings per spreadsheet, the totals, and the state of
-//! the snapshot jobs.
+//! Report of `synth reprocess`: a table of findings per spreadsheet, the totals, and the snapshot
+//! job state.
 
 use std::fmt::Write as _;
 
@@ -16,29 +16,29 @@ use crate::cli::ReprocessArguments;
 /// Maximum number of rows per spreadsheet in the text report. The JSON report contains all rows.
 const MAX_SHOWN_ROWS: usize = 50;
 
-/// A finding or a snapshot to rebuild, with its outcome.
+/// A finding, or a snapshot to rebuild, with its outcome.
 pub(super) enum ReprocessOutcome {
-    /// A finding that is not yet repaired.
+    /// The finding is yet to be repaired.
     Planned(Finding),
-    /// A finding that was repaired or needed no repair.
+    /// The finding was repaired or needed no repair.
     Done(Finding, RepairOutcome),
-    /// A finding whose repair failed, with the error message.
+    /// The repair failed, with this error message.
     Failed(Finding, String),
     /// A snapshot to rebuild.
     ToRebuild(LogId, SnapshotToRebuild),
-    /// A snapshot whose rebuild was started.
+    /// The snapshot rebuild was started.
     Begun(LogId, SnapshotToRebuild, RebuildStart),
-    /// A snapshot that is not rebuilt because its log entry is offloaded.
+    /// The snapshot is not rebuilt, because its log entry has been offloaded to S3.
     Offloaded(LogId, Position),
 }
 
-/// State of the snapshot jobs that were sent.
+/// State of the sent snapshot jobs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum JobsResult {
     /// No jobs were sent.
     None,
-    /// The running stack processes the jobs after the command has ended.
+    /// The running stack will process the jobs after the command has ended.
     #[serde(rename = "left")]
     LeftToStack {
         /// URL of the stack.
@@ -48,13 +48,13 @@ pub(super) enum JobsResult {
     Waited {
         /// Number of jobs.
         jobs: usize,
-        /// Number of jobs that were not finished when the wait ended.
+        /// Number of jobs still unfinished when the wait ended.
         #[serde(rename = "left")]
         unfinished: usize,
     },
 }
 
-/// The report that `synth reprocess` prints with `--json`.
+/// JSON report of `synth reprocess`.
 #[derive(Serialize)]
 pub(super) struct Report {
     spreadsheet: Option<LogId>,
@@ -68,7 +68,7 @@ pub(super) struct Report {
     jobs: JobsResult,
 }
 
-/// Number of checked records of each kind.
+/// Number of checked records by kind.
 #[derive(Serialize)]
 struct Checked {
     spreadsheets: u64,
@@ -88,7 +88,7 @@ struct Row {
     why: String,
 }
 
-/// Number of findings for each action.
+/// Number of findings by action.
 #[derive(Default, Serialize)]
 struct Total {
     found: usize,
@@ -140,12 +140,12 @@ impl Report {
         format!("{}\n{jobs_text}", self.plan_text())
     }
 
-    /// Returns the text report for the confirmation prompt, which omits the state of the jobs.
+    /// Returns the text report for the confirmation prompt, without the job state.
     pub(super) fn plan_text(&self) -> String {
         let mut text = String::new();
         for rows in self.findings.chunk_by(|one, other| one.spreadsheet == other.spreadsheet) {
             let Some(first) = rows.first() else { continue };
-            // Writing to a `String` cannot fail.
+            // Writing to a `String` is infallible.
             let _ = writeln!(text, "{}\n{}", first.spreadsheet, table(rows));
             let hidden_rows = rows.len().saturating_sub(MAX_SHOWN_ROWS);
             if hidden_rows > 0 {
@@ -279,7 +279,7 @@ impl Row {
     }
 }
 
-/// Returns three texts: the name of a finding, the planned action, and the reason.
+/// Returns a finding's name, the planned action, and the reason.
 fn describe(found: &FindingKind) -> (&'static str, &'static str, String) {
     match found {
         FindingKind::NotBuilt => ("not_made", "send", "the snapshot was not built".to_owned()),

@@ -1,5 +1,5 @@
 //! `synth restore`: restores the tables to a point in time and imports the restored tables into the
-//! stack. The next deployment switches the functions to the restored tables.
+//! stack, for the next deployment to switch the functions over.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -31,11 +31,10 @@ use crate::synthesis::synthesize;
 
 /// Polling interval while tables are being restored.
 const POLL: Duration = Duration::from_secs(5);
-/// Maximum time to wait until a table is restored. Large tables take hours.
+/// Timeout for restoring a table. Large tables take hours.
 const TABLE_TIMEOUT: Duration = Duration::from_secs(12 * 3_600);
 
-/// Restores the tables, imports them into the stack, and prints how to switch the functions to
-/// them.
+/// Restores the tables, imports them into the stack, and prints how to switch the functions over.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     arguments: &RestoreArguments,
@@ -52,10 +51,10 @@ struct Restore<'a> {
     project: &'a Project,
     aws: Aws,
     state: StackState,
-    /// Names of the current tables, in the order of [`tables`]. If the stack was deployed by a
-    /// version without the EventStream table, which is the last in that order, its name is missing.
+    /// Current table names, in the order of [`tables`]. The last one, the EventStream table, is
+    /// missing if the stack was deployed by a version without that table.
     current_tables: Vec<String>,
-    /// Number of tables to restore. They are the first tables in the order of [`tables`].
+    /// Number of tables to restore, counted from the first in the order of [`tables`].
     restored_count: usize,
     output: &'a Output,
 }
@@ -88,8 +87,8 @@ impl<'a> Restore<'a> {
     /// Finds the stack and its tables.
     ///
     /// # Errors
-    /// Returns [`SynthError::StackBusy`] if the stack is being changed. Returns
-    /// [`RestoreError::IncompleteStack`] if the stack's outputs lack the name of a table.
+    /// Returns [`SynthError::StackBusy`] if a stack operation is in progress. Returns
+    /// [`RestoreError::IncompleteStack`] if the stack outputs lack a table name.
     async fn prepare(
         project: &'a Project,
         arguments: &RestoreArguments,
@@ -120,15 +119,15 @@ impl<'a> Restore<'a> {
         Ok(Self { project, aws, state, current_tables, restored_count, output })
     }
 
-    /// Returns the current names of the tables to restore.
+    /// Returns the current names of tables to restore.
     fn source_tables(&self) -> impl Iterator<Item = &String> + Clone {
         self.current_tables.iter().take(self.restored_count)
     }
 
-    /// Returns the time to which the tables are restored, in Unix seconds.
+    /// Returns the time to which the tables are restored, in seconds since the Unix epoch.
     ///
     /// # Errors
-    /// Returns [`RestoreError::OutOfRange`] if some table cannot be restored to the requested time.
+    /// Returns [`RestoreError::OutOfRange`] if any table cannot be restored to the requested time.
     async fn choose_time(&self, requested: RestoreTime) -> Result<u64, SynthError> {
         if let RestoreTime::At(at_s) = requested
             && self.has_started(at_s).await?
@@ -150,15 +149,15 @@ impl<'a> Restore<'a> {
         }
     }
 
-    /// Returns whether an earlier run has started to restore tables to this time. If so, the
-    /// restore can be resumed even after the time has left the restorable range.
+    /// Returns whether an earlier run started restoring to this time. If so, the restore can be
+    /// resumed even after the time has left the restorable range.
     async fn has_started(&self, at_s: u64) -> Result<bool, SynthError> {
         let names = self.restored_names(at_s);
         let Some(first) = names.first() else { return Ok(false) };
         Ok(self.aws.describe_table(first).await?.is_some())
     }
 
-    /// Returns the range of times to which every table can be restored.
+    /// Returns the time range to which every table can be restored.
     async fn restorable_range(&self) -> Result<RestorableRange, SynthError> {
         let mut common = RestorableRange { from_s: 0, to_s: u64::MAX };
         for table in self.source_tables() {
@@ -171,7 +170,7 @@ impl<'a> Restore<'a> {
         Ok(common)
     }
 
-    /// Returns the names under which the tables are restored.
+    /// Returns the names of the restored tables.
     fn restored_names(&self, at_s: u64) -> Vec<String> {
         let ids = self.source_tables().zip(tables(0)).map(|(_, id)| id);
         ids.map(|id| restored_table_name(&self.project.config.stack, &id, at_s)).collect()
@@ -201,7 +200,7 @@ impl<'a> Restore<'a> {
         confirm("the restore", &question).await
     }
 
-    /// Starts to restore all tables, then waits for each of them.
+    /// Starts restoring all tables, and waits for each of them.
     async fn restore_tables(&self, names: &[String], at_s: u64) -> Result<(), SynthError> {
         let key = self.project.config.encryption.key();
         for (source, name) in self.source_tables().zip(names) {
@@ -257,7 +256,7 @@ impl<'a> Restore<'a> {
         Err(RestoreError::Slow { table: name.to_owned() }.into())
     }
 
-    /// Imports the restored tables into the stack. The functions continue to use the current
+    /// Imports the restored tables into the stack, while the functions continue to use the current
     /// tables.
     async fn import(&self, plan: &TableRestore) -> Result<(), SynthError> {
         let stack = &self.project.config.stack;
@@ -300,7 +299,7 @@ impl<'a> Restore<'a> {
         self.project.edit_config(|text| raise_incarnation(text, stage, incarnation), snippet)
     }
 
-    /// Prints the restored tables and the commands that switch the functions to them.
+    /// Prints the restored tables, and the commands that switch the functions over.
     fn print_result(&self, plan: &TableRestore, at_s: u64) {
         let project = self.project;
         let stage_option = match &project.stage {

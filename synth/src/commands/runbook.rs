@@ -15,7 +15,7 @@ use crate::output_file::write_output;
 use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 
-/// Maximum size of the `--resources` file, in bytes. The resource list of a stack is much smaller.
+/// Maximum size of the `--resources` file, in bytes. Real resource lists are much smaller.
 const RESOURCES_BYTES_MAX: u64 = 4 * 1_024 * 1_024;
 
 /// Prints the runbook, or writes it to a file.
@@ -49,11 +49,11 @@ struct ResourceListing {
 #[serde(rename_all = "PascalCase")]
 struct ListedResource {
     logical_resource_id: String,
-    /// Physical id of the resource. Absent until the resource has been created.
+    /// Physical id; `None` until the resource has been created.
     physical_resource_id: Option<String>,
 }
 
-/// Reads the physical names of resources from a file. The result maps logical ids to names.
+/// Reads physical resource names, keyed by logical id, from a file.
 fn read_names(path: &Path) -> Result<BTreeMap<String, String>, SynthError> {
     let failed = |cause| SynthError::Io { operation: "read", path: path.to_owned(), cause };
     let mut text = String::new();
@@ -79,8 +79,8 @@ fn parse_names(text: &str) -> Result<BTreeMap<String, String>, String> {
     Ok(names)
 }
 
-/// Returns whether a name can be used in a shell command and in Markdown without quoting. AWS
-/// names, ARNs and URLs can.
+/// Returns whether a name is safe to use unquoted in a shell command and in Markdown, like AWS
+/// names, ARNs and URLs.
 fn is_safe_name(name: &str) -> bool {
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@+=,".contains(&byte);
     !name.is_empty() && name.bytes().all(is_safe)

@@ -1,5 +1,4 @@
-//! Renders the text of the runbook from `templates/runbook.md.hbs` and a section template for each
-//! alarm of the stack.
+//! Renders the runbook from `templates/runbook.md.hbs` and a section template per alarm.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +15,14 @@ use serde_json::Value;
 
 const RUNBOOK: &str = include_str!("../../../templates/runbook.md.hbs");
 
-/// Pairs the logical id of an alarm with the template of its runbook section.
+/// Pairs an alarm's logical id with its runbook section template.
 macro_rules! alarm_section {
     ($id:literal) => {
         ($id, include_str!(concat!("../../../templates/runbook/", $id, ".md.hbs")))
     };
 }
 
-/// Section templates by alarm, in the order in which the runbook presents them.
+/// Section templates by alarm, in runbook order.
 const ALARM_SECTIONS: [(&str, &str); 11] = [
     alarm_section!("ApiErrorsAlarm"),
     alarm_section!("ApiThrottlesAlarm"),
@@ -68,8 +67,8 @@ struct AlarmView {
     body: String,
 }
 
-/// Renders the runbook of a stack. `names` contains physical resource names by logical id. If it is
-/// `None`, the commands in the runbook look up each name.
+/// Renders the runbook of a stack. `names` maps logical ids to physical resource names; if `None`,
+/// the commands in the runbook look up each name.
 pub(super) fn render(
     config: &Config,
     template: &Template,
@@ -84,8 +83,7 @@ pub(super) fn render(
     let dashboard = template.resource("Dashboard").map(|_| names.in_sentence("Dashboard"));
     let topic = template.resource("AlarmTopic").map(|_| names.in_sentence("AlarmTopic"));
     let mut templates = Handlebars::new();
-    // Escaping is disabled, because the output is Markdown and all inserted values have been
-    // checked.
+    // Disable HTML escaping: the output is Markdown, and all inserted values have been validated.
     templates.register_escape_fn(handlebars::no_escape);
     templates.set_strict_mode(true);
     templates.register_helper("name", Box::new(names));
@@ -110,7 +108,7 @@ pub(super) fn render(
     templates.render_template(RUNBOOK, &view)
 }
 
-/// Renders a section for each alarm of the stack.
+/// Renders a section per alarm.
 fn alarm_views(
     templates: &Handlebars<'_>,
     template: &Template,
@@ -126,7 +124,7 @@ fn alarm_views(
     Ok(views)
 }
 
-/// Describes the SNS topics that alarms notify. Returns `None` if alarms notify no topic.
+/// Describes the SNS topics notified by alarms, or `None` if there are none.
 fn notified_topics(topic: Option<&str>, config: &Config) -> Option<String> {
     let mut topics = Vec::new();
     if let Some(topic) = topic {
@@ -138,7 +136,7 @@ fn notified_topics(topic: Option<&str>, config: &Config) -> Option<String> {
     if topics.is_empty() { None } else { Some(topics.join(" and ")) }
 }
 
-/// Returns the logical ids of all alarms in the template.
+/// Returns the logical ids of all template alarms.
 fn alarm_ids(template: &Template) -> impl Iterator<Item = &str> {
     let alarms = template.resources().filter(|(_, resource)| resource.resource_type == ALARM);
     alarms.map(|(id, _)| id)
@@ -164,18 +162,18 @@ fn alarm_condition(alarm: &Resource) -> String {
     )
 }
 
-/// Template helper `{{name "LogicalId"}}`, which inserts the name of a resource. Rendering fails if
-/// the stack has no resource with that logical id.
+/// Template helper `{{name "LogicalId"}}`, which inserts a resource name. Rendering fails if the
+/// stack lacks the resource.
 struct ResourceNames {
-    /// Physical names by logical id. Empty if the commands in the runbook look up the names.
+    /// Physical names by logical id; empty if the commands in the runbook look up the names.
     physical: BTreeMap<String, String>,
     template: Template,
     incarnation: u32,
 }
 
 impl ResourceNames {
-    /// Returns the resource name for use in a shell command. If the physical name is unknown,
-    /// returns a shell expression that looks it up.
+    /// Returns the resource name for a shell command, or a shell expression that looks up an
+    /// unknown physical name.
     fn in_command(&self, logical_id: &str) -> String {
         match self.physical.get(logical_id) {
             Some(name) => name.clone(),
@@ -183,7 +181,7 @@ impl ResourceNames {
         }
     }
 
-    /// Returns the logical id of a resource in the current incarnation. Only the ids of tables
+    /// Returns a resource's logical id in the current incarnation (restore counter). Only table ids
     /// depend on the incarnation.
     fn current_id(&self, logical_id: &str) -> String {
         let table_ids =
@@ -196,8 +194,7 @@ impl ResourceNames {
         logical_id.to_owned()
     }
 
-    /// Returns the resource name for use in a sentence. It is the physical name, or the logical id
-    /// if the physical name is unknown.
+    /// Returns the resource name for prose: the physical name or, if unknown, the logical id.
     fn in_sentence(&self, logical_id: &str) -> String {
         self.physical.get(logical_id).cloned().unwrap_or_else(|| logical_id.to_owned())
     }

@@ -1,4 +1,4 @@
-//! `synth smoke`: runs the smoke test against the URL of a stack.
+//! `synth smoke`: runs the smoke test against a stack URL.
 
 use std::env;
 use std::time::Duration;
@@ -44,8 +44,8 @@ pub(crate) async fn run(
     report.result()
 }
 
-/// Returns the saved profile. Returns `None` if `--url` is another URL, because the saved token
-/// must be sent only to the API that it belongs to.
+/// Returns the saved profile, or `None` if `--url` differs, because the saved token must be sent
+/// only to the API it belongs to.
 fn matching_profile(arguments: &SmokeArguments) -> Result<Option<Profile>, SynthError> {
     let here = env::current_dir().map_err(SynthError::Process)?;
     let (url, token) = (arguments.url.as_deref(), arguments.token.as_deref());
@@ -54,8 +54,8 @@ fn matching_profile(arguments: &SmokeArguments) -> Result<Option<Profile>, Synth
     Ok(if is_is_same_url { Some(profile) } else { None })
 }
 
-/// Returns the key pair that signs tokens for the API. For the running local stack, this is the
-/// local key; for the stack of the profile, it is the operator's key.
+/// Returns the key pair that signs tokens for the API: the local key for the running local stack,
+/// or the operator's key for the stack in the profile.
 fn signing_key(
     project: &Project,
     url: &str,

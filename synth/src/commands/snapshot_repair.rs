@@ -1,4 +1,4 @@
-//! Repairs the snapshots of a stack, and waits until the snapshots are built.
+//! Repairs missing snapshots, and waits until they are built.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,21 +14,21 @@ use super::reprocess_report::JobsResult;
 use crate::cli::Output;
 use crate::error::SynthError;
 
-/// Maximum time to wait for the next snapshot to finish.
+/// Maximum time without a finished snapshot.
 const STALL_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// Polling interval while snapshots are being built.
 const POLL: Duration = Duration::from_millis(250);
 
-/// Repair of a stack's snapshots and entry bodies.
+/// Snapshot and entry body repair of a stack.
 pub(super) struct SnapshotRepair {
     /// Finds and repairs missing snapshots and entry bodies.
     pub(super) reprocess: Reprocess,
-    /// URL of the stack. Set if the stack continues to run after this command.
+    /// Stack URL. Set if the stack keeps running after this command.
     running_url: Option<String>,
 }
 
 impl SnapshotRepair {
-    /// Creates the repair from the data of a stack.
+    /// Creates the repair for a stack's data.
     ///
     /// # Errors
     /// Returns [`SynthError::OtherLocalStack`] if the running local stack is a version without
@@ -50,8 +50,8 @@ impl SnapshotRepair {
         Ok(Self { reprocess: Reprocess::new(ports), running_url: data.running_url.clone() })
     }
 
-    /// Waits until the snapshots of `jobs` are built. Does not wait if the stack continues to run,
-    /// because it builds them later.
+    /// Waits until the snapshots of `jobs` are built. No-op if the stack keeps running, because the
+    /// stack builds them later.
     pub(super) async fn wait_for_jobs(
         &self,
         mut jobs: VecDeque<SnapshotJob>,
@@ -70,7 +70,7 @@ impl SnapshotRepair {
         match result {
             Ok(()) if unfinished == 0 => step.succeed(&format!("{total} built")),
             Ok(()) => step.fail(),
-            // The report is still correct, because the jobs were sent.
+            // The report remains correct, because the jobs were sent.
             Err(error) => {
                 step.fail();
                 output.note(&format!("Cannot read the state of the snapshots: {error}"));
@@ -79,8 +79,8 @@ impl SnapshotRepair {
         JobsResult::Waited { jobs: total, unfinished }
     }
 
-    /// Removes jobs from the list as their snapshots finish. Returns when the list is empty, or
-    /// when no snapshot has finished for [`STALL_TIMEOUT`].
+    /// Removes finished jobs from the list until it is empty, or no snapshot has finished for
+    /// [`STALL_TIMEOUT`].
     async fn wait_until_done(&self, jobs: &mut VecDeque<SnapshotJob>) -> Result<(), PortError> {
         let mut last_progress = Instant::now();
         loop {

@@ -18,7 +18,7 @@ use crate::project::{ConfigSelection, Project};
 struct Status<'a> {
     /// Name of the deployed stack.
     stack: Option<String>,
-    /// The state folder.
+    /// The state directory.
     state: &'a Path,
     database_bytes: Option<u64>,
     /// Whether another process is starting or stopping the stack.

@@ -1,5 +1,4 @@
-//! Status of a stack in AWS for `synth status`: the stack's status, its active alarms, and its dead
-//! letters.
+//! `synth status` for a stack in AWS: stack status, active alarms and dead letters.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,7 +15,7 @@ use crate::error::SynthError;
 use crate::moment::utc_ms;
 use crate::project::ConfigSelection;
 
-/// Suffix that identifies dead-letter queues by their logical ids.
+/// Logical id suffix of dead-letter queues.
 const DEAD_LETTERS: &str = "DeadLetters";
 
 /// Status of a stack in AWS.
@@ -33,11 +32,11 @@ struct Status {
     url: Option<String>,
     healthy: Option<bool>,
     bundle: Option<String>,
-    /// Active alarms. Absent if the alarms could not be read.
+    /// Active alarms; `None` if they could not be read.
     alarms: Option<Vec<Alarm>>,
-    /// Queues that contain dead letters. Absent if the queues could not be read.
+    /// Queues with dead letters; `None` if they could not be read.
     dead_letters: Option<Vec<DeadLetters>>,
-    /// Errors for the parts of the status that could not be read.
+    /// Errors for parts of the status that could not be read.
     unknown: Vec<String>,
 }
 
@@ -54,8 +53,7 @@ struct DeadLetters {
     messages: u64,
 }
 
-/// Prints the status of the stack in AWS. Alarms and dead letters that cannot be read are shown as
-/// unknown.
+/// Prints the status of the stack in AWS, with unreadable alarms and dead letters shown as unknown.
 pub(super) async fn run(
     config: ConfigSelection<'_>,
     endpoint_url: Option<&str>,
@@ -159,7 +157,7 @@ fn text(status: &Status, age: Option<Duration>) -> String {
     lines.join("\n")
 }
 
-/// Returns hints with commands to run if the stack has a problem.
+/// Returns hints, with commands to run, for a stack with problems.
 fn next_step(status: &Status) -> Option<String> {
     let has_alarms = status.alarms.iter().flatten().next().is_some();
     let has_dead_letters = status.dead_letters.iter().flatten().next().is_some();

@@ -15,7 +15,7 @@ use crate::project::Project;
 
 const LOCAL_TEMPLATE: &str = include_str!("../../../templates/local-summary.txt.hbs");
 const AWS_TEMPLATE: &str = include_str!("../../../templates/aws-summary.txt.hbs");
-/// An example file to import. It exists only in a checkout of Cellar.
+/// Example file to import, which exists only in a Cellar checkout.
 const EXAMPLE_FILE: &str = "tests/data/airports.csv";
 
 /// Result of a deployment on this machine.
@@ -24,21 +24,22 @@ pub(super) struct LocalSummary<'a> {
     pub(super) url: &'a str,
     /// An operator token.
     pub(super) token: &'a str,
-    /// Expiry time of the token, in Unix seconds.
+    /// Expiry time of the token, in seconds since the Unix epoch.
     pub(super) expires_s: u64,
     /// Whether the stack runs in the background.
     pub(super) is_detached: bool,
-    /// Whether the stack was already running before the deployment.
+    /// Whether the stack was already running.
     pub(super) was_running: bool,
 }
 
 /// Result of a deployment to AWS.
 pub(super) struct AwsSummary<'a> {
-    /// URL at which the API can be reached.
+    /// Reachable API URL.
     pub(super) url: &'a str,
     /// ARN of the stack.
     pub(super) stack_id: &'a str,
-    /// An operator token and its expiry time in Unix seconds; `None` if the signing key is missing.
+    /// An operator token and its expiry time in seconds since the Unix epoch; `None` if the signing
+    /// key is missing.
     pub(super) token: Option<(&'a str, u64)>,
     /// AWS account id.
     pub(super) account: &'a str,
@@ -46,7 +47,7 @@ pub(super) struct AwsSummary<'a> {
     pub(super) region: &'a str,
 }
 
-/// Variables of the summary template for a local deployment. They are also the JSON result.
+/// Summary template variables for a local deployment, which double as the JSON result.
 #[derive(Serialize)]
 struct LocalView<'a> {
     stack: &'a str,
@@ -60,7 +61,7 @@ struct LocalView<'a> {
     already: bool,
 }
 
-/// Variables of the summary template for a deployment to AWS. They are also the JSON result.
+/// Summary template variables for an AWS deployment, which double as the JSON result.
 #[derive(Serialize)]
 struct AwsView<'a> {
     stack: &'a str,
@@ -74,7 +75,7 @@ struct AwsView<'a> {
     example: &'a str,
 }
 
-/// Renames a malformed profile, so that the deployment can write a new one.
+/// Moves a malformed profile aside, so that the deployment can write a new one.
 pub(super) fn move_malformed_profile(project: &Project) -> Result<(), SynthError> {
     match Profile::read(&project.folder) {
         Ok(_) => Ok(()),
@@ -87,8 +88,8 @@ pub(super) fn move_malformed_profile(project: &Project) -> Result<(), SynthError
     }
 }
 
-/// Saves the profile of a local deployment and prints the summary. If the previous profile was for
-/// the same stack, its selected spreadsheet is kept.
+/// Saves the profile of a local deployment and prints the summary. Keeps the selected spreadsheet
+/// of a previous profile for the same stack.
 pub(super) fn finish_local_deployment(
     project: &Project,
     summary: &LocalSummary<'_>,
@@ -118,8 +119,8 @@ pub(super) fn finish_local_deployment(
     print_summary(LOCAL_TEMPLATE, &view, output)
 }
 
-/// Saves the profile of a deployment to AWS and prints the summary. If the previous profile was for
-/// the same stack, its token and its selected spreadsheet are kept.
+/// Saves the profile of a deployment to AWS and prints the summary. Keeps the token and the
+/// selected spreadsheet of a previous profile for the same stack.
 pub(super) fn finish_aws_deployment(
     project: &Project,
     summary: &AwsSummary<'_>,

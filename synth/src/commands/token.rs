@@ -8,7 +8,7 @@ use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 use crate::tokens::{Grant, add_public_key, mint, read_key, read_or_create_key};
 
-/// Subject of a token if `--subject` is not given.
+/// Default token subject.
 const OPERATOR: &str = "operator";
 
 /// Creates a token, or creates the key pair that signs tokens.
@@ -51,8 +51,8 @@ pub(super) struct OperatorKey {
     was_listed: bool,
 }
 
-/// Creates the operator's key pair and adds its public key to the configuration. Existing keys are
-/// kept, so that an interrupted run can be repeated.
+/// Creates the operator's key pair and adds its public key to the configuration. Idempotent:
+/// existing keys are kept, so that an interrupted run can be repeated.
 pub(super) fn ensure_operator_key(project: &Project) -> Result<OperatorKey, SynthError> {
     let key_file = project.operator_key();
     let existed = key_file.exists();

@@ -1,5 +1,5 @@
-//! `synth webhook`: shows the progress of deliveries, manages the signing secret, and delivers
-//! pending feed items.
+//! `synth webhook`: shows delivery progress, manages the signing secret, and delivers pending feed
+//! items.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -17,28 +17,27 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::{FeedTables, LocalFunctions};
 use crate::project::{ConfigSelection, Project};
 
-/// Maximum duration of one delivery run. The command starts further runs until everything is
-/// delivered.
+/// Maximum duration of a delivery run. The command repeats runs until everything is delivered.
 const RUN_DURATION: Duration = Duration::from_secs(60);
 
-/// Progress of the webhook deliveries.
+/// Webhook delivery progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 struct DeliveryStatus {
-    /// Checkpoint after the last delivered feed item; `None` if nothing was delivered.
+    /// Checkpoint after the last delivered feed item, if any.
     delivered: Option<u64>,
-    /// Checkpoint of the last feed item; `None` if the feed is empty.
+    /// Checkpoint of the last feed item; `None` for an empty feed.
     last: Option<u64>,
-    /// Whether all feed items were delivered.
+    /// Whether all feed items have been delivered.
     complete: bool,
 }
 
-/// The secrets with which deliveries are signed, newest first.
+/// Secrets that sign deliveries, newest first.
 #[derive(Serialize)]
 struct Secrets {
     secrets: Vec<String>,
 }
 
-/// Runs a subcommand of `synth webhook`. Returns whether deliveries are pending.
+/// Runs a `synth webhook` subcommand. Returns whether deliveries are pending.
 pub(crate) async fn run(
     config: ConfigSelection<'_>,
     command: &WebhookCommand,
@@ -61,14 +60,14 @@ pub(crate) async fn run(
     result
 }
 
-/// Prints the progress of the deliveries. Returns whether deliveries are pending.
+/// Prints the delivery progress and returns whether deliveries are pending.
 async fn print_status(data: &StackData, output: &Output) -> Result<bool, SynthError> {
     let status = DeliveryStatus::read(data).await?;
     output.print_result(&status, &status.text());
     Ok(!status.complete)
 }
 
-/// Prints the newest signing secret. If `rotate` is set, a new secret is created first.
+/// Prints the newest signing secret, after creating a new one if `rotate` is set.
 async fn print_secret(data: &StackData, rotate: bool, output: &Output) -> Result<(), SynthError> {
     let store = WebhookSecrets::new(Arc::clone(&data.blobs) as _);
     let secrets = if rotate { store.rotate().await } else { store.get().await };
@@ -109,7 +108,7 @@ async fn deliver(
     print_status(data, output).await
 }
 
-/// Delivers pending feed items until none are left, and returns the number of delivered items.
+/// Delivers feed items until none are pending, and returns their number.
 async fn deliver_all(
     data: &StackData,
     webhook: &Webhook,
@@ -133,7 +132,7 @@ async fn deliver_all(
     }
 }
 
-/// Returns the time at which a delivery run that starts now must end, in Unix milliseconds.
+/// Returns the deadline of a delivery run that starts now, in milliseconds since the Unix epoch.
 fn deadline_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from((now + RUN_DURATION).as_millis()).unwrap_or(u64::MAX)
@@ -145,7 +144,7 @@ impl DeliveryStatus {
         let progress = feed.progress().await.map_err(MaintenanceError::WebhookState)?;
         let newest_partition =
             feed.newest_partition(true).await.map_err(MaintenanceError::WebhookState)?;
-        // The last feed item, together with the generation of the feed.
+        // The last feed item, along with the feed generation.
         let mut last = None;
         if let Some((partition, generation)) = newest_partition {
             let item = feed.last_item(partition).await.map_err(MaintenanceError::WebhookState)?;

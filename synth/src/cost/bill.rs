@@ -1,4 +1,4 @@
-//! Usage of each meter, and the bill for this usage.
+//! Metered usage and the resulting bill.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use super::meter::{Meter, Rate};
 
-/// Minimum cost of an item that is shown in a bill, in pico-dollars.
+/// Minimum cost of an item shown in a bill, in pico-dollars.
 const SMALLEST_SHOWN: u128 = 100_000_000;
-/// Indexes of the bill columns that are right-aligned.
+/// Indexes of right-aligned bill columns.
 const NUMBER_COLUMNS: [usize; 2] = [2, 4];
 
 /// Used amounts by meter.
@@ -21,7 +21,7 @@ const NUMBER_COLUMNS: [usize; 2] = [2, 4];
 pub(crate) struct Amounts(BTreeMap<Meter, u128>);
 
 impl Amounts {
-    /// Increases the amount of a meter.
+    /// Adds to a meter.
     pub(crate) fn add(&mut self, meter: Meter, amount: u128) {
         let sum = self.0.entry(meter).or_default();
         *sum = sum.saturating_add(amount);
@@ -34,11 +34,11 @@ impl Amounts {
     }
 }
 
-/// An itemized bill for used amounts.
+/// Itemized bill.
 #[derive(Debug, Serialize)]
 pub(crate) struct Bill {
     items: Vec<BillItem>,
-    /// Total cost in US dollars, as a decimal number.
+    /// Total cost in US dollars (decimal).
     total: String,
     #[serde(skip)]
     sum: Dollars,
@@ -53,14 +53,14 @@ struct BillItem {
     /// Used quantity, rounded to thousandths.
     quantity: String,
     unit: &'static str,
-    /// Cost in US dollars, as a decimal number.
+    /// Cost in US dollars (decimal).
     dollars: String,
     #[serde(skip)]
     cost: Dollars,
 }
 
 impl Bill {
-    /// Computes the bill for used amounts. Meters without usage are omitted.
+    /// Computes the bill for the usage, omitting unused meters.
     pub(crate) fn new(amounts: &Amounts) -> Self {
         let used = amounts.0.iter().filter(|(_, amount)| **amount > 0);
         let items: Vec<BillItem> =
@@ -69,12 +69,12 @@ impl Bill {
         Self { items, total: sum.to_decimal(), sum }
     }
 
-    /// Returns the total in dollars, as a decimal number.
+    /// Returns the total in US dollars (decimal).
     pub(crate) fn total(&self) -> &str {
         &self.total
     }
 
-    /// Formats the bill as a table whose last row is the total.
+    /// Formats the bill as a table with a total row.
     pub(crate) fn text(&self) -> String {
         let mut table = Table::new();
         table.load_preset(presets::UTF8_FULL_CONDENSED);
@@ -106,29 +106,29 @@ impl BillItem {
     }
 }
 
-/// Divides two integers and rounds to the nearest integer.
+/// Divides two integers, rounding to nearest.
 fn divide_rounded(dividend: u128, divisor: u128) -> u128 {
     dividend.saturating_add(divisor / 2) / divisor.max(1)
 }
 
-/// Formats a number of thousandths as a decimal number such as `1234.5`.
+/// Formats thousandths as a decimal number such as `1234.5`.
 fn format_thousandths(amount: u128) -> String {
     let text = format!("{}.{:03}", amount / 1_000, amount % 1_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Inserts commas as thousands separators, as in `1,234.5`.
+/// Inserts thousands separators, as in `1,234.5`.
 fn with_commas(number: &str) -> String {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let mut text = grouped(whole.parse::<u64>().unwrap_or(u64::MAX));
     if !fraction.is_empty() {
-        // Writing to a `String` cannot fail.
+        // Writing to a `String` is infallible.
         let _ = write!(text, ".{fraction}");
     }
     text
 }
 
-/// Formats an amount in dollars with four decimal places.
+/// Formats a dollar amount with four decimal places.
 fn format_dollars(dollars: Dollars) -> String {
     let ten_thousandths = divide_rounded(dollars.picodollars(), SMALLEST_SHOWN);
     if ten_thousandths == 0 && dollars.picodollars() > 0 {

@@ -1,7 +1,7 @@
-//! Estimates the cost of a stack from its expected usage.
+//! Estimates the stack cost from expected usage.
 //!
-//! The costs per operation were measured (see `docs/cost.md` and `docs/measurements.md`) or are
-//! asserted by the tests `budgets.rs` and `roll.rs` in `tests/integration/`.
+//! The per-operation costs were measured (see `docs/cost.md` and `docs/measurements.md`) or are
+//! asserted by `budgets.rs` and `roll.rs` in `tests/integration/`.
 
 use cellar_base::limits::{SEGMENT_ENTRIES, SNAPSHOT_ENTRIES};
 use cellar_log::upkeep::LogPolicy;
@@ -11,54 +11,54 @@ use super::facts::{Function, StackFacts};
 use super::meter::Meter;
 use super::units::MONTH_HOURS;
 
-/// Write units per edit.
+/// Write request units per edit.
 const EDIT_WRITES: u128 = 1;
-/// Write units per new spreadsheet: 4 for the log, 1 for the catalog, 2 for the feed, and 1 for a
-/// spreadsheet list.
+/// Write request units per new spreadsheet: 4 for the log, 1 for the catalog, 2 for the feed, and 1
+/// for a spreadsheet list.
 const CREATE_WRITES: u128 = 8;
-/// Write units per snapshot.
+/// Write request units per snapshot.
 const SNAPSHOT_WRITES: u128 = 4;
-/// Write units per new log segment.
+/// Write request units per new log segment.
 const ROLL_WRITES: u128 = 6;
-/// Read units per snapshot, in halves.
+/// Read request units per snapshot, in half units.
 const SNAPSHOT_READS: u128 = 7;
-/// Read units per thousand edits that are read, in halves.
+/// Read request units per thousand edits read, in half units.
 const TAIL_READS: u128 = 26;
-/// Read units per new log segment, in halves.
+/// Read request units per new log segment, in half units.
 const ROLL_READS: u128 = 2;
-/// Read units for finding the head of a log that is not cached, in halves.
+/// Read request units for finding the head of an uncached log, in half units.
 const HEAD_READS: u128 = 2;
-/// Objects written per snapshot.
+/// Number of objects written per snapshot.
 const SNAPSHOT_PUTS: u128 = 3;
-/// Objects read per snapshot.
+/// Number of objects read per snapshot.
 const SNAPSHOT_GETS: u128 = 3;
-/// Number of objects read when a sheet is first viewed.
+/// Number of objects read by the first view of a sheet.
 const VIEW_GETS: u128 = 4;
-/// API requests per view. One request returns the root and the tail, and the other returns the URLs
-/// of the chunks.
+/// API requests per sheet view: one returns the snapshot root and the log tail, the other the chunk
+/// URLs.
 const VIEW_REQUESTS: u128 = 2;
 /// Number of cells in an imported object.
 const OBJECT_CELLS: u128 = 57_000;
-/// Size of an imported object in bytes per hundred cells.
+/// Imported object size, in bytes per hundred cells.
 const HUNDRED_CELLS_BYTES: u128 = 268;
-/// Size of an edit in the table, in bytes. It includes the 100 bytes that DynamoDB bills per item.
+/// Stored size of an edit in bytes, including DynamoDB's billed overhead of 100 bytes per item.
 const EDIT_BYTES: u128 = 200;
-/// Number of bytes logged per function invocation, mostly by Lambda.
+/// Log bytes per function invocation, mostly written by Lambda.
 const INVOCATION_LOG_BYTES: u128 = 700;
-/// Read units per new spreadsheet of an indexer with an empty cache, in halves.
+/// Read request units per new spreadsheet, for an indexer with a cold cache, in half units.
 const INDEXER_READS: u128 = 10;
-/// Number of log entries per indexer invocation. One entry per second is assumed, and the indexer
-/// collects entries for five seconds.
+/// Log entries per indexer invocation, assuming one entry per second and the indexer's batching
+/// window of five seconds.
 const INDEXED_ENTRIES: u128 = 5;
-/// Write units per indexer invocation: one for the feed item, and one for the position of the log.
+/// Write request units per indexer invocation: one for the feed item, and one for the log position.
 const INDEXER_WRITES: u128 = 2;
-/// Write units per webhook delivery.
+/// Write request units per webhook delivery.
 const DELIVERY_WRITES: u128 = 1;
-/// Read units per webhook delivery, in halves.
+/// Read request units per webhook delivery, in half units.
 const DELIVERY_READS: u128 = 5;
-/// Objects read per webhook delivery. The only object is the signing secret.
+/// Objects read per webhook delivery (the signing secret).
 const DELIVERY_GETS: u128 = 1;
-/// Duration of a relay invocation in milliseconds.
+/// Duration of a relay invocation, in milliseconds.
 const RELAY_MS: u128 = 50;
 /// Duration of an indexer invocation in milliseconds.
 const INDEXER_MS: u128 = 100;
@@ -70,22 +70,22 @@ const SNAPSHOT_MS: u128 = 1_000;
 const WEBHOOK_FUNCTION: &str = "WebhookFunction";
 /// Queue requests per job: one to send, one to receive, and one to delete.
 const JOB_REQUESTS: u128 = 3;
-/// Number of requests per hour with which Lambda polls an empty queue. Five pollers each wait 20
-/// seconds per request.
+/// Requests per hour of Lambda polling an idle queue: five pollers, each long polling for 20
+/// seconds.
 const POLLS_PER_HOUR: u128 = 5 * 180;
-/// Number of queue requests per account and month that are free.
+/// Free queue requests per account and month.
 const FREE_QUEUE_REQUESTS: u128 = 1_000_000;
-/// Number of alarms per account that are free.
+/// Free alarms per account.
 const FREE_ALARMS: u64 = 10;
-/// Number of invocations per hour that X-Ray always traces.
+/// Invocations per hour that X-Ray always traces.
 const ALWAYS_TRACED_PER_HOUR: u128 = 3_600;
-/// Sampling divisor of X-Ray. One in this number of the remaining invocations is traced.
+/// X-Ray sampling divisor: traces one in this many of the remaining invocations.
 const TRACE_SAMPLING: u128 = 20;
 
 /// Expected monthly usage of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Usage {
-    /// Number of edits. One edit sets up to ten cells.
+    /// Number of edits, each setting up to ten cells.
     pub(crate) edits: u64,
     /// Number of sheets opened.
     pub(crate) views: u64,
@@ -101,7 +101,7 @@ pub(crate) struct Usage {
     pub(crate) request_ms: u64,
 }
 
-/// Number of operations of each kind, derived from the usage.
+/// Number of operations by kind, derived from the usage.
 struct Operations {
     edits: u128,
     views: u128,
@@ -111,14 +111,13 @@ struct Operations {
     imported_objects: u128,
     /// Number of imports: 1 if the usage includes imported cells, otherwise 0.
     imports: u128,
-    /// Indexer invocations that process log entries.
+    /// Indexer invocations for log entries.
     indexed_batches: u128,
     /// Webhook deliveries.
     deliveries: u128,
 }
 
-/// Estimates the billed amounts of a month. `policy` is the snapshot policy; it is `None` if
-/// snapshots are disabled.
+/// Estimates the monthly usage. `policy` is the snapshot policy; `None` if snapshots are disabled.
 pub(crate) fn estimate(usage: &Usage, facts: &StackFacts, policy: Option<LogPolicy>) -> Amounts {
     let operations = Operations::new(usage, facts, policy);
     let mut amounts = Amounts::default();
@@ -161,8 +160,7 @@ impl Operations {
             + self.deliveries * DELIVERY_WRITES
             + self.indexed_batches * INDEXER_WRITES;
         amounts.add(Meter::TableWrites, writes);
-        // A snapshot reads all edits since the previous snapshot. A view reads half as many edits
-        // on average.
+        // A snapshot reads all edits since the previous one; a view reads half as many on average.
         let snapshot_tails = if self.snapshots > 0 { self.edits * TAIL_READS / 1_000 } else { 0 };
         let reads = self.views * (HEAD_READS + TAIL_READS / 2)
             + self.snapshots * SNAPSHOT_READS
@@ -174,8 +172,8 @@ impl Operations {
     }
 
     fn add_object_requests(&self, amounts: &mut Amounts) {
-        // An imported object needs two writes: one creates it with a tag, and one removes the tag
-        // after the object was checked.
+        // An imported object costs two writes: one creates it with a tag, the other removes the tag
+        // once the object has been verified.
         let writes = self.snapshots * SNAPSHOT_PUTS + self.imported_objects * 2;
         let reads = self.snapshots * SNAPSHOT_GETS
             + self.views * VIEW_GETS
@@ -218,20 +216,19 @@ fn add_storage(amounts: &mut Amounts, usage: &Usage) {
     amounts.add(Meter::ObjectStorage, object_bytes * MONTH_HOURS);
 }
 
-/// Adds the total duration of a function's invocations, weighted by the function's memory.
+/// Adds the total run time of a function, weighted by its memory.
 pub(super) fn add_duration(amounts: &mut Amounts, function: Function, duration_ms: u128) {
     let meter = if function.is_arm { Meter::ArmTime } else { Meter::X86Time };
     amounts.add(meter, u128::from(function.memory_mb).saturating_mul(duration_ms));
 }
 
-/// Adds the storage of new log lines for their whole retention period.
+/// Adds the storage of new log lines over their retention period.
 pub(super) fn add_log_storage(amounts: &mut Amounts, bytes: u128, facts: &StackFacts) {
     let hours = u128::from(facts.log_days) * 24;
     amounts.add(Meter::LogStorage, bytes.saturating_mul(hours));
 }
 
-/// Adds the traced invocations if tracing is on. Invocations are assumed to be spread evenly over
-/// `hours`.
+/// Adds traced invocations if tracing is enabled, assuming invocations evenly spread over `hours`.
 pub(super) fn add_traces(
     amounts: &mut Amounts,
     invocations: u128,
@@ -246,13 +243,13 @@ pub(super) fn add_traces(
     amounts.add(Meter::Traces, always_traced + sampled);
 }
 
-/// Adds queue requests over a period of `hours`, minus the free requests of the period.
+/// Adds the queue requests over a period of `hours`, net of the free requests.
 pub(super) fn add_queue_requests(amounts: &mut Amounts, requests: u128, hours: u128) {
     let free = FREE_QUEUE_REQUESTS * hours / MONTH_HOURS;
     amounts.add(Meter::QueueRequests, requests.saturating_sub(free));
 }
 
-/// Adds the costs over a period of `hours` that do not depend on usage.
+/// Adds the usage-independent costs over a period of `hours`.
 pub(super) fn add_fixed_costs(amounts: &mut Amounts, facts: &StackFacts, hours: u128) {
     let billed_alarms = facts.alarms.saturating_sub(FREE_ALARMS);
     amounts.add(Meter::Alarms, u128::from(billed_alarms) * hours);
@@ -260,7 +257,7 @@ pub(super) fn add_fixed_costs(amounts: &mut Amounts, facts: &StackFacts, hours: 
     amounts.add(Meter::KmsKeys, u128::from(facts.has_kms_key) * hours);
 }
 
-/// Returns the assumptions of an estimate as text lines.
+/// Returns the assumptions of an estimate, one per line.
 pub(crate) fn assumptions(
     usage: &Usage,
     facts: &StackFacts,
@@ -374,11 +371,11 @@ mod tests {
     #[test]
     fn a_million_edits_match_the_budgets() {
         let used = amounts(Usage { edits: 1_000_000, ..Usage::default() });
-        // Expected write units: 1 per edit, 4 for each of 1,000 snapshots, and 6 for each of 100
-        // segments.
+        // Expected write request units: 1 per edit, 4 for each of 1,000 snapshots, and 6 for each
+        // of 100 segments.
         assert_eq!(used.get(Meter::TableWrites), 1_000_000 + 4_000 + 600);
-        // Expected read units: 3.5 per snapshot, 13 for the thousand edits of a snapshot, and 1 per
-        // segment.
+        // Expected read request units: 3.5 per snapshot, 13 for the thousand edits of a snapshot,
+        // and 1 per segment.
         assert_eq!(used.get(Meter::TableReads), 2 * (3_500 + 13_000 + 100));
         assert_eq!(used.get(Meter::Invocations), 1_000_000 + 2 * 1_000);
         let api = 512 * 20 * 1_000_000;
@@ -413,7 +410,7 @@ mod tests {
         assert_eq!(used.get(Meter::TableWrites), 0);
         let used =
             amounts(Usage { imported_cells: 10_000_000, new_spreadsheets: 1, ..Usage::default() });
-        // In a measurement, the import created 174 objects.
+        // The measured import created 174 objects.
         assert_eq!((used.get(Meter::ObjectWrites), used.get(Meter::ObjectReads)), (352, 176));
         assert_eq!(used.get(Meter::TableWrites), 8 + 1);
         assert_eq!(used.get(Meter::TableReads), 10);

@@ -1,14 +1,14 @@
-//! Properties of a template that determine its cost.
+//! Cost-relevant properties of a template.
 
 use std::collections::BTreeMap;
 
 use cellar_stacks::constructs::ResourceType;
 use serde_json::Value;
 
-/// Memory in MB of a function whose template sets none.
+/// Default function memory in MB.
 const DEFAULT_MEMORY_MB: u64 = 128;
 
-/// Logical id of the event source mapping that invokes the indexer for log entries.
+/// Logical id of the event source mapping between the log entries and the indexer function.
 const ENTRY_SOURCE: &str = "IndexerEntrySource";
 
 /// A Lambda function.
@@ -20,7 +20,7 @@ pub(crate) struct Function {
     pub(crate) is_arm: bool,
 }
 
-/// Properties of a stack that determine its cost.
+/// Cost-relevant properties of a stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct StackFacts {
     /// Functions by logical id.
@@ -29,20 +29,20 @@ pub(crate) struct StackFacts {
     pub(crate) alarms: u64,
     /// Number of dashboards.
     pub(crate) dashboards: u64,
-    /// Number of queues that Lambda polls to invoke a function.
+    /// Number of queues that Lambda polls.
     pub(crate) polled_queues: u64,
     /// Whether the feed contains an item for log entries.
     pub(crate) feeds_entries: bool,
-    /// Whether invocations of functions are traced.
+    /// Whether function invocations are traced.
     pub(crate) tracing: bool,
     /// Whether the stack uses a customer-managed KMS key.
     pub(crate) has_kms_key: bool,
-    /// Longest retention period of any log group, in days.
+    /// Longest log group retention period, in days.
     pub(crate) log_days: u64,
 }
 
 impl StackFacts {
-    /// Extracts the facts from a template.
+    /// Extracts the cost-relevant properties from a template.
     pub(crate) fn from_template(template: &Value) -> Self {
         let mut facts = Self::default();
         let resources = template.get("Resources").and_then(Value::as_object);
@@ -74,8 +74,7 @@ impl StackFacts {
                 ResourceType::EventSourceMapping if logical_id == ENTRY_SOURCE => {
                     facts.feeds_entries = true;
                 }
-                // An event source mapping is for a queue if it has no starting position. A mapping
-                // for a stream has one.
+                // Stream mappings have a starting position, queue mappings do not.
                 ResourceType::EventSourceMapping if property("StartingPosition").is_none() => {
                     facts.polled_queues += 1;
                 }

@@ -1,4 +1,4 @@
-//! Computes the cost of a stack from usage that CloudWatch metrics measured.
+//! Computes the stack cost from usage measured by CloudWatch metrics.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,19 @@ use super::facts::StackFacts;
 use super::meter::Meter;
 use crate::aws::MetricQuery;
 
-/// Length of a metric period in seconds. CloudWatch keeps hourly values for as long as it keeps
-/// metrics.
+/// Metric period in seconds. CloudWatch retains hourly values longest.
 const PERIOD_S: u32 = 3_600;
-/// Length of a metric period for bucket sizes, in seconds. S3 measures bucket sizes once a day.
+/// Metric period for bucket sizes, in seconds. S3 measures bucket sizes once a day.
 const DAY_S: u32 = 86_400;
 
-/// Notes on what the measurement does not include.
+/// Notes on what the measurement excludes.
 const NOTES: [&str; 3] = [
     "not included, because AWS has no free metric: S3 requests, KMS requests",
     "not included: data transfer out of AWS, prices of other regions, taxes",
     "on-demand prices of us-east-1 without the free tier, except 10 free alarms and a million free queue \
      requests per account; metrics are up to an hour late, and whole hours are counted",
 ];
-/// Note on the measurement of traces. Applies if tracing is on.
+/// Note on trace measurement, if tracing is enabled.
 const TRACES_NOTE: &str =
     "traces are computed from invocations: one per second, and 1 in 20 of the others";
 
@@ -41,23 +40,23 @@ enum Quantity {
     StoredBytes,
 }
 
-/// A metric query, and the quantity that it measures.
+/// Metric query and the quantity it measures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UsageQuery {
     pub(crate) query: MetricQuery,
     quantity: Quantity,
-    /// Logical id of the resource that is measured.
+    /// Logical id of the measured resource.
     logical_id: String,
 }
 
-/// Usage that was measured over a period.
+/// Usage measured over a period.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MeasuredUsage {
     /// Measured values by query.
     pub(crate) values: BTreeMap<MetricQuery, Vec<f64>>,
-    /// Current total size of the tables, in bytes.
+    /// Current total table size in bytes.
     pub(crate) table_bytes: u64,
-    /// Length of the measured period in hours.
+    /// Measured period in hours.
     pub(crate) hours: u64,
 }
 
@@ -84,8 +83,8 @@ pub(crate) fn usage_queries(logical_id: &str, resource_type: &str, name: &str) -
                 .to_vec()
         }
         Some(ResourceType::Queue) => {
-            // The physical id of a queue is its URL. Metrics need the name, which is the last part
-            // of the URL.
+            // A queue's physical id is its URL, but metrics need the queue name, which is the last
+            // URL segment.
             let name = name.rsplit('/').next().unwrap_or(name);
             [
                 "NumberOfMessagesSent",
@@ -112,7 +111,7 @@ pub(crate) fn usage_queries(logical_id: &str, resource_type: &str, name: &str) -
     }
 }
 
-/// Returns notes on the limits of the measurement, for the report.
+/// Returns notes on measurement limitations, for the report.
 pub(crate) fn measurement_notes(facts: &StackFacts) -> Vec<String> {
     let mut notes = NOTES.map(str::to_owned).to_vec();
     if facts.tracing {
@@ -121,7 +120,7 @@ pub(crate) fn measurement_notes(facts: &StackFacts) -> Vec<String> {
     notes
 }
 
-/// Computes the billed amounts of the measured usage.
+/// Converts the measured usage to metered usage.
 pub(crate) fn measured_amounts(
     queries: &[UsageQuery],
     usage: &MeasuredUsage,
@@ -135,7 +134,7 @@ pub(crate) fn measured_amounts(
         let sum: f64 = values.iter().sum();
         match quantity {
             Quantity::WriteUnits => amounts.add(Meter::TableWrites, to_integer(sum)),
-            // The query returns read units, and the meter counts half units.
+            // The query returns read request units, but the meter counts half units.
             Quantity::ReadUnits => amounts.add(Meter::TableReads, to_integer(sum * 2.0)),
             Quantity::Invocations => invocations += to_integer(sum),
             Quantity::Milliseconds => {
@@ -166,7 +165,7 @@ pub(crate) fn measured_amounts(
     amounts
 }
 
-/// Rounds a value to the nearest non-negative integer. Returns 0 if the value is not finite.
+/// Rounds to the nearest non-negative integer. Returns 0 unless the value is finite.
 fn to_integer(value: f64) -> u128 {
     format!("{:.0}", value.max(0.0)).parse().unwrap_or_default()
 }

@@ -1,19 +1,19 @@
-//! Meters by which AWS bills usage, and their prices.
+//! AWS billing meters and their prices.
 
 use cellar_api::cost::Prices;
 
 use super::units::{GB, MONTH_HOURS};
 
-/// A quantity that AWS bills. Bills list the quantities in the order of the variants.
+/// A billed quantity. The variant order is the bill's item order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Meter {
     /// Write request units.
     TableWrites,
-    /// Read request units, in halves.
+    /// Read request units, counted in half units.
     TableReads,
-    /// Byte-hours of data in tables.
+    /// Byte-hours of table data.
     TableStorage,
-    /// Byte-hours that point-in-time recovery covers.
+    /// Byte-hours covered by point-in-time recovery.
     TableBackup,
     /// Function invocations.
     Invocations,
@@ -21,11 +21,11 @@ pub(crate) enum Meter {
     ArmTime,
     /// Function run time on x86_64, in megabyte-milliseconds.
     X86Time,
-    /// Object storage requests that write objects or tags.
+    /// S3 requests that write objects or tags.
     ObjectWrites,
-    /// Object storage requests that read objects.
+    /// S3 requests that read objects.
     ObjectReads,
-    /// Byte-hours of objects in the bucket.
+    /// Byte-hours of bucket objects.
     ObjectStorage,
     /// Requests to queues.
     QueueRequests,
@@ -35,7 +35,7 @@ pub(crate) enum Meter {
     LogStorage,
     /// Traced invocations.
     Traces,
-    /// Alarm-hours of alarms that exceed the free alarms of an account.
+    /// Alarm-hours beyond the free alarms of the account.
     Alarms,
     /// Dashboard-hours.
     Dashboards,
@@ -43,7 +43,7 @@ pub(crate) enum Meter {
     KmsKeys,
 }
 
-/// The price of a meter, and the names that the bill uses.
+/// A meter's price, and its names in the bill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rate {
     /// Name of the service.
@@ -52,9 +52,9 @@ pub(crate) struct Rate {
     pub(crate) item: &'static str,
     /// Billed unit.
     pub(crate) unit: &'static str,
-    /// Amount of the meter that makes one billed unit.
+    /// Meter amount per billed unit.
     pub(crate) amount_per_unit: u128,
-    /// Price of one billed unit in pico-dollars (10⁻¹² dollars).
+    /// Price per billed unit in pico-dollars (10⁻¹² dollars).
     pub(crate) unit_price: u128,
 }
 
@@ -76,7 +76,7 @@ const GB_MONTH: u128 = GB * MONTH_HOURS;
 const GB_SECOND: u128 = 1_024 * 1_000;
 
 impl Meter {
-    /// Returns the public on-demand price of the meter in us-east-1.
+    /// Returns the meter's public on-demand price in us-east-1.
     pub(crate) fn rate(self) -> Rate {
         let prices = Prices::US_EAST_1;
         let picodollars = u128::from;

@@ -1,4 +1,4 @@
-//! Units that AWS uses for billing.
+//! AWS billing units.
 
 /// Number of hours that AWS bills per month.
 pub(crate) const MONTH_HOURS: u128 = 730;

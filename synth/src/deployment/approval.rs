@@ -1,4 +1,4 @@
-//! Decides whether a deployment needs confirmation, or is refused because data would be lost.
+//! Decides whether a deployment needs confirmation, or is refused because of data loss.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,27 +16,26 @@ const SHOWN_NAMES: usize = 5;
 pub(crate) enum Approval {
     /// The deployment is harmless and needs no confirmation.
     NotNeeded,
-    /// The user must confirm the deployment for these reasons.
+    /// The deployment needs confirmation, for these reasons.
     Needed(ConfirmationReasons),
-    /// The deployment is refused. It would delete or replace these resources, which contain data
-    /// and are not listed in `--allow-data-loss`.
+    /// The deployment is refused, because it would delete or replace these resources, which contain
+    /// data and are not covered by `--allow-data-loss`.
     Refused(BTreeSet<String>),
 }
 
 /// Reasons why a deployment needs confirmation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ConfirmationReasons {
-    /// Resources whose data is deleted or becomes less protected.
+    /// Resources whose data is deleted or less protected.
     pub(crate) at_risk: BTreeSet<String>,
-    /// Number of permission groups that are new or broadened.
+    /// Number of new or broadened permission groups.
     pub(crate) broadened: usize,
-    /// Other resources that are replaced or may be replaced.
+    /// Other resources that are, or may be, replaced.
     pub(crate) replaced: BTreeSet<String>,
 }
 
-/// Returns the approval that a deployment needs. It depends on the difference between the templates
-/// and on the changes that CloudFormation predicts. `allowed_losses` contains the logical ids of
-/// `--allow-data-loss`.
+/// Returns the approval that a deployment needs, based on the template difference and the changes
+/// that CloudFormation predicts. `allowed_losses` contains the logical ids of `--allow-data-loss`.
 pub(crate) fn required_approval(
     difference: &Difference,
     changes: &[Change],
@@ -62,8 +61,8 @@ pub(crate) fn required_approval(
     }
 }
 
-/// Returns the logical ids of the template changes and predicted changes that satisfy the given
-/// conditions.
+/// Returns the logical ids of all template changes and predicted changes that satisfy the given
+/// predicates.
 fn logical_ids(
     difference: &Difference,
     matches_template_change: impl Fn(&ResourceChange) -> bool,
@@ -89,7 +88,7 @@ fn is_certainly_replaced(change: &Change) -> bool {
     change.certain && change.replacement != Replacement::No
 }
 
-/// Returns whether a predicted change deletes or replaces a resource that contains data.
+/// Returns whether a predicted change deletes or replaces a data-bearing resource.
 fn deletes_data(change: &Change) -> bool {
     let is_deleted = change.action == PlannedAction::Remove
         || (change.action != PlannedAction::Add && change.replacement != Replacement::No);

@@ -1,8 +1,8 @@
-//! Finds the cause of a failed deployment and advises how to fix it.
+//! Finds the root cause of a failed deployment, and suggests a fix.
 
 use crate::aws::{DeploymentEvent, STACK_TYPE, denied_action};
 
-/// Status reasons of events that failed only because another resource had failed.
+/// Status reasons of secondary failures, caused by the failure of another resource.
 const CANCELLED: [&str; 3] =
     ["Resource creation cancelled", "Resource update cancelled", "Resource deletion cancelled"];
 
@@ -11,13 +11,13 @@ const CANCELLED: [&str; 3] =
 pub(crate) struct DeploymentFailure {
     /// Logical id of the failed resource; `None` if the stack itself failed.
     pub(crate) logical_id: Option<String>,
-    /// Type of the failed resource, `AWS::…`.
+    /// Type of the failed resource, such as `AWS::S3::Bucket`.
     pub(crate) resource_type: String,
     /// Reason given by AWS.
     pub(crate) reason: String,
 }
 
-/// Advice for failures. Each advice applies if the lower-case status reason contains one of the
+/// Advice per failure, which applies if the lower-cased status reason contains one of the
 /// substrings.
 const ADVICE: [(&[&str], &str); 6] = [
     (
@@ -51,7 +51,7 @@ const ADVICE: [(&[&str], &str); 6] = [
 ];
 
 impl DeploymentFailure {
-    /// Returns how to fix the failure, as an imperative phrase.
+    /// Returns the suggested fix as an imperative phrase.
     pub(crate) fn advice(&self) -> String {
         if let Some(action) = denied_action(&self.reason) {
             return format!("grant the permission {action} to the AWS identity that deploys");
@@ -70,8 +70,7 @@ impl DeploymentFailure {
     }
 }
 
-/// Returns the first failure that was not caused by another failure. A failed resource takes
-/// precedence over the failed stack.
+/// Returns the first primary failure, preferring a failed resource to the failed stack.
 pub(crate) fn first_failure(failures: &[DeploymentEvent]) -> Option<DeploymentFailure> {
     let is_cause = |event: &&DeploymentEvent| {
         let reason = event.reason.as_deref().unwrap_or_default();
@@ -91,8 +90,8 @@ pub(crate) fn first_failure(failures: &[DeploymentEvent]) -> Option<DeploymentFa
     })
 }
 
-/// Returns the cause of failure in the last operation on a stack. `events` contains all events of
-/// the stack, oldest first.
+/// Returns the root cause of the last failed stack operation. `events` contains all stack events,
+/// oldest first.
 pub(crate) fn last_operation_failure(events: &[DeploymentEvent]) -> Option<DeploymentFailure> {
     let starts_operation = |event: &DeploymentEvent| {
         event.resource_type == STACK_TYPE && event.status.ends_with("_IN_PROGRESS")

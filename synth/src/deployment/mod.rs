@@ -1,6 +1,5 @@
-//! Rules for deployments to AWS. They determine which changes need confirmation, which stacks
-//! belong to Cellar, what a stack's status allows, and how a stack's events are reported. This
-//! module does no I/O.
+//! Pure logic for AWS deployments (no I/O): which changes need confirmation, which stacks belong to
+//! Cellar, what a stack status permits, and how stack events are reported.
 
 mod approval;
 mod failure;

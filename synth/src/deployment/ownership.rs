@@ -4,14 +4,13 @@ use cellar_stacks::cellar::{OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE};
 
 use crate::aws::StackState;
 
-/// Key of the tag that a stack and all its resources have. The value is the name of the stack.
+/// Tag key on a stack and all its resources; the tag value is the stack name.
 pub(crate) const STACK_TAG: &str = "cellar:stack";
-/// Outputs that identify a Cellar stack even if it has no tag. No other stack has all of these
-/// outputs.
+/// Outputs that identify an untagged Cellar stack. No other stack has all of them.
 const IDENTIFYING_OUTPUTS: [&str; 3] = [OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE];
 
-/// Returns whether a stack belongs to Cellar. A stack that only has change sets or was deleted also
-/// counts, because it contains nothing that could be lost.
+/// Returns whether a stack belongs to Cellar. A deleted stack, or one that consists only of change
+/// sets, also counts, because it contains nothing that could be lost.
 pub(crate) fn is_cellar_stack(name: &str, state: &StackState) -> bool {
     state.tags.get(STACK_TAG).is_some_and(|stack| stack == name)
         || IDENTIFYING_OUTPUTS.iter().all(|output| state.outputs.contains_key(*output))

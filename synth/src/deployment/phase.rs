@@ -1,6 +1,6 @@
-//! Phases of an operation on a stack in AWS, and the consequences of interrupting each phase.
+//! Phases of an AWS stack operation, and the consequences of an interrupt in each phase.
 
-/// The phase of an operation on a stack in AWS.
+/// Phase of an AWS stack operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum DeploymentPhase {
     /// The stack is unchanged.
@@ -12,12 +12,12 @@ pub(crate) enum DeploymentPhase {
     Restoring,
     /// The stack is being deleted. With `--delete-data`, its data is deleted too.
     Deleting,
-    /// AWS has finished the change. The stack is being checked.
+    /// The change is complete, and the stack is being checked.
     Checking,
 }
 
 impl DeploymentPhase {
-    /// Describes the state of a stack if the operation is interrupted in this phase.
+    /// Describes the stack state after an interrupt in this phase.
     pub(crate) fn interrupted_state(self, stack: &str) -> String {
         match self {
             Self::Preparing => format!("stack {stack} was not changed"),
@@ -30,7 +30,7 @@ impl DeploymentPhase {
         }
     }
 
-    /// Returns what to do if the operation is interrupted in this phase.
+    /// Returns what to do after an interrupt in this phase.
     pub(crate) fn next_step(self, stack: &str) -> String {
         match self {
             Self::Preparing => {

@@ -1,13 +1,13 @@
-//! Saved plans. A plan is a change set, together with the state for which it was created.
+//! Saved plans: a change set, together with the state for which it was created.
 
 use serde::{Deserialize, Serialize};
 
 use crate::git::Commit;
 
-/// Format version of the plan file.
+/// Plan file format version.
 pub(crate) const PLAN_VERSION: u32 = 1;
 
-/// A saved plan, which `synth deploy --plan` applies. It contains no secrets.
+/// A saved plan, to be applied by `synth deploy --plan`. Contains no secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plan {
@@ -23,7 +23,7 @@ pub(crate) struct Plan {
     pub(crate) basis: PlanBasis,
 }
 
-/// State that must be the same when a plan is created and when it is applied.
+/// State that must not change between creating and applying a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanBasis {
@@ -31,26 +31,26 @@ pub(crate) struct PlanBasis {
     pub(crate) account: String,
     /// AWS region.
     pub(crate) region: String,
-    /// The checked-out commit. Absent outside a git repository.
+    /// The checked-out commit; `None` outside a git repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) commit: Option<Commit>,
     /// BLAKE3 hash of the new template, in hexadecimal.
     pub(crate) template: String,
-    /// BLAKE3 hash of the deployed template. Absent if the stack did not exist.
+    /// BLAKE3 hash of the deployed template. `None` if the stack did not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deployed: Option<String>,
 }
 
-/// Reason why a plan is no longer valid.
+/// Reason why a plan is stale.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StalePlan {
-    /// The plan was created by a version of `synth` that uses another plan format.
+    /// The plan was created by a `synth` version with another plan format.
     #[error("it has version {0}, but this program needs version {PLAN_VERSION}")]
     Version(u32),
     /// The configuration now selects another stack.
     #[error("it was created for stack {0}")]
     Stack(String),
-    /// The current credentials or region belong to another account or region.
+    /// The current credentials or region select another account or region.
     #[error("it was created for account {account}, {region}")]
     Place {
         /// Account of the plan.
@@ -58,14 +58,14 @@ pub(crate) enum StalePlan {
         /// Region of the plan.
         region: String,
     },
-    /// Another commit is checked out than when the plan was created.
+    /// Another commit has been checked out since the plan was created.
     #[error("it was created at commit {0}")]
     Commit(String),
-    /// The template has changed although the commit is the same. Either files were changed, or this
+    /// The template has changed although the commit has not: either files were modified, or this
     /// machine has another default architecture.
     #[error("the synthesized template has changed since")]
     Template,
-    /// The stack was deployed after the plan was created.
+    /// The stack has been deployed since the plan was created.
     #[error("the stack was changed since")]
     Deployed,
     /// The change set was deleted or has been executed.
@@ -74,7 +74,7 @@ pub(crate) enum StalePlan {
 }
 
 impl Plan {
-    /// Checks that the relevant state has not changed since the plan was created.
+    /// Checks that the state is unchanged since the plan was created.
     pub(crate) fn check(&self, stack: &str, current: &PlanBasis) -> Result<(), StalePlan> {
         let planned = &self.basis;
         if self.version != PLAN_VERSION {

@@ -1,4 +1,4 @@
-//! Derives the progress of an operation from the events of a stack.
+//! Derives the progress of a stack operation from stack events.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,28 +19,28 @@ pub(crate) enum EventMark {
     Failed,
 }
 
-/// An event to report to the user.
+/// User-visible progress event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct EventLine {
-    /// Progress of the resource that the event reports.
+    /// Progress of the resource.
     pub(crate) mark: EventMark,
     /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Type of the resource, `AWS::…`.
+    /// Resource type, such as `AWS::S3::Bucket`.
     pub(crate) resource_type: String,
-    /// Status of the resource in CloudFormation.
+    /// CloudFormation status of the resource.
     pub(crate) status: String,
-    /// Duration of the change in milliseconds. Set once the change has ended.
+    /// Duration in milliseconds, once the change has ended.
     pub(crate) took_ms: Option<u64>,
-    /// Status reason given by CloudFormation.
+    /// CloudFormation status reason.
     pub(crate) reason: Option<String>,
 }
 
-/// Progress of one operation on a stack, collected from its events.
+/// Progress of a stack operation, accumulated from events.
 #[derive(Debug, Default)]
 pub(crate) struct DeploymentProgress {
     seen_ids: HashSet<String>,
-    /// Start time of each change in progress, by logical id, in Unix milliseconds.
+    /// Start times of in-progress changes by logical id, in milliseconds since the Unix epoch.
     started_ms: HashMap<String, u64>,
     finished: HashSet<String>,
     has_started: bool,
@@ -48,15 +48,15 @@ pub(crate) struct DeploymentProgress {
 }
 
 impl DeploymentProgress {
-    /// Creates the progress of an operation that has not started. `earlier_events` are the stack's
+    /// Creates the progress of an operation that has yet to start. `earlier_events` are the stack
     /// events so far.
     pub(crate) fn starting_after(earlier_events: &[DeploymentEvent]) -> Self {
         let seen_ids = earlier_events.iter().map(|event| event.id.clone()).collect();
         Self { seen_ids, ..Self::default() }
     }
 
-    /// Creates the progress of an operation that has already started. `events` are the stack's
-    /// events so far, which are not reported again.
+    /// Creates the progress of an operation already in progress. `events` are the stack events so
+    /// far, which are not reported again.
     pub(crate) fn in_progress(events: &[DeploymentEvent]) -> Self {
         Self { has_started: true, ..Self::starting_after(events) }
     }
@@ -71,19 +71,17 @@ impl DeploymentProgress {
         self.has_started
     }
 
-    /// Returns the number of resources whose change has finished.
+    /// Returns the number of finished resources.
     pub(crate) fn finished_resources(&self) -> usize {
         self.finished.len()
     }
 
-    /// Returns the failed events, oldest first. The event that gives the reason of a rollback is
-    /// included.
+    /// Returns the failure events, oldest first, including the event with the rollback reason.
     pub(crate) fn failures(&self) -> &[DeploymentEvent] {
         &self.failures
     }
 
-    /// Adds events, oldest first, and returns the lines to report. Events that were already seen
-    /// are skipped.
+    /// Adds events, oldest first, and returns the lines to report. Skips events already seen.
     pub(crate) fn add_events(&mut self, events: Vec<DeploymentEvent>) -> Vec<EventLine> {
         let mut lines = Vec::new();
         for event in events {
@@ -95,16 +93,16 @@ impl DeploymentProgress {
         lines
     }
 
-    /// Adds an event and returns the line to report. Returns `None` if the event repeats the start
-    /// of a change.
+    /// Adds an event and returns the line to report, or `None` if the event repeats the start of a
+    /// change.
     fn add_event(&mut self, event: DeploymentEvent) -> Option<EventLine> {
         let mark = mark_of(&event.status);
         if mark == EventMark::Failed || is_rollback_with_reason(&event) {
             self.failures.push(event.clone());
         }
         let took_ms = if mark == EventMark::Started {
-            // CloudFormation reports the start of a creation twice: once when the creation is
-            // requested, and again when the resource has a physical id.
+            // CloudFormation reports the start of a creation twice: on request, and once the
+            // resource has a physical id.
             let earlier_ms = self.started_ms.get(&event.logical_id);
             if earlier_ms.is_some() && event.status != "DELETE_IN_PROGRESS" {
                 return None;
@@ -133,8 +131,8 @@ fn mark_of(status: &str) -> EventMark {
     }
 }
 
-/// Returns whether the event starts a rollback and gives the reason. If an alarm caused the
-/// rollback, no resource has failed, and only this event contains the reason.
+/// Returns whether the event starts a rollback and has a reason. In an alarm-triggered rollback, no
+/// resource fails, so only this event contains the reason.
 fn is_rollback_with_reason(event: &DeploymentEvent) -> bool {
     event.resource_type == STACK_TYPE
         && event.status.ends_with("ROLLBACK_IN_PROGRESS")

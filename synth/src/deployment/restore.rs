@@ -1,23 +1,24 @@
-//! Rules for restoring tables to a point in time. They determine the tables to restore, their names
-//! and logical ids, and the template that imports them into the stack.
+//! Pure logic for point-in-time restore: the tables to restore, their names and logical ids, and
+//! the import template.
 //!
-//! Tables are never restored in place. The restored tables are added to the stack next to the
-//! current tables, with a new incarnation, and the next deployment switches the functions to them.
-//! A process that still uses the current tables therefore writes only to the current tables. A
-//! client that knows positions after the restored time detects the new incarnation and reloads.
+//! Tables are never restored in place. The restored tables are imported into the stack next to the
+//! current ones, under a new incarnation (restore counter), and the next deployment switches the
+//! functions over. A process that still uses the old tables therefore cannot write to the restored
+//! ones. A client that has seen positions after the restore point detects the new incarnation and
+//! reloads.
 
 use cellar_stacks::cellar::{feed_table, tables};
 use serde_json::{Map, Value, json};
 
 use crate::moment::utc;
 
-/// Table properties that DynamoDB does not restore. The next deployment sets them.
+/// Table properties that DynamoDB does not restore, but the next deployment sets.
 const NOT_RESTORED: [&str; 3] = ["StreamSpecification", "PointInTimeRecoverySpecification", "Tags"];
 
 /// Reasons why tables cannot be restored.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub(crate) enum RestoreError {
-    /// A table has no point-in-time recovery.
+    /// Point-in-time recovery is disabled for a table.
     #[error("the table {table} has no point-in-time recovery")]
     #[diagnostic(
         code(synth::restore::no_recovery),
@@ -30,7 +31,7 @@ pub(crate) enum RestoreError {
         /// Name of the table.
         table: String,
     },
-    /// The requested time is outside the restorable range of some table.
+    /// The requested time is outside a table's restorable range.
     #[error("cannot restore the tables to {at}: the restorable range is {from} to {to}")]
     #[diagnostic(
         code(synth::restore::out_of_range),
@@ -44,7 +45,7 @@ pub(crate) enum RestoreError {
         /// End of the restorable range.
         to: String,
     },
-    /// The name of a restored table is used by another table.
+    /// Another table already uses the name of a restored table.
     #[error("table {table} already exists and is not {source_table} restored to this time")]
     #[diagnostic(
         code(synth::restore::name_taken),
@@ -53,10 +54,10 @@ pub(crate) enum RestoreError {
     NameTaken {
         /// Name of the existing table.
         table: String,
-        /// Name of the table that is to be restored.
+        /// Name of the table to restore.
         source_table: String,
     },
-    /// The deployed stack lacks something that a restore requires.
+    /// The deployed stack lacks a prerequisite of the restore.
     #[error("the deployed stack {stack} has no {missing}")]
     #[diagnostic(
         code(synth::restore::other_stack),
@@ -79,14 +80,14 @@ pub(crate) enum RestoreError {
     },
 }
 
-/// A planned restore of tables.
+/// Restore plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableRestore {
-    /// Incarnation of the restored tables.
+    /// Incarnation (restore counter) of the restored tables.
     pub(crate) incarnation: u32,
     /// Logical id and physical name of each restored table.
     pub(crate) tables: Vec<(String, String)>,
-    /// Logical ids of the tables that the next deployment removes from the stack.
+    /// Logical ids of tables that the next deployment removes from the stack.
     pub(crate) removed_ids: Vec<String>,
     /// Whether the restored tables are already in the stack.
     pub(crate) is_imported: bool,
@@ -95,9 +96,9 @@ pub(crate) struct TableRestore {
 impl TableRestore {
     /// Plans a restore.
     ///
-    /// `names` contains the names of the restored tables in the order of [`tables`]. If only the
-    /// first tables are restored, it is shorter. `resources` contains the logical ids and physical
-    /// names of the stack's resources.
+    /// `names` contains the restored table names in the order of [`tables`]; it is shorter if only
+    /// the first tables are restored. `resources` contains the logical ids and physical names of
+    /// the stack resources.
     ///
     /// If the restored tables are already in the stack, the plan uses their incarnation, so that an
     /// interrupted restore can be resumed. Otherwise, the plan uses an incarnation greater than
@@ -127,8 +128,8 @@ impl TableRestore {
     }
 
     /// Returns the deployed template with the restored tables added. `wanted` is the template of
-    /// the new incarnation. Returns `None` if a template is invalid or `wanted` lacks a restored
-    /// table.
+    /// the new incarnation. Returns `None` if either template is invalid or `wanted` lacks a
+    /// restored table.
     pub(crate) fn import_template(&self, deployed: &str, wanted: &Value) -> Option<String> {
         let mut template: Value = serde_json::from_str(deployed).ok()?;
         let resources = template.get_mut("Resources")?.as_object_mut()?;
@@ -140,8 +141,8 @@ impl TableRestore {
     }
 }
 
-/// Returns the resource definition of a table in the form that DynamoDB restores. The table name is
-/// omitted, because adding or removing the name later would replace the table.
+/// Returns a table's resource definition as restored by DynamoDB. The definition has no
+/// `TableName`, because adding or removing the name later would replace the table.
 fn as_restored(table: &Value) -> Option<Value> {
     let mut table = table.clone();
     let properties: &mut Map<String, Value> = table.get_mut("Properties")?.as_object_mut()?;
@@ -150,8 +151,8 @@ fn as_restored(table: &Value) -> Option<Value> {
     Some(table)
 }
 
-/// Returns the incarnation in the logical id of an Entry table. Returns `None` for the id of any
-/// other resource.
+/// Returns the incarnation in the logical id of an Entry table, or `None` for the id of any other
+/// resource.
 fn incarnation_of_entry_table(logical_id: &str) -> Option<u32> {
     let [first_id, ..] = tables(0);
     let suffix = logical_id.strip_prefix(first_id.as_str())?;
@@ -159,19 +160,19 @@ fn incarnation_of_entry_table(logical_id: &str) -> Option<u32> {
         return Some(0);
     }
     let incarnation = suffix.strip_prefix("Incarnation")?.parse().ok()?;
-    // Numbers that are not in canonical form are rejected, such as those with leading zeros.
+    // Reject non-canonical numbers, such as those with leading zeros.
     let [canonical_id, ..] = tables(incarnation);
     (canonical_id == logical_id).then_some(incarnation)
 }
 
-/// Returns whether a table existed at a time. Both times are in Unix seconds. A table that did not
-/// exist is not restored, because its restorable range starts too late.
+/// Returns whether a table existed at the given time; a table that did not exist is not restored.
+/// Both times are in seconds since the Unix epoch.
 pub(crate) fn existed_at(created_s: u64, at_s: u64) -> bool {
     created_s < at_s
 }
 
-/// Returns the name of a table that is restored to a time in Unix seconds. The name depends only on
-/// the arguments, so that an interrupted restore finds its tables again.
+/// Returns the name of a table restored to the given time, in seconds since the Unix epoch. The
+/// name is deterministic, so that an interrupted restore finds its tables again.
 pub(crate) fn restored_table_name(stack: &str, logical_id: &str, at_s: u64) -> String {
     format!("{stack}-{logical_id}-{}", utc(at_s).replace([':', '-'], ""))
 }
@@ -249,12 +250,11 @@ mod tests {
         let planned = plan(&before, &names[..TABLES - 1]);
         let restored: Vec<_> = planned.tables.iter().map(|(id, _)| id.clone()).collect();
         assert_eq!((restored, planned.removed_ids), (ids(1), ids(0)));
-        // After the import, a second run finds the restored tables in the stack.
+        // A second run after the import finds the restored tables in the stack.
         let imported: Vec<_> = before.into_iter().chain(planned.tables).collect();
         let again = plan(&imported, &names[..TABLES - 1]);
         assert_eq!((again.is_imported, &again.removed_ids), (true, &ids(0)));
-        // The Feed table is derived from other tables. It is removed with the current tables but
-        // not restored.
+        // The Feed table is derived data: removed with the current tables, but not restored.
         let index = ("FeedTable".to_owned(), "cellar-FeedTable".to_owned());
         let indexed: Vec<_> = resources(&[(0, 0)]).into_iter().chain([index]).collect();
         let planned = plan(&indexed, &names);

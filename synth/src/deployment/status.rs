@@ -1,9 +1,9 @@
-//! Interprets the CloudFormation status of a stack for a deployment.
+//! Interprets CloudFormation stack statuses.
 
-/// Condition of a stack. It determines how the stack can be changed.
+/// Stack condition, which determines how the stack can be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StackCondition {
-    /// The stack can be created, because it does not exist or only has change sets.
+    /// The stack can be created: it does not exist, or consists only of change sets.
     Missing,
     /// The stack can be updated.
     Ready,
@@ -11,7 +11,7 @@ pub(crate) enum StackCondition {
     Incomplete,
     /// Another operation is changing the stack.
     Busy,
-    /// A rollback or deletion failed. The user must repair the stack.
+    /// A rollback or deletion failed, and the user must repair the stack.
     Stuck,
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum OperationResult {
     Failed,
 }
 
-/// Returns the condition of a stack with the CloudFormation status `status`. `None` means that the
+/// Returns the stack condition for a CloudFormation status; a `status` of `None` means that the
 /// stack does not exist.
 pub(crate) fn stack_condition(status: Option<&str>) -> StackCondition {
     match status {
@@ -44,8 +44,8 @@ pub(crate) fn stack_condition(status: Option<&str>) -> StackCondition {
     }
 }
 
-/// Returns the result of the last operation on a stack. Returns `None` if the operation is in
-/// progress. The cleanup after a successful update is not part of the operation.
+/// Returns the result of the last stack operation, or `None` if it is in progress. The cleanup
+/// after a successful update does not count as part of the operation.
 pub(crate) fn operation_result(status: &str) -> Option<OperationResult> {
     match status {
         "CREATE_COMPLETE"

@@ -1,4 +1,4 @@
-//! Selects the alarms of a stack that roll back a deployment.
+//! Selects the alarms that roll back a deployment.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use crate::aws::Resource;
 pub(crate) const MAX_WATCHED_ALARMS: usize = 5;
 
 const ALARM: &str = ResourceType::Alarm.name();
-/// Substrings of the logical ids of preferred alarms, in order of preference. These alarms are the
-/// first to detect a faulty deployment.
+/// Logical id substrings of preferred alarms, in order of preference. These alarms are the first to
+/// detect a faulty deployment.
 const PREFERRED: [&str; 3] = ["Error", "Throttle", "DeadLetter"];
 
-/// Returns the names of the alarms that roll back a deployment. They are selected from the deployed
-/// alarms that the new template keeps.
+/// Returns the names of the rollback alarms, selected from the deployed alarms that the new
+/// template keeps.
 pub(crate) fn rollback_alarms(deployed: &[Resource], kept_ids: &BTreeSet<String>) -> Vec<String> {
     let rank = |id: &str| PREFERRED.iter().position(|part| id.contains(part)).unwrap_or(usize::MAX);
     let mut alarms: Vec<(&str, &str)> = deployed

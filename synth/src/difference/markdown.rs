@@ -1,4 +1,4 @@
-//! Formats a difference as Markdown for a pull request comment.
+//! Formats a difference as Markdown, for a pull request comment.
 
 use cellar_stacks::difference::{PropertyChange, ResourceChange, printable, readable};
 use handlebars::Handlebars;
@@ -10,14 +10,14 @@ use crate::error::SynthError;
 
 const TEMPLATE: &str = include_str!("../../../templates/diff.md.hbs");
 
-/// Maximum length of a GitHub comment. GitHub counts characters, but this limit is applied to
-/// bytes, which are at least as many.
+/// Maximum GitHub comment length. GitHub counts characters, but the limit is applied conservatively
+/// to bytes.
 pub(crate) const COMMENT_BYTES_MAX: usize = 65_536;
 
-/// Maximum number of characters shown of a value or name.
+/// Maximum number of characters shown per value or name.
 const VALUE_CHARS_MAX: usize = 400;
 
-/// Variables of the Markdown template, as plain text. The template escapes them.
+/// Markdown template variables, in plain text. The template escapes them.
 #[derive(Clone, Serialize)]
 struct View {
     marker: String,
@@ -34,7 +34,7 @@ struct View {
     narrowed: Vec<String>,
     sections: Vec<Line>,
     notes: Vec<String>,
-    /// Set if the comment is truncated.
+    /// Whether the comment is truncated.
     cut: Option<Truncation>,
 }
 
@@ -48,7 +48,7 @@ struct Row {
     remarks: Vec<String>,
 }
 
-/// The changed properties of a resource.
+/// Changed properties of a resource.
 #[derive(Clone, Serialize)]
 struct Detail {
     logical_id: String,
@@ -63,20 +63,19 @@ struct Line {
     new: Option<String>,
 }
 
-/// Number of shown lines and total number of lines.
+/// Shown and total number of lines.
 #[derive(Clone, Copy, Serialize)]
 struct Truncation {
     shown: usize,
     total: usize,
 }
 
-/// Formats a difference as Markdown, truncated to the maximum length of a GitHub comment.
+/// Formats a difference as Markdown, truncated to the maximum GitHub comment length.
 pub(crate) fn markdown(report: &Report<'_>) -> Result<String, SynthError> {
     render_within(&View::new(report), COMMENT_BYTES_MAX)
 }
 
-/// Renders a view in at most `bytes_max` bytes. If not all lines fit, the most severe lines are
-/// kept.
+/// Renders a view in at most `bytes_max` bytes, dropping the least severe lines if necessary.
 fn render_within(view: &View, bytes_max: usize) -> Result<String, SynthError> {
     let mut templates = Handlebars::new();
     templates.register_escape_fn(escape);
@@ -85,7 +84,7 @@ fn render_within(view: &View, bytes_max: usize) -> Result<String, SynthError> {
     if complete.len() <= bytes_max {
         return Ok(complete);
     }
-    // A binary search finds the maximum number of lines that fits.
+    // Binary search for the maximum number of lines that fits.
     let total = view.line_count();
     let (mut fitting, mut too_many) = (0, total);
     while too_many.saturating_sub(fitting) > 1 {
@@ -137,7 +136,7 @@ impl View {
             + self.sections.len()
     }
 
-    /// Returns a copy of the view that contains only the first `shown` of `total` lines.
+    /// Returns a copy of the view truncated to the first `shown` of `total` lines.
     fn truncated(&self, shown: usize, total: usize) -> Self {
         let mut budget = shown;
         let rows = take_within(&self.rows, &mut budget);
@@ -166,7 +165,7 @@ impl View {
     }
 }
 
-/// Returns at most `budget` items from the start of `items`, and reduces `budget` by their number.
+/// Takes up to `budget` items from the start of `items`, and reduces `budget` accordingly.
 fn take_within<T: Clone>(items: &[T], budget: &mut usize) -> Vec<T> {
     let taken: Vec<T> = items.iter().take(*budget).cloned().collect();
     *budget -= taken.len();
@@ -192,8 +191,8 @@ impl Line {
     }
 }
 
-/// Returns the first line of the pull request comment for a stack. This line is an invisible marker
-/// by which the workflow finds an earlier comment.
+/// Returns the first line of a stack's pull request comment: an invisible marker by which the
+/// workflow finds the earlier comment.
 pub(crate) fn marker(stack: &str) -> String {
     let sanitize = |character: char| {
         if character.is_ascii_alphanumeric() || character == '-' { character } else { '_' }
@@ -201,7 +200,7 @@ pub(crate) fn marker(stack: &str) -> String {
     format!("<!-- cellar-diff: {} -->", stack.chars().map(sanitize).collect::<String>())
 }
 
-/// Replaces control characters in a text, and truncates it to [`VALUE_CHARS_MAX`] characters.
+/// Replaces control characters, and truncates the text to [`VALUE_CHARS_MAX`] characters.
 fn shorten(text: &str) -> String {
     let text = printable(text);
     let mut characters = text.chars();
@@ -209,9 +208,9 @@ fn shorten(text: &str) -> String {
     if characters.next().is_none() { short } else { format!("{short}…") }
 }
 
-/// Replaces characters with numeric character references. Only letters, digits and a few
-/// punctuation marks are kept, so that no value is interpreted as Markdown, HTML, a link, a
-/// mention, or the end of a table cell or comment.
+/// Escapes all characters but letters, digits and a few punctuation marks as numeric character
+/// references, so that no value is interpreted as Markdown, HTML, a link, a mention, or the end of
+/// a table cell or comment.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -237,7 +236,7 @@ mod tests {
         }
     }
 
-    /// Returns the number of characters that have a meaning in Markdown or HTML.
+    /// Counts the characters that are significant in Markdown or HTML.
     fn mark_count(text: &str) -> usize {
         ["<", ">", "|", "`", "*", "_", "[", "@"].iter().map(|mark| text.matches(mark).count()).sum()
     }
@@ -248,8 +247,8 @@ mod tests {
         let named = |name| samples.iter().find(|sample| sample.name == name).unwrap();
         let hostile = markdown(&named("hostile").report()).unwrap();
         let harmless = markdown(&named("harmless").report()).unwrap();
-        // Both samples contain the same changes, so they must have the same amount of markup, which
-        // comes from the template alone.
+        // Both samples contain the same changes, so they must have the same amount of markup: all
+        // markup comes from the template.
         assert_eq!(mark_count(&hostile), mark_count(&harmless), "{hostile}");
         assert_eq!(hostile.lines().count(), harmless.lines().count(), "{hostile}");
         assert_eq!(hostile.matches("-->").count(), 1);
@@ -280,7 +279,7 @@ mod tests {
             lengths.push(cut.len());
         }
         assert!(lengths.is_sorted_by(|one, other| one >= other));
-        // The most severe changes are listed first.
+        // The most severe changes come first.
         assert!(render_within(&view, 2_000).unwrap().contains("EntryTable"));
     }
 

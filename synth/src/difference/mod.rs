@@ -1,4 +1,4 @@
-//! Formats a difference between templates as text, as JSON, or as Markdown for pull requests.
+//! Formats a template difference as text, JSON, or Markdown for pull requests.
 
 mod markdown;
 mod old;

@@ -1,4 +1,4 @@
-//! Reads the old template of a comparison.
+//! Reads the old template for a comparison.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -14,10 +14,10 @@ use crate::error::SynthError;
 use crate::project::{Project, stage_config};
 use crate::synthesis::synthesize;
 
-/// Source of the old template in a comparison.
+/// Source of the old template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct TemplateSource {
-    /// Kind of the source: `deployed`, `file` or `revision`.
+    /// Source kind: `deployed`, `file` or `revision`.
     pub(crate) kind: &'static str,
     /// Name of the stack, file or git revision.
     pub(crate) name: String,
@@ -25,26 +25,25 @@ pub(crate) struct TemplateSource {
     pub(crate) exists: bool,
 }
 
-/// The old template of a comparison.
+/// Old template in a comparison.
 #[derive(Debug)]
 pub(crate) struct OldTemplate {
     /// Source of the template.
     pub(crate) source: TemplateSource,
-    /// The parsed template. If it is `None`, the template does not exist, and the comparison shows
-    /// everything as added.
+    /// The parsed template; if `None`, the template does not exist and everything counts as added.
     pub(crate) document: Option<Document>,
-    /// Notes on the limits of the comparison.
+    /// Notes on the limitations of the comparison.
     pub(crate) notes: Vec<String>,
 }
 
 impl OldTemplate {
-    /// Uses the text of a deployed template. `None` means that nothing is deployed. `name`
-    /// describes the stack.
+    /// Uses a deployed template's text, or `None` if nothing is deployed. `name` describes the
+    /// stack.
     pub(crate) fn deployed(name: &str, text: Option<&str>) -> Result<Self, SynthError> {
         Self::parse("deployed", name, text)
     }
 
-    /// Uses the template with which the local stack was last started.
+    /// Uses the template of the last local stack start.
     pub(crate) fn from_local_stack(project: &Project) -> Result<Self, SynthError> {
         let path = project.local_state().template();
         let text = match File::open(&path) {
@@ -66,7 +65,7 @@ impl OldTemplate {
         Self::parse("file", &path.display().to_string(), Some(&text))
     }
 
-    /// Reads a template at a git revision. `REV:PATH` is read from git as it is. For `REV`, the
+    /// Reads a template at a git revision. `REV:PATH` is read from git as is; for `REV`, the
     /// template is synthesized from the configuration at that revision.
     pub(crate) fn from_revision(project: &Project, revision: &str) -> Result<Self, SynthError> {
         match Revision::parse(revision)? {
@@ -92,7 +91,7 @@ impl OldTemplate {
         ));
         let file_name = format!("{commit}:{name}");
         let config = Config::parse(text.as_deref().unwrap_or_default(), &file_name)?;
-        // A configuration from before Cellar introduced stages has no stages.
+        // A configuration that predates stages has none.
         let stage = if config.stages.is_empty() { None } else { project.stage.as_deref() };
         let config = stage_config(&config, stage, &file_name)?.unwrap_or(config);
         let document = Some(Document::from(&synthesize(&config)?));
@@ -110,15 +109,15 @@ impl OldTemplate {
     }
 }
 
-/// Reads a template. At most one byte more than the maximum size is read, which is enough for
-/// [`Document::read`] to reject a template that is too long.
+/// Reads a template of bounded size. Reads at most one byte beyond the size limit, which suffices
+/// for [`Document::read`] to reject an oversized template.
 fn read_template(source: impl Read, path: &Path) -> Result<String, SynthError> {
     let read_limit = u64::try_from(TEMPLATE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
     let mut bytes = Vec::new();
     source.take(read_limit).read_to_end(&mut bytes).map_err(|cause| read_error(path, cause))?;
     if bytes.len() > TEMPLATE_BYTES_MAX {
-        // The last character may be incomplete. Invalid UTF-8 is therefore ignored, so that the
-        // length is reported as the error.
+        // The last character may be cut off. Ignore invalid UTF-8, so that the error reports the
+        // length instead.
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     String::from_utf8(bytes).map_err(|_| {

@@ -1,40 +1,40 @@
-//! The report of a difference, which `--json` prints.
+//! Difference report, as printed by `--json`.
 
 use cellar_stacks::difference::{ChangeAction, Difference, ResourceChange, Severity};
 use serde::Serialize;
 
 use super::old::{OldTemplate, TemplateSource};
 
-/// A difference between two templates, with the source of the old template.
+/// A template difference, with the source of the old template.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report<'a> {
     /// Name of the stack.
     pub(crate) stack: &'a str,
-    /// Source of the template that the new template is compared with.
+    /// Source of the old template.
     pub(crate) against: &'a TemplateSource,
-    /// Notes on the limits of the comparison.
+    /// Notes on the limitations of the comparison.
     pub(crate) notes: &'a [String],
-    /// Number of changes of each kind.
+    /// Number of changes by kind.
     pub(crate) counts: Counts,
     #[serde(flatten)]
     pub(crate) difference: &'a Difference,
 }
 
-/// Number of changes of each kind.
+/// Number of changes by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
     /// Changed resources.
     pub(crate) resources: usize,
-    /// Number of changed resources whose data is at risk.
+    /// Number of changes that put data at risk.
     pub(crate) destructive: usize,
-    /// Number of permission groups that are broadened.
+    /// Number of broadened permission groups.
     pub(crate) broadened: usize,
-    /// Number of resources that are replaced or may be replaced.
+    /// Number of resources that are, or may be, replaced.
     pub(crate) replaced: usize,
 }
 
 impl<'a> Report<'a> {
-    /// Builds the report of a difference and counts the changes.
+    /// Builds the report and counts the changes.
     pub(crate) fn new(stack: &'a str, old: &'a OldTemplate, difference: &'a Difference) -> Self {
         let count = |matches: fn(&ResourceChange) -> bool| {
             difference.resources.iter().filter(|change| matches(change)).count()

@@ -1,10 +1,10 @@
-//! Reads files at a git revision without checking them out.
+//! Reads files at a git revision without a checkout.
 
 use std::path::Path;
 
 use crate::git::{GitError, run_git};
 
-/// A git revision as given by the user.
+/// User-supplied git revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Revision<'a> {
     /// A file at a revision, in the form `REV:PATH`.
@@ -17,8 +17,8 @@ impl<'a> Revision<'a> {
     /// Parses a git revision.
     ///
     /// # Errors
-    /// Returns [`GitError`] if the text is empty or starts with `-`. Git would interpret the latter
-    /// as an option.
+    /// Returns [`GitError`] if the text is empty, or starts with `-`, which git would interpret as
+    /// an option.
     pub(super) fn parse(text: &'a str) -> Result<Self, GitError> {
         if text.is_empty() || text.starts_with('-') {
             let message = "not a valid revision".to_owned();
@@ -28,20 +28,19 @@ impl<'a> Revision<'a> {
     }
 }
 
-/// Reads the file `object`, which has the form `REV:PATH`. A `PATH` that starts with `./` is
-/// relative to `folder`.
+/// Reads a file given as `REV:PATH`. A `PATH` that starts with `./` is relative to `folder`.
 pub(super) fn read_file_at(folder: &Path, object: &str) -> Result<String, GitError> {
     run_git(folder, object, &["cat-file", "blob", object])
 }
 
-/// Reads the file `name` in `folder` at a commit. Returns `None` if the file does not exist at that
-/// commit.
+/// Reads the file `name` in `folder` at a commit. Returns `None` if the file does not exist at
+/// that commit.
 pub(super) fn read_file_in_folder_at(
     folder: &Path,
     commit: &str,
     name: &str,
 ) -> Result<Option<String>, GitError> {
-    // This command fails if the commit does not exist.
+    // Fails if the commit does not exist.
     run_git(folder, commit, &["rev-parse", "--verify", &format!("{commit}^{{commit}}")])?;
     let listed = run_git(folder, commit, &["ls-tree", "--name-only", commit, "--", name])?;
     if listed.is_empty() {

@@ -1,4 +1,4 @@
-//! Sample differences for the tests of all output formats, and their committed snapshots.
+//! Sample differences and golden files for tests of all output formats.
 
 use std::path::Path;
 use std::{env, fs};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::old::{OldTemplate, TemplateSource};
 use super::report::Report;
 
-/// Environment variable. If it is set, the tests write the snapshots instead of comparing them.
+/// Environment variable that makes the tests overwrite the golden files instead of comparing them.
 const UPDATE: &str = "UPDATE_SNAPSHOTS";
 
 /// A named difference.
@@ -40,8 +40,8 @@ fn cellar_template() -> Value {
     cellar_stack(&config, Architecture::Arm64).unwrap().to_value()
 }
 
-/// Returns the difference that results from editing Cellar's template. Each edit is a JSON pointer
-/// and a new value; `null` removes the key.
+/// Returns the difference after editing Cellar's template. Each edit is a JSON pointer and a new
+/// value; `null` removes the key.
 fn edited(name: &'static str, edits: &[(&str, Value)]) -> Sample {
     let old = cellar_template();
     let mut new = old.clone();
@@ -57,7 +57,7 @@ fn edited(name: &'static str, edits: &[(&str, Value)]) -> Sample {
     Sample::new(name, Some(&old), &new)
 }
 
-/// Returns a difference that replaces a table, broadens a role, renames a log group, and contains
+/// Returns a difference that replaces a table, broadens a role, renames a log group, and makes some
 /// smaller changes.
 fn mixed() -> Sample {
     edited(
@@ -99,7 +99,7 @@ fn with_word(name: &'static str, word: &str) -> Sample {
     Sample::new(name, Some(&resource(word)), &new)
 }
 
-/// Text that would break an output that is not escaped.
+/// Text that breaks unescaped output.
 const HOSTILE: &str = "x | y\n| z `` ``` <b>--> </details> </code> @team #1 [a](http://b) **c** \
                        _d_ & &amp; \u{1b}[31m \u{202e} \\| ~~e~~";
 
@@ -129,7 +129,7 @@ pub(super) fn largest() -> Sample {
     Sample::new("largest", Some(&template("|")), &template("<"))
 }
 
-/// Compares JSON with a committed snapshot like [`check_snapshot`], but ignores the order of keys.
+/// Like [`check_snapshot`], but for JSON, ignoring key order.
 pub(super) fn check_json_snapshot(name: &str, actual: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
     let committed = fs::read_to_string(&path).unwrap_or_default();
@@ -138,7 +138,7 @@ pub(super) fn check_json_snapshot(name: &str, actual: &Value) {
     }
 }
 
-/// Compares `actual` with a committed snapshot, or writes the snapshot if [`UPDATE`] is set.
+/// Compares `actual` with a golden file, or overwrites the file if [`UPDATE`] is set.
 pub(super) fn check_snapshot(name: &str, actual: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
     if env::var_os(UPDATE).is_some() {

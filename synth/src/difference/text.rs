@@ -1,4 +1,4 @@
-//! Formats a difference as text for a terminal.
+//! Formats a difference as terminal output.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use console::Style;
 use super::report::{Report, is_replaced};
 use super::words::{self, Direction};
 
-/// Formats a difference as text. Colours are used if `colours` is set.
+/// Formats a difference as text, in colour if `colours` is set.
 pub(crate) fn text(report: &Report<'_>, colours: bool) -> String {
     let mut page = Page { text: String::new(), colours };
     page.add_title(report);
@@ -30,7 +30,7 @@ pub(crate) fn text(report: &Report<'_>, colours: bool) -> String {
     page.text
 }
 
-/// The text that has been written so far.
+/// The output so far.
 struct Page {
     text: String,
     colours: bool,
@@ -114,7 +114,7 @@ impl Page {
     }
 
     fn add_line(&mut self, line: &str) {
-        // Writing to a `String` cannot fail.
+        // Writing to a `String` is infallible.
         let _ = writeln!(self.text, "{line}");
     }
 }

@@ -1,4 +1,4 @@
-//! Texts for a difference. They are shared by the terminal output and the Markdown output.
+//! Wording shared by the terminal and Markdown formats.
 
 use cellar_base::count::count;
 use cellar_stacks::constructs::Effect;
@@ -8,7 +8,7 @@ use cellar_stacks::difference::{
 
 use super::report::{Counts, Report};
 
-/// Returns the sign that marks an action in a list of changes.
+/// Returns the marker of an action in a list of changes.
 pub(super) fn action_sign(action: ChangeAction) -> char {
     match action {
         ChangeAction::Add => '+',
@@ -18,7 +18,7 @@ pub(super) fn action_sign(action: ChangeAction) -> char {
     }
 }
 
-/// Describes an action as a predicate, such as "is added", whose subject is the resource.
+/// Describes an action as a predicate, such as "is added", with the resource as subject.
 pub(super) fn action_text(action: ChangeAction) -> &'static str {
     match action {
         ChangeAction::Add => "is added",
@@ -30,8 +30,8 @@ pub(super) fn action_text(action: ChangeAction) -> &'static str {
     }
 }
 
-/// Returns remarks on a changed resource: its risks, a warning if its type changes, and the changes
-/// that cause this change.
+/// Returns remarks on a changed resource: its risks, a type change warning, and the underlying
+/// changes.
 pub(super) fn remarks(change: &ResourceChange) -> Vec<String> {
     let mut remarks: Vec<String> =
         change.risks.iter().map(|risk| printable(&risk.to_string())).collect();
@@ -48,7 +48,7 @@ pub(super) fn remarks(change: &ResourceChange) -> Vec<String> {
     remarks
 }
 
-/// Returns the sign and the description of a changed property.
+/// Returns the marker and description of a changed property.
 pub(super) fn property_text(change: &PropertyChange) -> (char, String) {
     let path = printable(&change.path);
     match (&change.old, &change.new) {
@@ -59,7 +59,7 @@ pub(super) fn property_text(change: &PropertyChange) -> (char, String) {
     }
 }
 
-/// Direction in which a permission changes.
+/// Direction of a permission change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     /// More is allowed than before.
@@ -90,7 +90,7 @@ pub(super) fn grant_text(grant: &Grant, direction: Direction) -> String {
     printable(&text)
 }
 
-/// Returns a summary in one line.
+/// Returns a one-line summary.
 pub(super) fn summary(report: &Report<'_>) -> String {
     let Counts { resources, destructive, broadened, replaced } = report.counts;
     if report.difference.is_empty() {

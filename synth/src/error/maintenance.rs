@@ -1,4 +1,4 @@
-//! Errors of the commands that maintain the data of a stack.
+//! Maintenance command errors.
 
 use cellar_engine::feed::{AuditError, WebhookError};
 use cellar_engine::logs::LogError;
@@ -29,11 +29,11 @@ pub(crate) enum MaintenanceError {
         help("add `webhook:` with a `url:` to cellar.yaml, and deploy the stack")
     )]
     NoWebhook,
-    /// The webhook's progress or signing secret cannot be read or written.
+    /// The webhook progress or signing secret cannot be read or written.
     #[error("cannot read or write the state of the webhook: {0}")]
     #[diagnostic(code(synth::webhook), help("nothing is lost; run the command again"))]
     WebhookState(PortError),
-    /// The webhook receiver did not accept all deliveries.
+    /// The webhook receiver did not accept every delivery.
     #[error("not all feed items were delivered: {0}")]
     #[diagnostic(
         code(synth::not_delivered),
@@ -51,11 +51,11 @@ pub(crate) enum MaintenanceError {
     #[error("{failed} of {due} segments were not offloaded: {first}")]
     #[diagnostic(code(synth::offload), help("nothing is lost; run the command again to resume"))]
     Offload {
-        /// Number of segments that failed.
+        /// Number of failed segments.
         failed: usize,
         /// Number of segments to offload.
         due: usize,
-        /// Error of the first segment that failed.
+        /// Error of the first failed item.
         first: RetentionError,
     },
     /// The deleted spreadsheets could not be listed.
@@ -66,11 +66,11 @@ pub(crate) enum MaintenanceError {
     #[error("{failed} of {due} deleted spreadsheets were not purged: {first}")]
     #[diagnostic(code(synth::purge), help("run the command again to purge the rest"))]
     Purge {
-        /// Number of spreadsheets that failed.
+        /// Number of failed spreadsheets.
         failed: usize,
         /// Number of spreadsheets to purge.
         due: usize,
-        /// Error of the first spreadsheet that failed.
+        /// Error of the first failed item.
         first: PurgeError,
     },
     /// The logs could not be searched for missing snapshots and entry bodies.
@@ -81,11 +81,11 @@ pub(crate) enum MaintenanceError {
     #[error("{failed} of {due} repairs failed: {first}")]
     #[diagnostic(code(synth::reprocess), help("nothing is lost; run the command again to resume"))]
     Reprocess {
-        /// Number of repairs that failed.
+        /// Number of failed repairs.
         failed: usize,
         /// Number of findings to repair.
         due: usize,
-        /// Error of the first repair that failed.
+        /// Error of the first failed item.
         first: PortError,
     },
     /// Some findings cannot be repaired by this command.
@@ -101,14 +101,14 @@ pub(crate) enum MaintenanceError {
         /// Number of findings that cannot be repaired.
         lost: usize,
     },
-    /// Not all cells with lost texts could be found and replaced.
+    /// Some cells with lost text could not be found or replaced.
     #[error("not all cells were checked and replaced: {0}")]
     #[diagnostic(
         code(synth::lost_cells),
         help("fix the cause and run the command again; no cell is replaced twice")
     )]
     LostCells(LogError),
-    /// A rebuild was not started or did not finish.
+    /// A rebuild did not start or finish.
     #[error("not all snapshots were rebuilt: {0}")]
     #[diagnostic(
         code(synth::rebuild),

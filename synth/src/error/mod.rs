@@ -1,4 +1,4 @@
-//! Errors of the commands. Each error includes a remedy.
+//! Command errors, each with a suggested remedy.
 
 mod maintenance;
 
@@ -38,7 +38,7 @@ pub(crate) enum SynthError {
     #[error("configuration file {} not found", path.display())]
     #[diagnostic(code(synth::no_config), help("create it with `synth init`"))]
     NoConfig { path: PathBuf },
-    /// The nearest configuration or state folder is writable by another account.
+    /// The nearest configuration file or state directory is writable by another user.
     #[error("refused: {0}")]
     #[diagnostic(
         code(synth::stranger),
@@ -48,14 +48,13 @@ pub(crate) enum SynthError {
         )
     )]
     Stranger(#[from] cellar::owner::UntrustedFile),
-    /// The requested stage does not exist, or no stage is selected although the configuration has
-    /// stages.
+    /// The requested stage does not exist, or the configuration has stages but none is selected.
     #[error("{}", stage_message(requested.as_deref()))]
     #[diagnostic(code(synth::stage), help("{}", stage_help(available)))]
     Stage {
-        /// The stage given with `--stage`; `None` if the option is missing.
+        /// Value of `--stage`, if given.
         requested: Option<String>,
-        /// Names of the stages in the configuration.
+        /// Configured stage names.
         available: Vec<String>,
     },
     /// The template of the stack cannot be synthesized.
@@ -73,16 +72,16 @@ pub(crate) enum SynthError {
         help("pass the output of `synth template`, or a template from CloudFormation")
     )]
     Template {
-        /// Name of the file, revision or stack.
+        /// File, revision or stack name.
         name: String,
-        /// Description of the fault in the template.
+        /// What is invalid in the template.
         cause: DocumentError,
     },
     /// Two templates cannot be compared.
     #[error(transparent)]
     #[diagnostic(code(synth::difference))]
     Difference(#[from] DifferenceError),
-    /// Git failed or does not know the revision.
+    /// Git failed, or the revision is unknown.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Git(#[from] GitError),
@@ -100,27 +99,27 @@ pub(crate) enum SynthError {
     #[error("{cause}")]
     #[diagnostic(code(synth::local))]
     Local {
-        /// Error of the local stack.
+        /// Local stack error.
         cause: LocalError,
-        /// The remedy. Set if a remedy for the cause is known.
+        /// Suggested remedy, if known.
         #[help]
         help: Option<String>,
     },
-    /// A file cannot be read, written or moved.
+    /// A file operation failed.
     #[error("cannot {operation} {}: {cause}", path.display())]
     #[diagnostic(code(synth::file), help("check the permissions of the file and its folder"))]
     Io {
-        /// Name of the operation, such as "read".
+        /// Operation name, such as "read".
         operation: &'static str,
         path: PathBuf,
-        /// Error of the operating system.
+        /// I/O error from the operating system.
         cause: std::io::Error,
     },
     /// A file under `.cellar/` cannot be read or written.
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] FileError),
-    /// The profile is invalid, or a token was given without a URL.
+    /// The saved profile is invalid, or a token was given without a URL.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Profile(#[from] ProfileError),
@@ -151,16 +150,16 @@ pub(crate) enum SynthError {
         /// Path of the missing file.
         path: PathBuf,
     },
-    /// The configuration file cannot be edited automatically without changing other fields or
+    /// The configuration file cannot be edited automatically while preserving other fields and
     /// comments.
     #[error("cannot edit {} safely", path.display())]
     #[diagnostic(code(synth::edit), help("add this to the file:\n{snippet}"))]
     Edit {
         path: PathBuf,
-        /// The lines that the user should add to the file.
+        /// Lines for the user to add to the file.
         snippet: String,
     },
-    /// No URL was given, and no deployment is known in this folder.
+    /// No URL was given, and this directory has no known deployment.
     #[error(
         "no deployment found: .cellar/profile.json does not exist in this or a parent directory"
     )]
@@ -169,17 +168,17 @@ pub(crate) enum SynthError {
         help("run `synth deploy --local`, or pass --url and --token")
     )]
     NotDeployed,
-    /// The state folder of the local stack does not exist.
+    /// The state directory of the local stack does not exist.
     #[error("no local stack found: {} does not exist", folder.display())]
     #[diagnostic(
         code(synth::not_deployed),
         help("start it with `synth deploy --local`, or pass --aws for the stack in AWS")
     )]
     NoLocalStack {
-        /// The state folder.
+        /// The state directory.
         folder: PathBuf,
     },
-    /// No token was given for the API, and none is saved.
+    /// No API token was given or saved.
     #[error("no token is configured for {url}")]
     #[diagnostic(
         code(synth::no_token),
@@ -196,11 +195,11 @@ pub(crate) enum SynthError {
     #[error("the smoke test failed: {failed} of {checks} checks")]
     #[diagnostic(code(synth::smoke), help("{advice}"))]
     Smoke {
-        /// Number of checks that failed.
+        /// Number of failed checks.
         failed: usize,
         /// Number of checks that ran.
         checks: usize,
-        /// Description of the first failed check.
+        /// First failed check.
         advice: String,
     },
     /// The background process exited before it was ready.
@@ -212,7 +211,7 @@ pub(crate) enum SynthError {
         #[help]
         help: String,
     },
-    /// A local stack with other settings is already running.
+    /// A local stack with different settings is already running.
     #[error("a local stack with another {setting} is already running at {url}")]
     #[diagnostic(
         code(synth::other_cloud),
@@ -221,10 +220,10 @@ pub(crate) enum SynthError {
     OtherLocalStack {
         /// URL of the running stack.
         url: String,
-        /// Name of the setting that differs, such as "port".
+        /// Name of the differing setting, such as "port".
         setting: &'static str,
     },
-    /// Another process has locked the state folder but has not written its process id yet.
+    /// Another process has locked the state directory, but has yet to write its process id.
     #[error("another process is starting or stopping a local stack here")]
     #[diagnostic(code(synth::busy), help("try again in a moment"))]
     Busy,
@@ -249,7 +248,7 @@ pub(crate) enum SynthError {
     #[error("{action} was not confirmed")]
     #[diagnostic(code(synth::unconfirmed), help("answer `yes`, or pass --yes"))]
     Unconfirmed {
-        /// Name of the action, such as "the deployment".
+        /// Action name, such as "the deployment".
         action: &'static str,
     },
     /// A request to AWS failed.
@@ -272,7 +271,7 @@ pub(crate) enum SynthError {
         stack: String,
         /// Account and region.
         place: String,
-        /// Hint that is set if the last deployment went to another account or region.
+        /// Hint, if the last deployment used another account or region.
         elsewhere: Option<String>,
     },
     /// Another operation is changing the stack.
@@ -284,10 +283,10 @@ pub(crate) enum SynthError {
     StackBusy {
         /// Name of the stack.
         stack: String,
-        /// Status of the stack in CloudFormation.
+        /// CloudFormation stack status.
         status: String,
     },
-    /// An operation failed and CloudFormation could not roll it back.
+    /// CloudFormation could not roll back a failed operation.
     #[error(
         "stack {stack} is stuck in {status}{}",
         cause.as_ref().map(|cause| format!(": {cause}")).unwrap_or_default()
@@ -296,10 +295,9 @@ pub(crate) enum SynthError {
     StackStuck {
         /// Name of the stack.
         stack: String,
-        /// CloudFormation status of the stack.
+        /// CloudFormation stack status.
         status: String,
-        /// Description of the failed resource and the reason. Set if the stack's events contain
-        /// them.
+        /// Failed resource and reason, if the stack events contain them.
         cause: Option<String>,
         help: String,
     },
@@ -319,7 +317,7 @@ pub(crate) enum SynthError {
         /// Account and region.
         place: String,
     },
-    /// The progress of a change cannot be read any more. The change continues in AWS.
+    /// Lost track of a change, which continues in AWS.
     #[error("lost the connection to AWS while it changes stack {stack}: {cause}")]
     #[diagnostic(
         code(synth::lost_sight),
@@ -332,19 +330,19 @@ pub(crate) enum SynthError {
     ConnectionLost {
         /// Name of the stack.
         stack: String,
-        /// Name of the command to run again, without `synth`.
+        /// Name of the command to rerun, without `synth`.
         command: &'static str,
-        /// Reason why the progress cannot be read.
+        /// Why the progress cannot be read.
         cause: AwsError,
     },
-    /// The deployment would lose data that `--allow-data-loss` does not cover.
+    /// The deployment would lose data not covered by `--allow-data-loss`.
     #[error("the deployment would delete or replace resources that hold data: {ids}")]
     #[diagnostic(
         code(synth::data_would_be_lost),
         help("nothing was changed; to allow it, pass --allow-data-loss LOGICAL_ID for each")
     )]
     DataWouldBeLost {
-        /// Logical ids of the resources, separated by commas.
+        /// Comma-separated logical ids of the resources.
         ids: String,
     },
     /// The plan file does not exist.
@@ -359,7 +357,7 @@ pub(crate) enum SynthError {
     )]
     StalePlan {
         path: PathBuf,
-        /// Reason why the plan is no longer valid.
+        /// Why the plan is stale.
         cause: StalePlan,
     },
     /// The user pressed Ctrl-C.
@@ -375,17 +373,17 @@ pub(crate) enum SynthError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Restore(#[from] RestoreError),
-    /// CloudFormation failed to deploy, to import, or to delete.
+    /// A CloudFormation operation (deployment, import or deletion) failed.
     #[error("{resource} could not be {done}: {reason}")]
     #[diagnostic(code(synth::deploy_failed), help("{help}"))]
     DeployFailed {
-        /// Description of the failed resource with its type, or of the stack.
+        /// The failed resource with its type, or the stack.
         resource: String,
         /// Past participle of the failed operation, such as "deployed".
         done: &'static str,
         /// Reason given by AWS.
         reason: String,
-        /// The remedy, followed by the state of the stack.
+        /// Suggested remedy and stack state.
         help: String,
     },
     /// The stack lacks an output that every Cellar stack has.
@@ -398,7 +396,7 @@ pub(crate) enum SynthError {
         /// Name of the output.
         output: &'static str,
     },
-    /// The file given with `runbook --resources` is not a list of stack resources.
+    /// The `runbook --resources` file is not a valid resource list.
     #[error("{} is not a list of stack resources: {why}", path.display())]
     #[diagnostic(
         code(synth::resources),
@@ -406,14 +404,14 @@ pub(crate) enum SynthError {
     )]
     Resources {
         path: PathBuf,
-        /// Description of the fault in the file.
+        /// What is invalid in the file.
         why: String,
     },
-    /// A text template cannot be rendered.
+    /// A text template failed to render.
     #[error("cannot render the text: {0}")]
     #[diagnostic(code(synth::text))]
     Text(#[from] handlebars::RenderError),
-    /// An operation of the operating system failed.
+    /// An operating system call failed.
     #[error("the command cannot run: {0}")]
     #[diagnostic(code(synth::process))]
     Process(std::io::Error),

@@ -12,24 +12,23 @@ use serde_json::Value;
 
 use crate::error::SynthError;
 
-/// Maximum time until the background process is ready.
+/// Startup timeout for the background process.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
-/// Interval at which the state of the background process is checked.
+/// Polling interval for the state of the background process.
 const POLL: Duration = Duration::from_millis(50);
 
-/// A background process that has just been started.
+/// A newly started background process.
 struct BackgroundProcess {
     child: Child,
-    /// Length of the log file in bytes before the process was started.
+    /// Log file length before the process was started, in bytes.
     log_start: u64,
 }
 
-/// Runs a template in a new background process of this program. The process appends its output to
-/// `log`.
+/// Runs a template in a new background process of this program, which appends its output to `log`.
 ///
 /// # Errors
 /// Returns [`SynthError::Detached`] if the process exits or is not ready in time. The error
-/// contains the last message of the process.
+/// contains the process's last message.
 pub(crate) async fn start_detached(
     template: &str,
     folder: &StateFolder,
@@ -40,7 +39,7 @@ pub(crate) async fn start_detached(
     let mut process = spawn(template, folder, stack, port, log)?;
     let started = Instant::now();
     loop {
-        // The process id is compared, because another process may have locked the folder.
+        // Compare the process id, because another process may have locked the directory.
         if let Occupancy::By(running) = folder.occupancy()?
             && running.pid == process.child.id()
         {
@@ -74,13 +73,13 @@ fn spawn(
         .spawn()
         .map_err(SynthError::Process)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // Writing fails only if the process has already exited. The reason is then in the log.
+        // Writing fails only if the process has already exited, and the log contains the reason.
         let _ = stdin.write_all(template.as_bytes());
     }
     Ok(BackgroundProcess { child, log_start })
 }
 
-/// Returns the last message in the log of a background process. It is an error in JSON form.
+/// Returns the last message in a background process's log: a JSON-encoded error.
 fn start_error(log: &Path, log_start: u64) -> SynthError {
     let log_hint = format!("its log is {}", log.display());
     let bytes = fs::read(log).unwrap_or_default();

@@ -20,7 +20,8 @@ pub(crate) async fn start(
     Ok(LocalCloud::start_with(&template, folder, options, ports).await?)
 }
 
-/// Serves requests until Ctrl-C or SIGTERM. Requests in flight are finished before the stack stops.
+/// Serves requests until Ctrl-C or SIGTERM. In-flight requests are completed before the stack
+/// stops.
 pub(crate) async fn serve_until_stopped(cloud: LocalCloud) {
     cloud.serve(shutdown_signal()).await;
 }

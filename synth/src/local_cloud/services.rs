@@ -1,4 +1,4 @@
-//! Direct access to the tables, the bucket and the queue of the local stack.
+//! Direct access to the local stack's tables, bucket and queue.
 
 use std::fs;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use crate::project::Project;
 /// Region used for signing requests to local queues.
 const REGION: &str = "local";
 
-/// Whether the functions run in a local stack that is started for a single command.
+/// Whether functions run in a local stack that is started for a single command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LocalFunctions {
     /// The functions run, and the API serves requests.
     Running,
-    /// No function runs, so that queues and tables are not changed in the background.
+    /// No functions run, so queues and tables do not change in the background.
     Suspended,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct FeedTables {
     pub(crate) streams: Arc<DynamoStreams>,
     /// The Feed table.
     pub(crate) feed: Arc<DynamoFeed>,
-    /// Incarnation of the tables.
+    /// Incarnation (restore counter) of the tables.
     pub(crate) incarnation: u32,
 }
 
@@ -48,8 +48,8 @@ pub(crate) struct SnapshotServices {
     pub(crate) jobs: Arc<SqsQueue>,
 }
 
-/// The services of the local stack, which either was running or was started for this value. A
-/// process holds the lock of the state folder in both cases.
+/// Services of a local stack that was already running, or was started for this value. Either way,
+/// its process holds the lock on the state directory.
 pub(crate) struct LocalServices {
     /// URL of the running stack. `None` if the stack was started for this command.
     pub(crate) running_url: Option<String>,
@@ -61,14 +61,15 @@ pub(crate) struct LocalServices {
 }
 
 enum OwnStack {
-    /// Functions run on a task. A message to the sender stops the task.
+    /// Task that runs the functions, and the sender that stops it.
     Serving(oneshot::Sender<()>, JoinHandle<()>),
     /// Functions are suspended.
     Suspended(Box<LocalCloud>),
 }
 
 impl LocalServices {
-    /// Connects to the running stack. If no stack is running, starts the stack of the state folder.
+    /// Connects to the running stack. If no stack is running, starts the stack of the state
+    /// directory.
     ///
     /// # Errors
     /// Returns [`SynthError::NoLocalStack`] if nothing was deployed here. Returns
@@ -100,8 +101,8 @@ impl LocalServices {
         Arc::new(tables)
     }
 
-    /// Returns the EventStream table and the Feed table. Returns `None` if the running stack is a
-    /// version without a feed.
+    /// Returns the EventStream table and the Feed table, or `None` if the running stack is a version
+    /// without a feed.
     pub(crate) fn feed(&self, meter: &Arc<Meter>) -> Option<FeedTables> {
         let Endpoints { event_stream_table, feed_table, tables_incarnation, .. } = &self.endpoints;
         let (streams, feed) = (event_stream_table.as_ref()?, feed_table.as_ref()?);
@@ -111,8 +112,8 @@ impl LocalServices {
         Some(FeedTables { streams: Arc::new(streams), feed: Arc::new(feed), incarnation })
     }
 
-    /// Returns the table and the queue of snapshots. Returns `None` if the running stack is a
-    /// version without snapshots.
+    /// Returns the snapshot table and queue, or `None` if the running stack is a version without
+    /// snapshots.
     pub(crate) fn snapshots(&self, meter: &Arc<Meter>) -> Option<SnapshotServices> {
         let endpoints = self.endpoints.snapshots.as_ref()?;
         let pending = DynamoPendingSnapshots::named(
@@ -156,7 +157,7 @@ impl LocalServices {
     }
 }
 
-/// Starts the stack of the state folder on a free port.
+/// Starts the stack in the state directory on a free port.
 async fn start_own_stack(
     folder: &StateFolder,
     functions: LocalFunctions,

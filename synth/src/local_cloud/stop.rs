@@ -6,13 +6,13 @@ use cellar_local::{Occupancy, Running, StateFolder};
 
 use crate::error::SynthError;
 
-/// Time in which the process may finish the requests in flight.
+/// Grace period for in-flight requests.
 const GRACE: Duration = Duration::from_secs(15);
-/// Interval at which the lock of the state folder is polled.
+/// Polling interval for the state directory lock.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Stops the process of the local stack and waits until it has released the lock of the state
-/// folder. Returns the process that was running, or `None` if no process was running.
+/// Stops the local stack's process and waits until it has released the state directory lock.
+/// Returns the stopped process, or `None` if none was running.
 ///
 /// # Errors
 /// Returns [`SynthError::Stop`] if the process does not exit in time.
@@ -26,7 +26,7 @@ pub(crate) async fn stop(folder: &StateFolder) -> Result<Option<Running>, SynthE
                 folder.request_stop()?;
                 stopping = Some(running);
             }
-            // The process is stopping or is not yet fully started.
+            // The process is stopping or still starting.
             Occupancy::By(_) | Occupancy::Unknown => {}
         }
         tokio::time::sleep(POLL).await;

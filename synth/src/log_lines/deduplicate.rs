@@ -1,12 +1,12 @@
-//! Removes duplicate log lines. Duplicates occur because a followed log is read in overlapping
-//! periods, since lines may arrive late.
+//! Removes duplicate log lines, which occur because a followed log is read in overlapping periods
+//! to catch late lines.
 
 use std::collections::BTreeSet;
 
-/// Maximum number of lines that are kept for comparison.
+/// Maximum number of lines kept for comparison.
 const LINES_MAX: usize = 200_000;
 
-/// The log lines already seen in the period that is read again.
+/// Log lines already seen in the overlap period.
 #[derive(Debug, Default)]
 pub(crate) struct SeenLines {
     /// Time and id of each line.
@@ -15,7 +15,7 @@ pub(crate) struct SeenLines {
 }
 
 impl SeenLines {
-    /// Records a line. Returns `false` if the line was already recorded.
+    /// Records a line. Returns `false` for a duplicate.
     pub(crate) fn insert(&mut self, at_ms: u64, id: String) -> bool {
         self.newest_ms = self.newest_ms.max(Some(at_ms));
         let is_new = self.lines.insert((at_ms, id));
@@ -25,8 +25,8 @@ impl SeenLines {
         is_new
     }
 
-    /// Returns the start of the next period to read. It is `overlap_ms` before the newest line, but
-    /// not before `start_ms`. Recorded lines before this start are removed.
+    /// Returns the start of the next period to read: `overlap_ms` before the newest line, but not
+    /// before `start_ms`. Forgets lines recorded before this start.
     pub(crate) fn next_start_ms(&mut self, start_ms: u64, overlap_ms: u64) -> u64 {
         let newest_ms = self.newest_ms.unwrap_or_default();
         let start_ms = newest_ms.saturating_sub(overlap_ms).max(start_ms);

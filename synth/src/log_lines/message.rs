@@ -4,13 +4,13 @@
 use cellar::table::escape;
 use serde_json::{Map, Value};
 
-/// Words that preselect faults in the filter of CloudWatch Logs. Every line for which [`is_fault`]
-/// returns true contains one of these words.
+/// Words that preselect faults in the CloudWatch Logs filter. Every line for which [`is_fault`]
+/// returns true contains one of them.
 pub(crate) const FAULT_WORDS: [&str; 10] = [
     "ERROR", "WARN", "FATAL", "CRITICAL", "timed", "panicked", "exited", "timeout", "failure",
     "error",
 ];
-/// Substrings that identify a fault in a plain-text line.
+/// Substrings that identify faults in plain-text lines.
 const FAULTS_IN_TEXT: [&str; 7] =
     ["ERROR", "WARN", "FATAL", "CRITICAL", "Task timed out", "panicked", "Runtime exited"];
 /// Log levels of faults.
@@ -18,10 +18,10 @@ const FAULT_LEVELS: [&str; 4] = ["ERROR", "WARN", "FATAL", "CRITICAL"];
 /// Prefixes of platform lines that Lambda writes in plain text.
 const PLATFORM_PREFIXES: [&str; 5] =
     ["START RequestId:", "END RequestId:", "REPORT RequestId:", "INIT_START ", "EXTENSION\t"];
-/// Fields of a JSON line that are not shown as `field=value` after the message.
+/// JSON fields not shown as `field=value` after the message.
 const HIDDEN_FIELDS: [&str; 2] = ["message", "log.target"];
 
-/// Returns whether a line was written by Lambda itself and not by the function.
+/// Returns whether a line was written by Lambda rather than by the function.
 pub(crate) fn is_platform_line(message: &str) -> bool {
     PLATFORM_PREFIXES.iter().any(|prefix| message.starts_with(prefix))
         || parse_object(message).is_some_and(|line| is_platform_object(&line))
@@ -40,15 +40,14 @@ pub(crate) fn is_fault(message: &str) -> bool {
     FAULT_LEVELS.contains(&level)
 }
 
-/// Formats a line for a terminal. Control characters are escaped, and a JSON line of Cellar is
-/// shortened.
+/// Formats a line for a terminal: escapes control characters, and shortens Cellar's JSON lines.
 pub(crate) fn format_message(message: &str) -> String {
     let message = message.trim_end();
     let formatted = parse_object(message).and_then(|line| format_own_line(&line));
     escape(formatted.as_deref().unwrap_or(message))
 }
 
-/// Formats a JSON line of Cellar as `LEVEL message field=value`. Returns `None` for other JSON.
+/// Formats a Cellar JSON line as `LEVEL message field=value`. Returns `None` for other JSON.
 fn format_own_line(line: &Map<String, Value>) -> Option<String> {
     let level = line.get("level")?.as_str()?;
     let fields = line.get("fields")?.as_object()?;
@@ -73,7 +72,7 @@ fn parse_object(message: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(message).ok()
 }
 
-/// Returns whether a JSON line was written by Lambda. Its type then starts with `platform.`, as in
+/// Returns whether a JSON line was written by Lambda: its type starts with `platform.`, as in
 /// `platform.report`.
 fn is_platform_object(line: &Map<String, Value>) -> bool {
     let line_type = line.get("type").and_then(Value::as_str);

@@ -1,4 +1,4 @@
-//! Log lines of functions: classification, formatting, selection of the newest lines, and
+//! Function log lines: classification, formatting, selection of the newest lines, and
 //! deduplication.
 
 mod deduplicate;
@@ -11,22 +11,21 @@ pub(crate) use newest::Newest;
 
 use serde::Serialize;
 
-/// A log line of a function.
+/// A function's log line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct LogLine {
-    /// Time of the line in RFC 3339 format, with milliseconds.
+    /// Timestamp in RFC 3339 format, with milliseconds.
     pub(crate) at: String,
     /// Name of the function.
     pub(crate) function: &'static str,
-    /// Unmodified text of the line.
+    /// Raw text of the line.
     pub(crate) message: String,
-    /// Log stream, which belongs to one execution environment of the function.
+    /// Log stream, one per execution environment of the function.
     pub(crate) stream: String,
 }
 
 impl LogLine {
-    /// Formats the line for a terminal. `width` is the width of the column that contains the
-    /// function name.
+    /// Formats the line for a terminal. `width` is the width of the function name column.
     pub(crate) fn text(&self, width: usize) -> String {
         let (function, message) = (self.function, format_message(&self.message));
         let second = self.at.split('.').next().unwrap_or_default();

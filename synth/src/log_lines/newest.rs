@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-/// A collection that keeps the newest values, up to a maximum number. Values can be added in any
-/// order.
+/// Bounded collection of the newest values, which can be added in any order.
 #[derive(Debug)]
 pub(crate) struct Newest<T> {
     max: usize,
-    /// Kept values, sorted by time and then by insertion order.
+    /// Values sorted by time, then by insertion order.
     kept: BTreeMap<(u64, u64), T>,
     added: u64,
 }
@@ -18,7 +17,7 @@ impl<T> Newest<T> {
         Self { max, kept: BTreeMap::new(), added: 0 }
     }
 
-    /// Adds a value. `at_ms` is its time in Unix milliseconds.
+    /// Adds a value. `at_ms` is its time in milliseconds since the Unix epoch.
     pub(crate) fn push(&mut self, at_ms: u64, value: T) {
         self.kept.insert((at_ms, self.added), value);
         self.added += 1;
@@ -27,13 +26,12 @@ impl<T> Newest<T> {
         }
     }
 
-    /// Returns the number of values that were added but not kept, because newer values replaced
-    /// them.
+    /// Returns the number of values evicted in favour of newer ones.
     pub(crate) fn dropped(&self) -> u64 {
         self.added.saturating_sub(u64::try_from(self.kept.len()).unwrap_or(u64::MAX))
     }
 
-    /// Returns the kept values, oldest first.
+    /// Returns the values, oldest first.
     pub(crate) fn into_sorted(self) -> impl Iterator<Item = T> {
         self.kept.into_values()
     }

@@ -1,7 +1,7 @@
-//! The smoke test, which sends a few requests through the public URL to check that a stack works.
+//! Smoke test: checks that a stack works, using a few requests to its public URL.
 //!
-//! The test uses one spreadsheet per subject, identified by a fixed nonce. At the end, the test
-//! clears the cells that it has set. Only its entries in the log of that spreadsheet remain.
+//! The test reuses one spreadsheet per token subject, identified by a fixed nonce. Finally, it
+//! clears its cells, so that only its log entries remain.
 
 mod checks;
 mod report;

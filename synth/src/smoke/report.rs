@@ -31,18 +31,17 @@ pub(crate) struct Check {
 pub(crate) enum CheckOutcome {
     /// The stack behaves as expected.
     Passed,
-    /// The check could not run, for this reason.
+    /// The check was skipped, for this reason.
     Skipped(String),
-    /// The stack does not behave as expected. The text describes the difference.
+    /// The stack does not behave as expected, as described by the text.
     Failed(String),
 }
 
-/// The outcome of a check, or the error of a failed request.
+/// Outcome of a check, or the error of a failed request.
 pub(super) type CheckResult = Result<CheckOutcome, SynthError>;
 
 impl CheckOutcome {
-    /// Returns a passed outcome if `passed` is true. Otherwise, returns a failure with the message
-    /// that `describe` creates.
+    /// Returns a pass if `passed` is true, otherwise a failure with the message from `describe`.
     pub(super) fn from_condition(passed: bool, describe: impl FnOnce() -> String) -> Self {
         if passed { Self::Passed } else { Self::Failed(describe()) }
     }
@@ -68,7 +67,7 @@ struct Case<'a> {
     skipped: Option<String>,
 }
 
-/// Removes characters that are not valid in XML.
+/// Removes characters that are invalid in XML.
 fn remove_invalid_xml(text: &str) -> String {
     let is_valid = |character: &char| {
         matches!(character, '\t' | '\n' | ' '..='\u{fffd}' | '\u{10000}'..)
@@ -94,7 +93,7 @@ impl SmokeReport {
         self.checks.iter().filter(|check| matches!(check.outcome, CheckOutcome::Failed(_))).count()
     }
 
-    /// Returns a summary in one line.
+    /// Returns a one-line summary.
     pub(crate) fn summary(&self) -> String {
         let skipped = |check: &&Check| matches!(check.outcome, CheckOutcome::Skipped(_));
         let skipped = self.checks.iter().filter(skipped).count();
@@ -129,7 +128,7 @@ impl SmokeReport {
         Ok(Handlebars::new().render_template(JUNIT, &suite)?)
     }
 
-    /// Returns the result of the whole smoke test.
+    /// Returns the overall result.
     ///
     /// # Errors
     /// Returns [`SynthError::Smoke`] if a check failed or no check ran.

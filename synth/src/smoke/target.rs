@@ -11,19 +11,19 @@ use cellar_stacks::Config;
 use crate::error::SynthError;
 use crate::tokens::{Grant, mint};
 
-/// Lifetime of the tokens that a smoke test signs.
+/// Lifetime of tokens signed by the smoke test.
 const TOKEN_LIFETIME: Duration = Duration::from_secs(300);
 
 /// The stack under test in a smoke test.
 pub(crate) struct Target<'a> {
     /// URL of the API.
     pub(crate) url: &'a str,
-    /// A token with the role editor for all spreadsheets.
+    /// Token with the editor role for all spreadsheets.
     pub(crate) token: &'a str,
-    /// Signing key and configuration of the stack. If they are missing, checks that need other
-    /// tokens are skipped.
+    /// Signing key and configuration of the stack. If `None`, checks that need other tokens are
+    /// skipped.
     pub(crate) signer: Option<(&'a KeyPair, &'a Config)>,
-    /// Maximum time until a new stack responds.
+    /// Startup timeout for a new stack.
     pub(crate) startup_timeout: Duration,
 }
 

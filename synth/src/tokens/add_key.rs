@@ -1,14 +1,12 @@
-//! Adds a public key to the text of `cellar.yaml`. All other text, including comments, is
-//! preserved.
+//! Adds a public key to the text of `cellar.yaml`, preserving all other text, including comments.
 //!
-//! An edit is accepted only if the edited text parses to the old configuration plus the new key.
+//! An edit is accepted only if the result parses to the old configuration plus the new key.
 
 use cellar_runtime::settings::PublicKey;
 use cellar_stacks::Config;
 use cellar_stacks::config::TokenKey;
 
-/// Returns the text with the key added. Returns `None` if the text has a form that cannot be edited
-/// safely.
+/// Returns the text with the key added, or `None` if the text cannot be edited safely.
 pub(crate) fn add_public_key(text: &str, key: &PublicKey) -> Option<String> {
     let mut expected = Config::parse(text, "").ok()?;
     expected.tokens.keys.push(TokenKey { id: key.id.clone(), public_key: key.public_key.clone() });
@@ -19,17 +17,17 @@ pub(crate) fn add_public_key(text: &str, key: &PublicKey) -> Option<String> {
         .find(|candidate| Config::parse(candidate, "").is_ok_and(|config| config == expected))
 }
 
-/// Formats a key as an item of the YAML list `keys`.
+/// Formats a key as a YAML list item for `keys`.
 fn format_item(indent: &str, key: &PublicKey) -> String {
     format!("{indent}- id: {}\n{indent}  public_key: {}\n", quote(&key.id), quote(&key.public_key))
 }
 
-/// Quotes a value, because it may start with a dash or look like a number.
+/// Quote the value, which may start with a dash or look like a number.
 fn quote(text: &str) -> String {
     format!("\"{text}\"")
 }
 
-/// Appends the key to an existing list `keys`.
+/// Appends the key to an existing `keys` list.
 fn append_item(text: &str, key: &PublicKey) -> Option<String> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let keys = lines.iter().position(|line| line.trim() == "keys:")?;
@@ -44,7 +42,7 @@ fn append_item(text: &str, key: &PublicKey) -> Option<String> {
     insert_before(&lines, first + 1 + list_lines, &format_item(&" ".repeat(indent), key))
 }
 
-/// Replaces an empty list `keys: []`, or adds the list `keys` to an existing section `tokens`.
+/// Replaces an empty list `keys: []`, or adds a `keys` list to an existing `tokens` section.
 fn add_list(text: &str, key: &PublicKey) -> Option<String> {
     let list = format!("  keys:\n{}", format_item("    ", key));
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -57,14 +55,14 @@ fn add_list(text: &str, key: &PublicKey) -> Option<String> {
     insert_before(&lines, tokens + 1, &list)
 }
 
-/// Appends a new section `tokens` that contains the key.
+/// Appends a new `tokens` section with the key.
 fn append_section(text: &str, key: &PublicKey) -> Option<String> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let section = format!("tokens:\n  keys:\n{}", format_item("    ", key));
     insert_before(&lines, lines.len(), &section)
 }
 
-/// Joins the lines and inserts `insertion` before the line with the index `index`.
+/// Joins the lines, inserting `insertion` before line `index`.
 fn insert_before(lines: &[&str], index: usize, insertion: &str) -> Option<String> {
     let (before, after) = lines.split_at_checked(index)?;
     let before = before.concat();

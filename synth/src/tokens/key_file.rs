@@ -1,4 +1,4 @@
-//! Reads and creates private key files, which only their owner can read.
+//! Reads and creates private key files, readable only by their owner.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -25,7 +25,7 @@ pub(crate) fn read_key(path: &Path) -> Result<KeyPair, SynthError> {
 }
 
 /// Reads the operator's key pair for stacks in AWS. Returns `None` if the key file does not exist,
-/// or if the configuration does not contain the public key.
+/// or if the public key is not configured.
 pub(crate) fn operator_key(project: &Project) -> Result<Option<KeyPair>, SynthError> {
     let path = project.operator_key();
     if !path.exists() {
@@ -47,8 +47,7 @@ fn create_key(path: &Path) -> Result<KeyPair, SynthError> {
     Ok(pair)
 }
 
-/// Reads a key pair from a file. If the file does not exist, creates a key pair and writes it to
-/// the file.
+/// Reads a key pair from a file, or creates both if the file does not exist.
 pub(crate) fn read_or_create_key(path: &Path) -> Result<KeyPair, SynthError> {
     match read_key(path) {
         Err(SynthError::NoKey { .. }) => create_key(path),

@@ -23,8 +23,8 @@ pub(crate) struct Grant {
 /// Lifetime of the operator token that a deployment saves in the profile.
 const OPERATOR_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Signs an operator token with the role owner for the user who deploys. Returns the token and its
-/// expiry time in Unix seconds.
+/// Signs an operator token with the owner role for the deploying user. Returns the token and its
+/// expiry time in seconds since the Unix epoch.
 pub(crate) fn mint_for_operator(
     pair: &KeyPair,
     config: &Config,
@@ -36,7 +36,8 @@ pub(crate) fn mint_for_operator(
     mint(pair, config, Grant { subject, spreadsheets, role, lifetime })
 }
 
-/// Signs a token for a stack. Returns the token and its expiry time in Unix seconds.
+/// Signs a token for a stack. Returns the token and its expiry time in seconds since the Unix
+/// epoch.
 ///
 /// # Errors
 /// Returns [`MintError`] if the subject is empty or too long, or if too many spreadsheets are

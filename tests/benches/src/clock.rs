@@ -1,23 +1,23 @@
-//! What work costs: CPU time of all threads of this process, and its greatest memory.
+//! CPU time of all threads of this process, and its peak memory.
 
 use std::fs;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// CPU seconds that this process has used so far, all threads together.
+/// Returns the CPU seconds that all threads of this process have used.
 pub(crate) fn cpu_s() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Runs work. Gives what it gave, and its CPU seconds.
+/// Runs `work`. Returns its result and its CPU seconds.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let begin = cpu_s();
     let done = work();
     (done, cpu_s() - begin)
 }
 
-/// The median CPU seconds of some repetitions.
+/// Returns the median of the CPU seconds of several repetitions.
 pub(crate) fn median_s<T>(repeats: usize, mut work: impl FnMut() -> T) -> f64 {
     let mut times: Vec<f64> =
         (0..repeats).map(|_| timed(|| std::hint::black_box(work())).1).collect();
@@ -25,7 +25,7 @@ pub(crate) fn median_s<T>(repeats: usize, mut work: impl FnMut() -> T) -> f64 {
     times.get(repeats / 2).copied().unwrap_or_default()
 }
 
-/// Adds up the CPU time of parts of a work, without what prepares them.
+/// Sums the CPU time of parts of a work, without their preparation.
 #[derive(Default)]
 pub(crate) struct Stopwatch {
     total_s: f64,
@@ -43,20 +43,20 @@ impl Stopwatch {
     }
 }
 
-/// The greatest memory of this process from a moment on, above what it had then. Linux only.
+/// Peak memory of this process since a moment, above its memory at that moment. Linux only.
 pub(crate) struct PeakMemory {
     before_kib: f64,
 }
 
 impl PeakMemory {
-    /// From now on; `None` where the system does not tell.
+    /// Starts a measurement. Returns `None` if the operating system does not report memory.
     pub(crate) fn begin() -> Option<Self> {
-        // 5 resets the greatest resident size (proc_pid_clear_refs(5)).
+        // Writing 5 resets the peak resident size (proc_pid_clear_refs(5)).
         fs::write("/proc/self/clear_refs", "5").ok()?;
         Some(Self { before_kib: status_kib("VmRSS:")? })
     }
 
-    /// Megabytes so far.
+    /// Returns the peak in megabytes.
     pub(crate) fn mb(&self) -> Option<f64> {
         Some((status_kib("VmHWM:")? - self.before_kib).max(0.0) * 1_024.0 / 1e6)
     }

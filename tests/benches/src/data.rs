@@ -1,14 +1,14 @@
 //! The reference data as blocks, and random edits of it.
 
+use cellar_reference_data::{COLUMNS, ReferenceValue, value};
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue};
-use cellar_reference_data::{COLUMNS, ReferenceValue, value};
 
-/// Rows of a block in memory, as an import reads them.
+/// Rows of a block, as in an import.
 const BLOCK_ROWS: u32 = 4_096;
 
-/// Rows of the reference data, in rows of the sheet.
+/// Returns a block with these rows of the reference data, which are also the rows of the sheet.
 pub(crate) fn block(first: u32, end: u32) -> Tile {
     let column = |number| {
         let mut column = TileColumn::new(number);
@@ -27,14 +27,14 @@ pub(crate) fn block(first: u32, end: u32) -> Tile {
     Tile { columns: (0..COLUMNS).map(column).collect() }
 }
 
-/// All of them from top to bottom.
+/// Returns all blocks from top to bottom.
 pub(crate) fn blocks(rows: u32) -> impl Iterator<Item = Tile> {
     (0..rows)
         .step_by(BLOCK_ROWS as usize)
         .map(move |first| block(first, first.saturating_add(BLOCK_ROWS).min(rows)))
 }
 
-/// A cell that is set, and what to.
+/// An edit that sets a cell to a value.
 #[derive(Clone)]
 pub(crate) struct Edit {
     pub(crate) row: u32,
@@ -43,7 +43,8 @@ pub(crate) struct Edit {
 }
 
 impl Edit {
-    /// The edit of a number: a random cell of so many rows gets what its column has elsewhere.
+    /// Returns the edit of this number: a random cell below `rows` gets the value of another cell
+    /// in its column.
     pub(crate) fn numbered(number: u32, rows: u32) -> Self {
         let random = mixed(number);
         let below = |bits: u64, end: u32| ((u64::from(low(bits)) * u64::from(end)) >> 32) as u32;
@@ -63,7 +64,7 @@ impl Edit {
         Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![cell] })
     }
 
-    /// The key and the value that a store of keys and values would have.
+    /// Returns the key and the value of the edit for a key-value store.
     #[cfg_attr(not(feature = "peers"), expect(dead_code, reason = "peers alone are such stores"))]
     pub(crate) fn key_and_value(&self) -> ([u8; 8], Vec<u8>) {
         let key = u64::from(self.row) << 32 | u64::from(self.column);
@@ -81,7 +82,7 @@ fn low(bits: u64) -> u32 {
     (bits & u64::from(u32::MAX)) as u32
 }
 
-/// splitmix64.
+/// Mixes the bits of a number (splitmix64).
 fn mixed(number: u32) -> u64 {
     let mut bits = (u64::from(number) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

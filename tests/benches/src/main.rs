@@ -1,7 +1,7 @@
-//! Snapshots measured beside what a user would pick instead: one table.
+//! Compares snapshots with alternative stores, and prints one table.
 //!
 //! `cargo run --release --manifest-path tests/benches/Cargo.toml -- [--json] [--rows N] [--edits N]
-//! [--only fold|sheet]`; `--no-default-features` before `--` leaves the others out.
+//! [--only fold|sheet]`; `--no-default-features` before `--` omits the alternative stores.
 
 #![allow(
     clippy::cast_precision_loss,
@@ -20,7 +20,7 @@ mod works;
 
 use options::Options;
 
-/// Why nothing could be measured.
+/// Reason why a benchmark could not run.
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {

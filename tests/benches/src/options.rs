@@ -1,19 +1,19 @@
-//! What is asked for on the command line.
+//! Command-line options.
 
 use crate::Failure;
 
-/// The works that can be asked for alone.
+/// Benchmarks that can be selected.
 const WORKS: [&str; 2] = ["fold", "sheet"];
 
 pub(crate) struct Options {
-    /// JSON instead of a table.
+    /// Print JSON instead of a table.
     pub(crate) json: bool,
     /// Rows of the large sheet.
     pub(crate) rows: u32,
-    /// Random edits.
+    /// Number of random edits.
     pub(crate) edits: u32,
     only: Option<String>,
-    /// What a process of its own imports, to say how much memory that takes: see `peak_memory`.
+    /// System whose import runs in this process to measure its memory: see `peak_memory`.
     pub(crate) peak: Option<String>,
 }
 

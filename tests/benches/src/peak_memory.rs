@@ -1,13 +1,13 @@
-//! The greatest memory of an import: each in a process of its own, since memory that was used before
-//! is used again without notice.
+//! Peak memory of imports. Each import runs in a separate process, because a process reuses freed
+//! memory, which would hide later peaks.
 
 use std::process::Command;
 
 use crate::clock::PeakMemory;
 use crate::{Failure, peers, works};
 
-/// Megabytes that a system takes to import so many rows; `None` where the operating system does not
-/// tell.
+/// Returns the peak megabytes of a system that imports `rows` rows, or `None` if the operating
+/// system does not report memory.
 pub(crate) fn of(system: &str, rows: u32) -> Result<Option<f64>, Failure> {
     let mut command = Command::new(std::env::current_exe()?);
     let output = command.args(["--peak", system, "--rows", &rows.to_string()]).output()?;
@@ -15,7 +15,7 @@ pub(crate) fn of(system: &str, rows: u32) -> Result<Option<f64>, Failure> {
     Ok(text.trim().parse().ok().filter(|mb| *mb > 0.0))
 }
 
-/// Imports in this process. What is written goes nowhere, as if to another machine.
+/// Imports in this process. The output is discarded.
 pub(crate) fn here(system: &str, rows: u32) -> Result<f64, Failure> {
     let prepared = peers::sheet::prepared(system, rows)?;
     let peak = PeakMemory::begin();

@@ -1,8 +1,8 @@
-//! One table: work, Cellar, what a user would pick instead, goal, met or not.
+//! A table with the measurements of Cellar and its alternatives, and the goals.
 
 use serde_json::{Value, json};
 
-/// A number that was measured; less is better in all of them.
+/// A measured number. Lower is better for all of them.
 pub(crate) struct Row {
     work: &'static str,
     what: &'static str,
@@ -16,13 +16,13 @@ impl Row {
         Self { work, what, cellar, peers: Vec::new(), at_most: None }
     }
 
-    /// The goal of the design.
+    /// Sets the goal.
     pub(crate) fn at_most(mut self, goal: f64) -> Self {
         self.at_most = Some(goal);
         self
     }
 
-    /// The same of another system, if it was measured.
+    /// Adds the number of another system, if it was measured.
     pub(crate) fn beside(mut self, name: &'static str, measured: Option<f64>) -> Self {
         self.peers.extend(measured.map(|measured| (name, measured)));
         self
@@ -58,7 +58,7 @@ impl Row {
     }
 }
 
-/// Three digits are more than a shared machine tells.
+/// Formats a number with three digits, the precision of a shared machine.
 fn short(number: f64) -> String {
     match number.abs() {
         0.0 => "0".to_owned(),
@@ -69,7 +69,7 @@ fn short(number: f64) -> String {
     }
 }
 
-/// The table for people.
+/// Returns the table as text.
 pub(crate) fn table(rows: &[Row]) -> String {
     let heads = ["work", "what", "Cellar", "instead, in this run", "goal", ""].map(str::to_owned);
     let lines: Vec<[String; 6]> =
@@ -85,7 +85,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
     text
 }
 
-/// The same for programs.
+/// Returns the table as JSON.
 pub(crate) fn json(rows: &[Row]) -> Value {
     Value::Array(rows.iter().map(Row::json).collect())
 }

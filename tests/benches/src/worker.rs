@@ -1,5 +1,5 @@
-//! A snapshot worker over objects in memory: each round reads the root as it is stored, folds some
-//! entries and stores the next.
+//! A snapshot worker over objects in memory: each round reads the stored root, folds some entries
+//! and stores the next root.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use cellar_snapshot::compaction::{CompactionBase, CompactionFold, CompactionPlan
 
 use crate::Failure;
 
-/// Objects by name, and what was done with them.
+/// Objects by name, and counts of requests.
 #[derive(Default)]
 pub(crate) struct Bucket {
     objects: HashMap<ChunkHash, Vec<u8>>,
@@ -35,7 +35,7 @@ impl Bucket {
         Ok(self.objects.get(hash).ok_or("an object was never stored")?)
     }
 
-    /// What was asked for, and the objects that were fetched until nothing was missing.
+    /// Repeats a request, and fetches its missing objects, until it returns a result.
     pub(crate) fn ready<T>(
         &mut self,
         mut ask: impl FnMut(&Objects) -> Result<Fetch<T>, Failure>,
@@ -57,35 +57,35 @@ impl Bucket {
     }
 }
 
-/// What was fetched for something.
+/// Objects fetched for a request.
 #[derive(Default)]
 pub(crate) struct Fetched {
     /// Bytes of each object.
     pub(crate) sizes: Vec<u32>,
-    /// How often all that was missing was asked for at once.
+    /// Number of rounds of concurrent fetches.
     pub(crate) rounds: usize,
 }
 
-/// A log's snapshots.
+/// Snapshots of a log.
 #[derive(Default)]
 pub(crate) struct Worker {
     pub(crate) bucket: Bucket,
     root: Option<ChunkHash>,
     entries: u32,
-    /// Rounds that ended in a merge.
+    /// Number of rounds that ended in a merge.
     pub(crate) merges: usize,
     /// Bytes of all roots.
     pub(crate) root_bytes: usize,
 }
 
 impl Worker {
-    /// The newest root, read as any other object.
+    /// Reads the newest root from its object.
     pub(crate) fn root(&self) -> Result<Option<Root>, Failure> {
         let read = |hash| Ok(Root::unpack(hash, self.bucket.get(&hash)?)?);
         self.root.map(read).transpose()
     }
 
-    /// One snapshot: a round over entries of one operation each.
+    /// Builds one snapshot of entries with one operation each.
     pub(crate) fn round(&mut self, entries: &[Operation]) -> Result<(), Failure> {
         let base = match self.root()? {
             None => CompactionBase::default(),

@@ -114,7 +114,7 @@ impl Running {
     pub(super) async fn says(&self, text: &str) {
         let started = Instant::now();
         while !read(&self.files[1]).contains(text) {
-            assert!(started.elapsed() < TIMEOUT, "it does not say {text:?}");
+            assert!(started.elapsed() < TIMEOUT, "{text:?} is not printed");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -139,7 +139,7 @@ impl Running {
             tokio::time::sleep(Duration::from_millis(20)).await;
         };
         let [stdout, stderr] = self.files.each_ref().map(|path| read(path));
-        let code = status.code().expect("it ends by itself");
+        let code = status.code().expect("the process exits with a code");
         Run { arguments: self.arguments, code, stdout, stderr }
     }
 }

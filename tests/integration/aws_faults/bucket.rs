@@ -37,7 +37,7 @@ async fn deploy(account: &Account, arguments: &[&str]) -> String {
 async fn settings_that_differ_are_put_back_beside_those_of_others() {
     let (fake, account) = faked().await;
     deploy(&account, &[]).await;
-    assert_eq!(puts(&fake), 0, "as they are, they are right");
+    assert_eq!(puts(&fake), 0, "correct settings are not written");
     change(&fake);
     let said = deploy(&account, &[]).await;
     assert!(said.contains("restored public access block, TLS-only policy"), "{said}");

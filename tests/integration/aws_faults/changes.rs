@@ -93,8 +93,8 @@ async fn a_connection_that_is_lost_in_the_middle_is_taken_up_by_the_next_run() {
     });
     let first = account.deploy().await;
     assert_eq!(first.code, 1, "{first:?}");
-    fake.mend();
-    fake.world().goes_on();
+    fake.clear_faults();
+    fake.world().finish_update();
     let second = account.deploy().await;
     assert_eq!(second.code, 0, "{second:?}");
     assert!(second.stderr.contains("waiting until this has finished"), "{second:?}");
@@ -140,7 +140,7 @@ async fn of_two_deployments_at_once_one_waits_or_says_that_it_is_to_be_run_again
     let run = account.deploy().await;
     assert_eq!(run.code, 1, "{run:?}");
     assert!(fake.world().change_sets.is_empty(), "the slower change set is deleted");
-    fake.world().goes_on();
+    fake.world().finish_update();
     let again = account.deploy().await;
     assert_eq!(again.code, 0, "{again:?}");
     account.check("two-at-once", &[&run]);

@@ -9,7 +9,7 @@ async fn without_credentials_it_ends_at_once() {
     let run = account.deploy().await;
     assert_eq!(run.code, 1, "{run:?}");
     account.check("no-credentials", &[&run]);
-    assert!(!account.path(".cellar").exists(), "nothing is made");
+    assert!(!account.path(".cellar").exists(), "nothing is created");
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn credentials_that_expire_while_aws_is_at_work_are_told_at_once_and_it_go
     });
     let run = account.deploy().await;
     assert_eq!(run.code, 1, "{run:?}");
-    fake.world().goes_on();
+    fake.world().finish_update();
     let again = account.deploy().await;
     assert_eq!(again.code, 0, "{again:?}");
     account.check("expired-underway", &[&run]);

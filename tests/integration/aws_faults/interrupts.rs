@@ -15,7 +15,7 @@ async fn before_the_change_the_stack_is_as_it_was() {
     account.check("interrupted-before", &[&run]);
     let again = account.deploy().await;
     assert_eq!(again.code, 0, "{again:?}");
-    assert!(fake.world().change_sets.is_empty(), "what was left is gone");
+    assert!(fake.world().change_sets.is_empty(), "the old change set is deleted");
 }
 
 #[tokio::test]
@@ -30,7 +30,7 @@ async fn during_the_change_aws_goes_on_and_the_next_run_waits_for_it() {
     let run = running.ended().await;
     assert_eq!(run.code, 1, "{run:?}");
     account.check("interrupted-during", &[&run]);
-    fake.world().goes_on();
+    fake.world().finish_update();
     let again = account.deploy().await;
     assert_eq!(again.code, 0, "{again:?}");
 }

@@ -86,7 +86,7 @@ async fn a_stack_that_is_stuck_says_what_stopped_it_and_the_way_out() {
 async fn what_is_cleaned_up_behind_an_update_is_waited_for() {
     let (fake, account) = faked().await;
     fake.world().deployed("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS");
-    fake.world().under_way = [
+    fake.world().remaining_steps = [
         Step::Resource("Old", LAMBDA, "DELETE_IN_PROGRESS", ""),
         Step::Resource("Old", LAMBDA, "DELETE_COMPLETE", ""),
         Step::Resource("Older", LAMBDA, "DELETE_IN_PROGRESS", ""),

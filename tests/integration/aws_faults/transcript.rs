@@ -173,7 +173,10 @@ fn every_transcript_is_of_a_case_and_says_what_is_wrong_and_what_to_do() {
     for entry in fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
-        assert!(sources.contains(&format!("{name:?}")), "{name} is no case any longer: delete it");
+        assert!(
+            sources.contains(&format!("{name:?}")),
+            "no test uses the transcript {name}: delete it"
+        );
         let text = fs::read_to_string(&path).unwrap();
         let said = text.split("\nerror: ").skip(1);
         for error in said.clone() {

@@ -16,8 +16,8 @@ fn now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
 
-async fn add(somebody: &Somebody<'_>, body: Value) -> Result<LinkReply, Problem> {
-    answer(somebody.about(Method::POST, "/links", Some(body)).await).await
+async fn add(caller: &Caller<'_>, body: Value) -> Result<LinkReply, Problem> {
+    answer(caller.about(Method::POST, "/links", Some(body)).await).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -26,10 +26,10 @@ async fn whoever_has_a_link_may_do_what_it_allows_until_it_is_ended() {
     let alice = world.person("alice");
     let body = json!({"secret": secret(1), "role": "editor", "label": "press"});
     let link = add(&alice, body.clone()).await.unwrap();
-    assert_eq!(add(&alice, body).await.unwrap(), link, "repeated, it is the same");
+    assert_eq!(add(&alice, body).await.unwrap(), link, "a repetition returns the same link");
     let viewer = add(&alice, json!({"secret": secret(2), "role": "viewer"})).await.unwrap();
     let editor = world.holder(&link.token);
-    assert!(editor.reads().await.is_ok() && editor.writes("somebody").await.is_ok());
+    assert!(editor.reads().await.is_ok() && editor.writes("caller").await.is_ok());
     assert_eq!(editor.details().await.unwrap().links, None);
     let viewer = world.holder(&viewer.token);
     assert!(viewer.reads().await.is_ok());

@@ -38,23 +38,23 @@ impl World {
     }
 
     /// Returns a person with their own token.
-    fn person(&self, name: &str) -> Somebody<'_> {
-        Somebody { world: self, token: self.cloud.token_of(name) }
+    fn person(&self, name: &str) -> Caller<'_> {
+        Caller { world: self, token: self.cloud.token_of(name) }
     }
 
     /// Returns the holder of this token.
-    fn holder(&self, token: &str) -> Somebody<'_> {
-        Somebody { world: self, token: token.to_owned() }
+    fn holder(&self, token: &str) -> Caller<'_> {
+        Caller { world: self, token: token.to_owned() }
     }
 }
 
 /// A caller of the API.
-struct Somebody<'a> {
+struct Caller<'a> {
     world: &'a World,
     token: String,
 }
 
-impl Somebody<'_> {
+impl Caller<'_> {
     async fn ask(&self, method: Method, path: &str, body: Option<Value>) -> Response {
         let url = format!("{}v1/spreadsheets{path}", self.world.cloud.url);
         let mut request = self.world.http.request(method, url).bearer_auth(&self.token);

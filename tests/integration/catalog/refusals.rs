@@ -68,7 +68,7 @@ async fn a_bad_name_creates_and_forks_nothing() {
     let refused = answer::<Value>(alice.about(Method::POST, "/forks", Some(body)).await).await;
     assert_eq!(kind(refused), ProblemKind::InvalidRequest);
     let created = alice.ask(Method::POST, "", Some(json!({"nonce": "other"}))).await;
-    assert_eq!(created.status(), 201, "it was not there");
+    assert_eq!(created.status(), 201, "the spreadsheet is created");
     let listed: Value = answer(alice.about(Method::GET, "/forks", None).await).await.unwrap();
     assert_eq!(listed["forks"], json!([]));
     let name = "x".repeat(MAX_SPREADSHEET_NAME_BYTES);
@@ -104,7 +104,11 @@ async fn who_names_what_they_have_seen_changes_nothing_that_they_have_not() {
     let renamed = update(first, "Plan").await;
     assert_eq!(renamed.status(), 200);
     let second = renamed.headers()["etag"].to_str().unwrap().to_owned();
-    assert_eq!(update(first, "Plan").await.headers()["etag"], *second, "repeated, it is done");
+    assert_eq!(
+        update(first, "Plan").await.headers()["etag"],
+        *second,
+        "a repetition returns the same result"
+    );
     assert_eq!(alice.update(json!({"name": "Other"})).await.unwrap().version, 3);
     // Send the first request again, late.
     let late = answer::<Value>(update(first, "Plan").await).await;

@@ -18,10 +18,10 @@ use super::*;
 async fn people_see_what_is_shared_with_them_and_do_what_their_role_allows() {
     let world = World::new().await;
     let [alice, eve, vera] = ["alice", "eve", "vera"].map(|name| world.person(name));
-    for somebody in [&eve, &vera] {
-        assert_eq!(kind(somebody.reads().await), ProblemKind::NotFound);
-        assert_eq!(kind(somebody.details().await), ProblemKind::NotFound);
-        assert_eq!(kind(somebody.writes("x").await), ProblemKind::NotFound);
+    for caller in [&eve, &vera] {
+        assert_eq!(kind(caller.reads().await), ProblemKind::NotFound);
+        assert_eq!(kind(caller.details().await), ProblemKind::NotFound);
+        assert_eq!(kind(caller.writes("x").await), ProblemKind::NotFound);
     }
     alice.share("eve", "editor").await.unwrap();
     let shared = alice.share("vera", "viewer").await.unwrap();
@@ -94,11 +94,10 @@ async fn a_fork_belongs_to_whoever_made_it() {
     let told: DetailsReply = answer(vera.ask(Method::GET, &path, None).await).await.unwrap();
     assert_eq!((told.name.as_str(), told.role), ("Fork of Budget", Some(Role::Owner)));
     assert_eq!(told.source, Some(world.id()));
-    for somebody in [&alice, &eve] {
-        let refused = answer::<Value>(somebody.ask(Method::GET, &path, None).await).await;
+    for caller in [&alice, &eve] {
+        let refused = answer::<Value>(caller.ask(Method::GET, &path, None).await).await;
         assert_eq!(kind(refused), ProblemKind::NotFound);
-        let listed: Value =
-            answer(somebody.about(Method::GET, "/forks", None).await).await.unwrap();
+        let listed: Value = answer(caller.about(Method::GET, "/forks", None).await).await.unwrap();
         assert_eq!(listed["forks"], json!([]));
     }
     let listed: Value = answer(vera.about(Method::GET, "/forks", None).await).await.unwrap();
@@ -148,9 +147,9 @@ async fn who_changed_what_is_told_to_whoever_may_know() {
     let link = json!({"secret": "AAAAAAAAAAAAAAAAAAAAAA", "role": "viewer"});
     assert!(alice.about(Method::POST, "/links", Some(link)).await.status().is_success());
     alice.update(json!({"status": "archived"})).await.unwrap();
-    let changes = async |somebody: &Somebody<'_>, query: &str| {
+    let changes = async |caller: &Caller<'_>, query: &str| {
         let end = format!("/details/changes{query}");
-        answer::<Value>(somebody.about(Method::GET, &end, None).await).await
+        answer::<Value>(caller.about(Method::GET, &end, None).await).await
     };
     let all = changes(&alice, "").await.unwrap();
     let told = |all: &Value| -> Vec<String> {

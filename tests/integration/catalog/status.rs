@@ -53,5 +53,5 @@ async fn what_is_deleted_is_gone_for_all_but_its_owners_who_restore_it() {
     assert_eq!(alice.update(status("active")).await.unwrap().status, SpreadsheetStatus::Active);
     assert!(eve.reads().await.is_ok());
     let history = alice.about(Method::GET, "/history", None).await.text().await.unwrap();
-    assert!(history.contains("\"alice\""), "nothing is lost: {history}");
+    assert!(history.contains("\"alice\""), "the history is complete: {history}");
 }

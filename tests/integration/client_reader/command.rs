@@ -57,5 +57,5 @@ fn both_ways_print_the_same_and_a_second_get_fetches_nothing() {
     let remote = cost(&project, &["get", "--remote", "--range", "A20000:C20010"]);
     assert_eq!(cost(&project, &["get", "--at", "0.1"])["unknownRequests"], 0, "{remote}");
     let kept = fs::read_dir(project.path(".cellar/chunks")).unwrap().count();
-    assert_eq!(kept, 1, "neither --remote nor --at keeps anything");
+    assert_eq!(kept, 1, "neither --remote nor --at writes to the cache");
 }

@@ -136,7 +136,7 @@ async fn a_damaged_object_in_the_store_is_named() {
     let ReaderError::Damaged { key, .. } = &error else { panic!("{error}") };
     assert!(page.blobs.iter().any(|blob| blob.key == *key), "{key}");
     let kept = cache_files(world.folder.path());
-    assert_eq!(kept.len(), 1, "only the root: what is damaged is not kept");
+    assert_eq!(kept.len(), 1, "only the root is cached, not the damaged object");
 }
 
 #[tokio::test(flavor = "multi_thread")]

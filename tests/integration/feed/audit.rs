@@ -88,7 +88,7 @@ async fn what_is_on_its_way_is_not_called_missing() {
         }
         // The indexer has not finished, but does so before the comparison gives up.
         let audit = auditor.verify().await.unwrap();
-        assert_eq!(audit.findings, [], "after at most {FEED_SETTLES} looks");
+        assert_eq!(audit.findings, [], "after at most {FEED_SETTLES} comparisons");
     }
 }
 
@@ -110,7 +110,9 @@ async fn a_feed_that_lost_a_place_is_built_anew_and_says_the_same() {
     let key = cellar_catalog::records::feed::item_key(lost);
     let mut delete = world.cloud.dynamodb_client().delete_item();
     for (name, value) in key {
-        let cellar_base::record::Attribute::Text(text) = value else { panic!("a key is text") };
+        let cellar_base::record::Attribute::Text(text) = value else {
+            panic!("the key is not a text")
+        };
         delete = delete.key(name, aws_sdk_dynamodb::types::AttributeValue::S(text));
     }
     delete.table_name(&world.cloud.settings.feed_table).send().await.unwrap();

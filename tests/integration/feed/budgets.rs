@@ -91,7 +91,11 @@ async fn indexing_the_entries_of_a_log_costs_an_item_and_a_mark_and_at_a_roll_a_
     let first = vec![put(0, 0, EntryKind::Snapshot)];
     assert_eq!(costs.of(&warm, first).await.1, 3.0, "the partition, too");
     let edits = (1..=5).map(|num| put(0, num, EntryKind::Edits)).collect();
-    assert_eq!(costs.of(&warm, edits).await, (0.0, 2.0), "five at once are one");
+    assert_eq!(
+        costs.of(&warm, edits).await,
+        (0.0, 2.0),
+        "five edits in one batch cost as much as one"
+    );
     // The mark of a segment that is not cached. For the start of a segment, also the last entry of
     // the preceding segment.
     let roll = || vec![put(0, 6, EntryKind::EndSegment), put(1, 0, EntryKind::Snapshot)];

@@ -30,7 +30,7 @@ async fn entries(operator: &Client, id: LogId) -> Vec<(u32, u64, String)> {
         for EventRange { stream, first, kinds, events } in spans {
             let of = segment_of_stream(&stream.parse().unwrap());
             let Some((_, segment)) = of.filter(|(log, _)| *log == id) else { continue };
-            assert_eq!(events, &None, "what was written is not told");
+            assert_eq!(events, &None, "an entry's contents are in the feed");
             entries.extend((*first..).zip(kinds).map(|(num, kind)| (segment, num, kind.clone())));
         }
         query.after = Some(page.checkpoint);
@@ -70,5 +70,5 @@ async fn every_entry_of_a_log_is_in_the_feed_once_and_in_order() {
     let streams = streams(&operator).await;
     assert_eq!(streams[&format!("Spreadsheet-{id}")], ["Created"]);
     let of_logs = streams.keys().filter(|stream| stream.starts_with(LOG_CATEGORY)).count();
-    assert_eq!(of_logs, 3, "a stream for each segment");
+    assert_eq!(of_logs, 3, "one stream per segment");
 }

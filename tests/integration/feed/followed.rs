@@ -42,9 +42,9 @@ impl Subscriber for Counter {
 }
 
 /// Sends received changes and their latency to a channel.
-struct Teller(mpsc::Sender<(ChangeView, u64)>);
+struct ChangeSender(mpsc::Sender<(ChangeView, u64)>);
 
-impl Subscriber for Teller {
+impl Subscriber for ChangeSender {
     type Error = ();
 
     async fn handle(&mut self, delivery: Delivery<'_>) -> Result<(), ()> {
@@ -79,7 +79,7 @@ async fn a_subscriber_goes_on_where_it_was_and_is_told_again_what_it_did_not_han
     assert!(matches!(failed, Err(SubscribeError::Handler("full"))));
     let mut rest = Counter::up_to(10);
     let progress = subscribe(&operator, to_the_end(), &mut checkpoints, &mut rest).await.unwrap();
-    assert_eq!(rest.first, some.refused, "what was not handled came again");
+    assert_eq!(rest.first, some.refused, "the refused event was not repeated");
     assert_eq!(some.events + rest.events, 10);
     // A third run gets no events, and a checkpoint of another feed is recognized.
     let mut none = Counter::up_to(0);
@@ -90,21 +90,21 @@ async fn a_subscriber_goes_on_where_it_was_and_is_told_again_what_it_did_not_han
     assert!(matches!(other, Err(SubscribeError::GenerationChanged)));
     let (mut anew, mut all) = (FeedProgress::default(), Counter::up_to(10));
     subscribe(&operator, to_the_end(), &mut anew, &mut all).await.unwrap();
-    assert_eq!(all.events, 10, "the same events, in a feed of their own");
+    assert_eq!(all.events, 10, "the rebuilt feed has the same events");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_subscriber_that_goes_on_is_told_of_what_comes() {
     let world = World::new().await;
     let (alice, operator) = (world.person("alice"), world.operator());
-    let (told, mut is_told) = mpsc::channel(1);
+    let (sender, mut receiver) = mpsc::channel(1);
     let follows = tokio::spawn(async move {
         let endless = Subscription { payloads: true, ..Subscription::default() };
         let mut progress = FeedProgress::default();
-        subscribe(&operator, endless, &mut progress, &mut Teller(told)).await
+        subscribe(&operator, endless, &mut progress, &mut ChangeSender(sender)).await
     });
     let id = world.create(&alice, "Budget").await;
-    let mut next = async || tokio::time::timeout(super::PATIENCE, is_told.recv()).await.unwrap();
+    let mut next = async || tokio::time::timeout(super::PATIENCE, receiver.recv()).await.unwrap();
     assert_eq!(next().await.unwrap().0.kind, "Created");
     share(&alice, id, "bob", Role::Viewer).await;
     let (shared, lag_ms) = next().await.unwrap();

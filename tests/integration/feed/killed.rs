@@ -13,7 +13,11 @@ const KILLS: u32 = 6;
 
 /// Creates, renames and shares spreadsheets until it is stopped. Returns the id and the name of
 /// each.
-async fn works(url: String, token: String, stop: watch::Receiver<bool>) -> Vec<(String, String)> {
+async fn edit_spreadsheets(
+    url: String,
+    token: String,
+    stop: watch::Receiver<bool>,
+) -> Vec<(String, String)> {
     let client = Client::new(&url, Some(&token)).unwrap();
     let mut made = Vec::new();
     while !*stop.borrow() {
@@ -51,7 +55,7 @@ where
 async fn sigkill_in_the_middle_of_indexing_loses_and_doubles_nothing() {
     let mut cloud = Killed::new();
     let (stop, stopped) = watch::channel(false);
-    let working = tokio::spawn(works(cloud.url.clone(), cloud.token.clone(), stopped));
+    let working = tokio::spawn(edit_spreadsheets(cloud.url.clone(), cloud.token.clone(), stopped));
     for _ in 0..KILLS {
         cloud.kill_soon().await;
     }

@@ -150,7 +150,7 @@ async fn streams(operator: &Client) -> std::collections::BTreeMap<String, Vec<St
     let mut streams: std::collections::BTreeMap<String, Vec<String>> = Default::default();
     for (stream, first, kinds) in walk(operator).await {
         let known = streams.entry(stream.clone()).or_default();
-        assert_eq!(first, known.len() as u64, "{stream} has a gap or a double");
+        assert_eq!(first, known.len() as u64, "{stream} has a gap or a duplicate");
         known.extend(kinds);
     }
     streams

@@ -79,7 +79,7 @@ async fn checkpoints_that_are_none_are_told_apart() {
     let of = |feed: &str| FeedQuery { generation: Some(feed.to_owned()), ..from(next) };
     assert!(operator.feed(&of(&feed)).await.unwrap().at_end);
     let other = operator.feed(&of("0123456789abcdef")).await;
-    assert_eq!(kind(other), ProblemKind::FeedGenerationChanged, "of another stack");
+    assert_eq!(kind(other), ProblemKind::FeedGenerationChanged, "a checkpoint of another stack");
     assert_eq!(kind(operator.feed(&of("x")).await), ProblemKind::BadRequest);
     world.auditor().rebuild(|_| {}).await.unwrap();
     assert_eq!(kind(operator.feed(&of(&feed)).await), ProblemKind::FeedGenerationChanged);

@@ -53,7 +53,7 @@ async fn a_token_for_a_fork_reads_what_it_inherits_and_nothing_else() {
     let alone = token(&cloud, Role::Editor, vec![one.id]);
     let (status, load) = answer(&cloud, &alone, &one.id.to_string(), None).await;
     let load: LoadReply = serde_json::from_str(&load).unwrap();
-    assert_eq!((status, load.source), (200, None), "nor where it comes from");
+    assert_eq!((status, load.source), (200, None), "the source is revealed");
     assert_eq!(load.head, one.head);
     assert!(load.entries.iter().any(|entry| entry.position == shared));
     for path in [source.to_string(), two.id.to_string(), format!("{source}/forks")] {

@@ -72,7 +72,7 @@ async fn large_edits_are_replayed_where_their_rows_have_gone() {
     edit(&cloud, &mut author_of(&made), 1, insert(0, 1)).await;
     bob.apply(large("mine", 10..2_010)).await.unwrap();
     let entries = own_entries(&cloud, &made).await;
-    let external = entries[0].external_body.as_ref().expect("its body is an object");
+    let external = entries[0].external_body.as_ref().expect("the body is an object");
     assert!(!external.axis_maps.is_empty() && entries.len() == 3, "{entries:?}");
 
     // The source commits a large edit, deletes a row and inserts two.

@@ -34,7 +34,7 @@ async fn a_fork_whose_answer_is_lost_is_the_one_that_a_repetition_finds() {
     assert_eq!(proxy.lost(), 3);
     let body = serde_json::to_string(&request).unwrap();
     let (status, _) = answer(&cloud, &token, &format!("{source}/forks"), Some(&body)).await;
-    assert_eq!(status, 200, "it was there");
+    assert_eq!(status, 200, "the fork already existed");
     let listed = cloud.client("alice").forks(source, None).await.unwrap().forks;
     assert_eq!(listed.iter().map(|fork| fork.id).collect::<Vec<_>>(), [made.id]);
 }
@@ -57,5 +57,5 @@ async fn a_transaction_whose_answer_is_lost_makes_one_fork() {
     assert_eq!(made.head, author.base.next_segment().unwrap());
     assert_eq!(made, fork(&cloud, source, "lost below", None).await);
     let listed = cloud.client("alice").forks(source, None).await.unwrap().forks;
-    assert_eq!(listed.len(), 1, "once in the list");
+    assert_eq!(listed.len(), 1, "the fork is listed once");
 }

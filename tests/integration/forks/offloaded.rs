@@ -20,7 +20,7 @@ fn text(row: u32, text: &str) -> Operation {
 
 /// Creates a log of three segments of three edits each, all with snapshots, and a fourth,
 /// unfinished segment.
-async fn grown(world: &OldLogs) -> Growing {
+async fn create_source(world: &OldLogs) -> Growing {
     let mut growing = world.create("source").await;
     for segment in 0..4 {
         for row in 0..3 {
@@ -62,7 +62,7 @@ async fn reading(logs: &Logs, log: LogId) -> (Vec<String>, String, Vec<Position>
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fork_reads_on_when_its_source_is_trimmed_and_is_offloaded_by_itself() {
     let world = OldLogs::start().await;
-    let source = grown(&world).await;
+    let source = create_source(&world).await;
     let logs = world.logs();
     let mut forks = Vec::new();
     for position in [at(0, 0), at(0, 2), at(0, 4), at(1, 0), at(1, 2), at(2, 3), at(3, 2)] {
@@ -78,11 +78,19 @@ async fn a_fork_reads_on_when_its_source_is_trimmed_and_is_offloaded_by_itself()
         deleted += world.offloader().execute(&planned).await.unwrap().deleted;
     }
     assert!(deleted > 0);
-    assert_eq!(world.stored(source.log, 0).await, [0, 4], "only the ends of the segment are left");
+    assert_eq!(
+        world.stored(source.log, 0).await,
+        [0, 4],
+        "only the first and the last entry of the segment remain"
+    );
 
     for (fork, position, before) in &forks {
         let plans = world.plans(*fork, AS_LITTLE_AS_ALLOWED).await;
-        assert_eq!(plans[0].plan, Plan::Keep(Keep::Inherited), "nothing of it is offloaded");
+        assert_eq!(
+            plans[0].plan,
+            Plan::Keep(Keep::Inherited),
+            "inherited segments are not offloaded"
+        );
         for planned in &plans {
             assert_eq!(world.offloader().execute(planned).await.unwrap().deleted, 0);
         }
@@ -97,10 +105,20 @@ async fn a_fork_reads_on_when_its_source_is_trimmed_and_is_offloaded_by_itself()
         let own = logs.head(*fork, None).await.unwrap().head.segment();
         world.finish_snapshot(*fork, own).await;
         let after = world.logs().load(*fork, None).await.unwrap();
-        assert_eq!(after.entries[0].position, at(own, 0), "it begins with its own snapshot");
-        assert!(after.root.unwrap().contains(&source.log.to_string()), "in its family's folder");
+        assert_eq!(
+            after.entries[0].position,
+            at(own, 0),
+            "the load starts at the fork's own snapshot"
+        );
+        assert!(
+            after.root.unwrap().contains(&source.log.to_string()),
+            "the root is not in the family's folder"
+        );
         for segment in 0..own {
-            assert!(world.stored(*fork, segment).await.is_empty(), "nothing of it is the fork's");
+            assert!(
+                world.stored(*fork, segment).await.is_empty(),
+                "the fork has copies of inherited entries"
+            );
         }
     }
 }

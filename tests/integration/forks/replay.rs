@@ -248,5 +248,5 @@ async fn what_cannot_be_replayed_is_refused_before_anything_is_made() {
     let refused = plan(nowhere, None).await;
     assert!(matches!(refused, ReplayError::Client(ClientError::Problem { .. })), "{refused}");
     let listed = cloud.client("alice").forks(source, None).await.unwrap().forks;
-    assert_eq!(listed.len(), 1, "only the one");
+    assert_eq!(listed.len(), 1, "there is exactly one fork");
 }

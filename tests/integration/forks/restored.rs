@@ -63,7 +63,7 @@ async fn a_fork_of_what_was_restored_has_its_incarnation_and_its_end() {
     assert_eq!(refused.problem_kind(), Some(ProblemKind::UnknownPosition), "{refused}");
     let made = world.fork("after", None).await;
     assert_eq!((made.source, made.position, made.incarnation), (world.source, at(2), INCARNATION));
-    assert_eq!(world.fork("after", None).await, made, "and is found with it");
+    assert_eq!(world.fork("after", None).await, made, "a repetition finds the fork");
     let rows = [(0, "row 0"), (1, "row 1")];
     assert_eq!(column(cloud, made.id, made.head).await, shown(&rows));
 

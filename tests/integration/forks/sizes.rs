@@ -71,7 +71,7 @@ fn a_fork_of_a_million_cells_costs_nine_write_units_and_no_request_to_the_bucket
     // The fork's own snapshot also references the existing chunks.
     let begun = Instant::now();
     while costed(&project, &["stats"]).0["snapshot"]["position"] == Value::Null {
-        assert!(begun.elapsed() < PATIENCE, "no snapshot of the fork");
+        assert!(begun.elapsed() < PATIENCE, "the fork has no snapshot");
         std::thread::sleep(Duration::from_millis(100));
     }
     let more = stored_bytes(&bucket) - before;

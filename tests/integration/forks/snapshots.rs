@@ -88,7 +88,7 @@ impl Source {
     }
 
     /// Edits a fork until it has its own snapshot. Returns its newest position.
-    async fn go_on(&self, made: &ForkReply) -> Position {
+    async fn edit_until_snapshot(&self, made: &ForkReply) -> Position {
         let (cloud, place) = (&self.cloud, made.position);
         let written = self.positions.iter().filter(|own| **own <= place).count() as u64 - 1;
         let mut own = author_of(made, &self.author, written);
@@ -119,7 +119,7 @@ impl Source {
         let there = cells(cloud, deeper.id, deeper.head).await;
         assert_eq!(there, cells(cloud, made.id, head).await);
         let early = fork(cloud, made.id, "early", Some(Position::FIRST)).await;
-        assert_eq!(early.source, self.id(), "of the log that has the position");
+        assert_eq!(early.source, self.id(), "the source is the log that owns the position");
     }
 }
 
@@ -129,7 +129,7 @@ async fn every_position_of_a_fork_reads_as_its_source_and_snapshots_go_on() {
     let places = source.places().await;
     for place in places {
         let made = source.forked_at(place).await;
-        let head = source.go_on(&made).await;
+        let head = source.edit_until_snapshot(&made).await;
         source.fork_deeper(&made, head).await;
     }
     // All objects have the prefix of the family.

@@ -131,7 +131,7 @@ impl Killed {
                 println!("finished after {:?}", began.elapsed());
                 return logs;
             }
-            assert!(began.elapsed() < PATIENCE, "snapshots that are not made: {open:?}");
+            assert!(began.elapsed() < PATIENCE, "unfinished snapshots: {open:?}");
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
     }
@@ -182,7 +182,8 @@ impl Writers {
     /// Waits until all writers together have made `edits` edits.
     async fn reach(&mut self, edits: u64) {
         let reached = self.edits.wait_for(|done| *done >= edits);
-        let _ = tokio::time::timeout(PATIENCE, reached).await.expect("the writers stand still");
+        let _ =
+            tokio::time::timeout(PATIENCE, reached).await.expect("the writers make no progress");
     }
 
     /// Stops the writers after their current edits. Returns the acknowledged edits.
@@ -222,7 +223,10 @@ async fn survives(plan: Plan) {
     let mut found: Vec<Vec<Acknowledged>> = logs.iter().flat_map(Log::edits).collect();
     found.sort_by_key(|edits| format!("{:?}", edits[0]));
     acknowledged.sort_by_key(|edits| format!("{:?}", edits[0]));
-    assert!(found == acknowledged, "each acknowledged edit once, where it was said to be");
+    assert!(
+        found == acknowledged,
+        "an acknowledged edit is missing, duplicated or at another position"
+    );
     let made: usize = logs.iter().map(|log| log.snapshots().len()).sum();
     assert!(made as u64 >= plan.snapshots, "{made} snapshots");
     for log in &logs {

@@ -77,7 +77,7 @@ async fn a_body_is_read_where_its_rows_have_moved_to() {
     fixture.cloud.client("bob").append(fixture.created.id, &append).await.unwrap();
     let reply = fixture.completed(upload, &fixture.completion(&bytes)).await;
     assert_eq!(reply.results[0].position, Some(at(2)));
-    assert_eq!(reply.entries.len(), 1, "what the client was missing");
+    assert_eq!(reply.entries.len(), 1, "the entry that the client lacked");
     let moved = [(0, text(0)), (1, text(1)), (2, text(2)), (5, text(3)), (6, text(4))];
     assert_eq!(fixture.shown("A1:A20").await, moved);
     let view = fixture.cloud.client("carol").load(fixture.created.id, None).await.unwrap();
@@ -121,7 +121,7 @@ async fn what_is_not_what_was_announced_is_refused_and_changes_nothing() {
         assert_eq!(fixture.refused(grant.upload_id, &request).await.kind, kind, "{request:?}");
     }
     assert_eq!(fixture.head().await, at(0));
-    assert_eq!(fixture.pending(grant.upload_id).await, Some(true), "it still disappears by itself");
+    assert_eq!(fixture.pending(grant.upload_id).await, Some(true), "the object still expires");
     // An append has already committed a part of the mutations.
     let append = append_one(fixture.created, "client", 1, at(0), set_numbers(&[1.0]));
     fixture.cloud.client("alice").append(fixture.created.id, &append).await.unwrap();

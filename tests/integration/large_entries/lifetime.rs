@@ -34,7 +34,7 @@ async fn an_upload_that_is_never_completed_disappears_and_one_that_was_stays() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, wait).await.expect("it disappears");
+    tokio::time::timeout(PATIENCE, wait).await.expect("the object expires");
     assert_eq!(fixture.pending(kept_id).await, Some(false));
     let request = CompleteRequest { first_id: 2, acked_id: 1, ..fixture.completion(&never) };
     assert_eq!(fixture.refused(never_id, &request).await.kind, ProblemKind::InvalidUpload);
@@ -66,7 +66,7 @@ async fn the_relay_removes_the_tag_after_a_crash_before_it() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, wait).await.expect("the relay removes it");
+    tokio::time::timeout(PATIENCE, wait).await.expect("the relay removes the tag");
     assert_eq!(fixture.shown("A1:A1").await, [(0, text(0))]);
 }
 

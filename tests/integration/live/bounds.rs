@@ -20,7 +20,11 @@ async fn as_many_edits_wait_as_may_and_not_one_more() {
     drop(live);
     world.proxy.set_offline(false);
     let mut live = world.open("bob", folder.path()).await.unwrap();
-    assert_eq!(live.sync().await.unwrap().settled.len(), MAX_LIVE_PENDING, "in one round");
+    assert_eq!(
+        live.sync().await.unwrap().settled.len(),
+        MAX_LIVE_PENDING,
+        "one sync sends all edits"
+    );
     live.edit(set(0, "one more")).unwrap();
 }
 

@@ -149,7 +149,7 @@ async fn what_is_shown_moves_with_what_others_did_and_is_what_is_committed() {
     let viewer = world.cloud.token("bob", Role::Viewer);
     drop(bob);
     let mut bob = world.open_with(&viewer, folders[0].path()).await.unwrap();
-    assert!(!bob.sync().await.unwrap_err().is_offline(), "a viewer's edits are kept");
+    assert!(!bob.sync().await.unwrap_err().is_offline(), "the error means offline");
     let foretold: Vec<Outlook> =
         bob.pending().map(|(_, outlook)| outlook.unwrap().clone()).collect();
     let committed = |operation| Outlook::Committed(vec![operation]);
@@ -187,16 +187,16 @@ async fn lost_replies_and_doubled_requests_change_nothing() {
             live = world.open("bob", folder.path()).await.unwrap();
         }
         world.proxy.set(Faults::default());
-        assert_eq!(live.pending().count(), 2, "nobody has said that they got through");
+        assert_eq!(live.pending().count(), 2, "the outcomes are unknown");
         let synced = live.sync().await.unwrap();
         let first = u64::from(number) * 2 + 1;
         assert_eq!(ids(&synced), [first, first + 1]);
-        assert_eq!(synced.new_entries, 0, "one's own edits are no news");
+        assert_eq!(synced.new_entries, 0, "own edits count as new entries");
     }
     assert!(world.proxy.counts().dropped_replies >= 4);
     assert_eq!(world.cells().await, ["0,0 3", "1,0 2", "2,0 1", "3,0 0"]);
     assert_eq!(shown(&mut live).await, world.cells().await);
-    assert_eq!(live.position(), at(4), "four entries, each of one round");
+    assert_eq!(live.position(), at(4), "each sync makes one entry");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -209,7 +209,7 @@ async fn what_is_rejected_is_reported_and_an_undo_is_left_to_the_server() {
     let made = first.settled[0].position.unwrap();
     live.edit(Operation::Undo(Undo { position: made })).unwrap();
     live.edit(set(1, "b")).unwrap();
-    assert_eq!(shown(&mut live).await, ["0,0 a", "1,0 b"], "an undo is not foretold");
+    assert_eq!(shown(&mut live).await, ["0,0 a", "1,0 b"], "a pending undo is shown");
     let synced = live.sync().await.unwrap();
     assert!(
         matches!(&synced.settled[0].outcome, EditOutcome::Transformed(done) if done.len() == 1)

@@ -58,13 +58,13 @@ async fn what_never_got_through_is_made_again_and_what_may_have_is_set_aside() {
 
     let proxy = FaultyProxy::start(&url, 1).await;
     let mut live = open(&world, &proxy, folder.path()).await;
-    assert_eq!(live.pending().count(), 4, "opened from the disk, it knows nothing of it yet");
+    assert_eq!(live.pending().count(), 4, "the reopened sheet does not know of the restore yet");
     let synced = live.sync().await.unwrap();
     assert_eq!((synced.reapplied, synced.set_aside.len()), (3, 1));
     let aside = std::fs::read_to_string(&synced.set_aside[0].file).unwrap();
     assert!(aside.contains("perhaps") && !aside.contains("never"), "{aside}");
     let synced = live.sync().await.unwrap();
-    assert_eq!(ids(&synced), [1, 2, 3], "a new client's");
+    assert_eq!(ids(&synced), [1, 2, 3], "the ids are those of a new client");
     assert_eq!(shown(&mut live).await, ["1,0 1", "2,0 2", "5,0 never"]);
     let names: Vec<(SheetId, String)> =
         live.sheets().into_iter().map(|sheet| (sheet.sheet, sheet.name)).collect();

@@ -202,7 +202,7 @@ async fn index(cloud: &TestCloud) {
             tokio::time::sleep(PAUSE).await;
         }
     };
-    tokio::time::timeout(PATIENCE, wait).await.expect("the indexer indexes what is missing");
+    tokio::time::timeout(PATIENCE, wait).await.expect("the indexer indexes the missing events");
     let alice = cloud.client("alice").spreadsheets(&SpreadsheetsQuery::default()).await.unwrap();
     assert!(!alice.spreadsheets.is_empty());
 }
@@ -225,7 +225,7 @@ async fn grow(cloud: &TestCloud, created: CreateReply) -> Position {
 
 /// Makes the snapshot worker process enough other spreadsheets to evict its cached state, so that
 /// it reads the offloaded segment.
-async fn distract(cloud: &TestCloud) {
+async fn evict_worker_cache(cloud: &TestCloud) {
     for number in 0..MAX_CACHED_TAILS {
         let created = create(cloud, &format!("distracts {number}")).await;
         let edited = edit_on(cloud, created, "distracts").await;
@@ -250,7 +250,7 @@ async fn offload(world: &OldLogs, created: CreateReply) {
 
     let (pending, _) = cloud.pending_snapshots();
     let pending = Arc::new(pending);
-    distract(cloud).await;
+    evict_worker_cache(cloud).await;
     let reprocess = Reprocess::new(ReprocessPorts {
         entries: Arc::clone(&world.tables) as _,
         segments: Arc::clone(&world.tables) as _,
@@ -269,7 +269,7 @@ async fn offload(world: &OldLogs, created: CreateReply) {
             tokio::time::sleep(PAUSE).await;
         }
     };
-    tokio::time::timeout(PATIENCE, wait).await.expect("all snapshots are made anew");
+    tokio::time::timeout(PATIENCE, wait).await.expect("all snapshots are rebuilt");
 }
 
 /// Imports a sheet with so many tiles that its index refers to chunks of the index.
@@ -416,10 +416,10 @@ async fn the_roles_permit_what_is_done_and_no_more() {
         }
     };
     let _ = tokio::time::timeout(Duration::from_secs(150), wait).await;
-    assert_eq!(roles.denials(), [""; 0], "something was not permitted");
+    assert_eq!(roles.denials(), [""; 0], "an action was refused");
     let mut unused = unused(roles);
     unused.sort();
     let mut expected: Vec<String> = expected.into_iter().map(str::to_owned).collect();
     expected.sort();
-    assert_eq!(unused, expected, "permitted, and not needed");
+    assert_eq!(unused, expected, "permitted but unused actions");
 }

@@ -70,7 +70,7 @@ async fn each_client_of_a_group_has_its_own_numbers_and_no_other_group_learns_of
     for (entries, another) in [(4, &other), (5, &bobs)] {
         let pulled = another.pull(&start).await;
         assert_eq!(pulled["lastMutationIDChanges"], json!({}));
-        assert_eq!(keys(&pulled).len(), entries + 1, "everybody sees the entries");
+        assert_eq!(keys(&pulled).len(), entries + 1, "all members see the entries");
         assert_eq!(another.push(&[edit("a", 3, 0, "x")]).await["error"], "ClientStateNotFound");
         assert_eq!(statuses(&another.push(&[edit("a", 1, 0, "mine")]).await), ["appended"]);
     }

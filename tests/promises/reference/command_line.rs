@@ -1,4 +1,4 @@
-//! `docs/reference/cellar.md` and `synth.md`, from the definitions that clap parses with.
+//! Generates `docs/reference/cellar.md` and `synth.md` from the definitions that clap parses with.
 
 use std::fmt::Write as _;
 
@@ -56,7 +56,7 @@ fn push_section(text: &mut String, command: &Command) {
     push_after_help(text, command);
 }
 
-/// The help and version switches are the same everywhere.
+/// Omits the help and version options, which are the same for all commands.
 fn is_shown(argument: &Arg) -> bool {
     !argument.is_hide_set() && !matches!(argument.get_id().as_str(), "help" | "version")
 }
@@ -77,7 +77,7 @@ fn push_arguments(text: &mut String, heading: &str, arguments: &[&Arg]) {
     }
 }
 
-/// How an argument is typed, such as `-s, --spreadsheet <ID>`.
+/// Returns the syntax of an argument, such as `-s, --spreadsheet <ID>`.
 fn invocation(argument: &Arg) -> String {
     let names = argument.get_value_names().unwrap_or_default();
     let takes_value = argument.get_action().takes_values();
@@ -89,7 +89,7 @@ fn invocation(argument: &Arg) -> String {
     format!("{} {values}", switches.join(", ")).trim().to_owned()
 }
 
-/// The help of an argument with its default, environment variable and possible values.
+/// Returns the help of an argument with its default, environment variable and possible values.
 fn description(argument: &Arg) -> String {
     let help = argument.get_long_help().or_else(|| argument.get_help());
     let mut text = help.map(ToString::to_string).unwrap_or_default();

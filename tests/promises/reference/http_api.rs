@@ -1,4 +1,4 @@
-//! `docs/reference/http-api.md`, from the OpenAPI document that the API serves.
+//! Generates `docs/reference/http-api.md` from the OpenAPI document that the API serves.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ fn the_page_of_the_api_is_up_to_date() {
     assert_page("http-api.md", "http_api.rs", &text);
 }
 
-/// Operations as method, path and definition, by tag.
+/// Returns the operations as method, path and definition, by tag.
 fn operations_by_tag(document: &Value) -> BTreeMap<String, Vec<(String, String, &Value)>> {
     let mut by_tag: BTreeMap<String, Vec<(String, String, &Value)>> = BTreeMap::new();
     for (path, item) in document["paths"].as_object().unwrap() {
@@ -50,7 +50,7 @@ fn push_operation(text: &mut String, method: &str, path: &str, operation: &Value
         writeln!(text, "\n{}", description.replace('\n', " ")).unwrap();
     }
     let parameters = operation["parameters"].as_array().map_or(&[][..], Vec::as_slice);
-    // Every path with an id has the same one.
+    // The id parameter is the same in every path.
     let parameters: Vec<&Value> =
         parameters.iter().filter(|parameter| parameter["name"] != "id").collect();
     if !parameters.is_empty() {
@@ -70,7 +70,7 @@ fn push_operation(text: &mut String, method: &str, path: &str, operation: &Value
         writeln!(text, "\nRequest: {body}").unwrap();
     }
     for (status, response) in operation["responses"].as_object().unwrap() {
-        // All operations share these.
+        // All operations share these responses.
         if matches!(status.as_str(), "4XX" | "503") {
             continue;
         }
@@ -119,7 +119,7 @@ fn push_property(text: &mut String, schema: &Value, property: &str, definition: 
     push_row(text, &[&name, &type_of(definition), description.unwrap_or_default()]);
 }
 
-/// The schema of a JSON request or reply.
+/// Returns the schema of a JSON request or reply.
 fn schema_of_content(part: &Value) -> Option<String> {
     let content = part["content"].as_object()?;
     let (media_type, content) = content.iter().next()?;
@@ -127,7 +127,7 @@ fn schema_of_content(part: &Value) -> Option<String> {
     Some(if media_type == "application/json" { schema } else { format!("`{media_type}`") })
 }
 
-/// A schema as a short Markdown text, with links to named schemas.
+/// Returns a schema as a short Markdown text, with links to named schemas.
 fn type_of(schema: &Value) -> String {
     if let Some(reference) = schema["$ref"].as_str() {
         let name = reference.rsplit('/').next().unwrap();

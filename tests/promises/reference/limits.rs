@@ -1,4 +1,4 @@
-//! `docs/reference/limits.md`, from the constants of `core/base/src/limits`.
+//! Generates `docs/reference/limits.md` from the constants of `core/base/src/limits`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ fn the_page_of_the_limits_is_up_to_date() {
         .to_owned();
     let files = LIMITS.map(|(_, source)| (source, constants(source)));
     let mut values = BTreeMap::new();
-    // Some constants refer to a constant of a later file: the second pass knows it.
+    // Some constants refer to a constant of a later file, so a second pass is needed.
     for constant in files.iter().chain(&files).flat_map(|(_, constants)| constants) {
         values.extend(evaluate(constant.expression, &values).map(|v| (constant.name, v)));
     }
@@ -37,7 +37,8 @@ struct Constant<'a> {
     meaning: String,
 }
 
-/// The public constants of a file in rustfmt's layout, in its order.
+/// Returns the public constants of a file in the order of their definitions. Requires rustfmt's
+/// layout.
 fn constants(source: &str) -> Vec<Constant<'_>> {
     let mut constants = Vec::new();
     let mut meaning: Vec<&str> = Vec::new();
@@ -64,7 +65,7 @@ fn constants(source: &str) -> Vec<Constant<'_>> {
     constants
 }
 
-/// The value of a product, sum, difference or shift of numbers and known constants.
+/// Returns the value of a product, sum, difference or shift of numbers and known constants.
 fn evaluate(expression: &str, known: &BTreeMap<&str, u128>) -> Option<u128> {
     let expression = expression.trim();
     let inner = expression.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
@@ -86,7 +87,7 @@ fn evaluate(expression: &str, known: &BTreeMap<&str, u128>) -> Option<u128> {
     known.get(name).copied().or_else(|| name.replace('_', "").parse().ok())
 }
 
-/// Splits at the last `operator` outside of parentheses.
+/// Splits an expression at the last `operator` outside of parentheses.
 fn split_outside<'a>(expression: &'a str, operator: &str) -> Option<(&'a str, &'a str)> {
     let (at, _) = expression.rmatch_indices(operator).find(|(at, _)| {
         let left = &expression[..*at];
@@ -95,7 +96,7 @@ fn split_outside<'a>(expression: &'a str, operator: &str) -> Option<(&'a str, &'
     Some((&expression[..at], &expression[at + operator.len()..]))
 }
 
-/// A number with commas between thousands.
+/// Formats a number with commas between thousands.
 fn grouped(number: u128) -> String {
     let digits = number.to_string();
     let mut text = String::new();

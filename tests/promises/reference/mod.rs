@@ -1,6 +1,5 @@
-//! The generated pages of `docs/reference`: each must equal what the code says now.
-//!
-//! `UPDATE_SNAPSHOTS=1 cargo test -p cellar-tests --test promises` writes them.
+//! The generated pages of `docs/reference`, each of which must equal its generator's output.
+//! `UPDATE_SNAPSHOTS=1 cargo test -p cellar-tests --test promises` writes the pages.
 
 mod command_line;
 mod http_api;

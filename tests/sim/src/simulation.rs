@@ -26,7 +26,7 @@ use crate::world::{World, WorldConfig};
 /// True time after which the faults stop even if clients still edit, in milliseconds.
 const CHAOS_MAX_MS: u64 = 14 * 24 * 60 * 60 * 1_000;
 /// True time within which clients must finish once the faults have stopped, in milliseconds: far
-/// more than they need. Half of it is the longest wait of a client that was told to retry later.
+/// more than they need. Half of it is the longest wait of a client that must retry later.
 const PATIENCE_MS: u64 = 2 * 24 * 60 * 60 * 1_000;
 /// Duration of the faults during a rebuild, in milliseconds.
 const REBUILD_MS: u64 = 2 * 60 * 60 * 1_000;

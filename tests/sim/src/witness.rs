@@ -1,5 +1,4 @@
-//! Records of everything that clients were told and have read. The checks at the end verify all of
-//! it.
+//! Records of all replies that clients received. The checks at the end verify them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! Formats the details of a spreadsheet as lines of text.
+//! Formats a spreadsheet's details (name, status, members and share links) as text.
 
 use cellar_api::{wire::ChangeView, wire::DetailsReply, wire::LinkView, wire::SpreadsheetStatus};
 use cellar_catalog::spreadsheet::Status;
@@ -6,10 +6,10 @@ use cellar_catalog::spreadsheet::Status;
 use super::super::time::utc;
 use crate::table::escape;
 
-/// Separator of columns.
+/// Column separator.
 const GAP: &str = "   ";
 
-/// Formats the details with one line for each property, member and link.
+/// Formats a spreadsheet's details, one line per property, member and link.
 pub(super) fn format_details(details: &DetailsReply, now_s: u64) -> Vec<String> {
     let name = match details.name.as_str() {
         "" => "(no name; set one with `cellar rename`)".to_owned(),
@@ -36,7 +36,7 @@ pub(super) fn format_details(details: &DetailsReply, now_s: u64) -> Vec<String> 
     lines
 }
 
-/// Formats share links with one line for each link.
+/// Formats share links, one line per link.
 pub(super) fn format_links(links: &[LinkView], now_s: u64) -> Vec<String> {
     let line = |link: &LinkView| {
         let role = link.role.role().to_string();
@@ -51,7 +51,7 @@ pub(super) fn format_links(links: &[LinkView], now_s: u64) -> Vec<String> {
     links.iter().map(line).collect()
 }
 
-/// Formats changes of the details with one line for each change.
+/// Formats the details history, one line per change.
 pub(super) fn format_changes(changes: &[ChangeView]) -> Vec<String> {
     let width = changes.iter().map(|it| escape(&it.by.subject).chars().count()).max().unwrap_or(0);
     let line = |change: &ChangeView| {
@@ -61,7 +61,7 @@ pub(super) fn format_changes(changes: &[ChangeView]) -> Vec<String> {
     changes.iter().map(line).collect()
 }
 
-/// Formats one change with its time, author and description.
+/// Formats one details change with its time, author and description.
 pub(in crate::cli) fn format_change(change: &ChangeView) -> String {
     [utc(change.created_s), escape(&change.by.subject), describe_change(change)].join(GAP)
 }
@@ -86,7 +86,7 @@ fn describe_change(change: &ChangeView) -> String {
         ("Unarchived", _) => "unarchived the spreadsheet".to_owned(),
         ("Deleted", _) => "deleted the spreadsheet".to_owned(),
         ("Undeleted", _) => "undeleted the spreadsheet".to_owned(),
-        // Newer servers may report kinds of changes that this version does not know.
+        // A newer server may report kinds of changes that are unknown to this version.
         (other, _) => escape(other),
     }
 }

@@ -1,8 +1,9 @@
-//! Generates the secrets of share links.
+//! Generates share link secrets.
 
 use cellar_catalog::spreadsheet::LinkSecret;
 
-/// Generates a random secret. Hashes two random UUIDs, because one UUID has only 122 random bits.
+/// Generates a random secret by hashing two random UUIDs, because one UUID has only 122 random
+/// bits.
 pub(super) fn generate_secret() -> LinkSecret {
     let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 link secret");
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! Commands for the details, sharing, share links and status of a spreadsheet.
+//! Commands for a spreadsheet's details, members, share links and status.
 
 pub(super) mod describe;
 mod link;
@@ -52,7 +52,7 @@ async fn list_changes(
         changes.extend(page.changes);
         match page.next {
             Some(next) if cursor.is_none_or(|cursor| next < cursor) => cursor = Some(next),
-            // A faulty `next` would cause an endless loop, so stop.
+            // Stop: a bad `next` from the server would cause an endless loop.
             _ => break,
         }
     }
@@ -131,8 +131,8 @@ pub(super) async fn undelete(context: &Context, output: &Output) -> Result<(), C
     Ok(output.say("undeleted: the spreadsheet is editable")?)
 }
 
-/// Unarchives or undeletes the spreadsheet. Has no effect on an active spreadsheet. Fails if the
-/// status is neither `expected` nor active.
+/// Unarchives or undeletes the spreadsheet. No-op if the spreadsheet is active. Fails if the status
+/// is neither `expected` nor active.
 async fn activate(
     context: &Context,
     output: &Output,
@@ -161,7 +161,7 @@ pub(super) async fn links(
 
 async fn list_links(context: &Context, output: &Output) -> Result<(), CliError> {
     let details = context.client()?.details(context.spreadsheet()?).await?;
-    // A spreadsheet that is missing in the catalog has no share links.
+    // A spreadsheet that is missing from the catalog has no share links.
     let links = match (&details.links, details.role) {
         (Some(links), _) => links.as_slice(),
         (None, Some(Role::Owner)) => &[],
@@ -186,8 +186,8 @@ async fn create_link(
 ) -> Result<(), CliError> {
     let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
     let expires_s = expires_in.map(|lifetime| now_s().saturating_add(lifetime.as_secs()));
-    // The client generates the secret, so that a repeated request finds the link that the first
-    // request created.
+    // Generate the secret on the client, so that a retried request finds the link that the first
+    // attempt created.
     let secret = link::generate_secret().to_string();
     let request = LinkRequest { secret, role, label, expires_s };
     let version = client.details(spreadsheet).await?.version;
@@ -227,8 +227,8 @@ async fn set_status(
     .await
 }
 
-/// Reads the version of the details and sends a change. The server refuses the change if the
-/// version is no longer current.
+/// Reads the details version and sends a change that is conditional on it. The server refuses the
+/// change if that version is stale.
 async fn change_details<F>(
     context: &Context,
     output: &Output,

@@ -1,4 +1,4 @@
-//! Renders the grid as lines of text.
+//! Renders the grid as text lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,28 +8,28 @@ use console::{Alignment, measure_text_width, pad_str, truncate_str};
 use super::state::{Grid, Typing, VisibleSize};
 use crate::table::escape;
 
-/// Number of screen lines that are not rows: the title, the column letters and the input line.
+/// Number of screen lines besides the rows: title, column letters and input line.
 const OTHER_LINES: u16 = 3;
 const HELP: &str = "type to set · Enter edit cell · ^G go to · ^O insert row · ^K delete row · ^Z undo · \
                     ^PgDn next sheet · ^Q quit";
 const CUT: &str = "…";
 
-/// Style of a part of a line. Uses no colors, so that the text is readable on every background.
+/// Style of a part of a line. Uses no colors, so that the text is readable on any background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
-    /// Text around the cells.
+    /// Labels around the cells.
     Dim,
-    /// The cell at the cursor, and messages.
+    /// The cell under the cursor, and messages.
     Selected,
-    /// Cells that other users have just changed.
+    /// Cells recently changed by other users.
     Changed,
 }
 
-/// A line of the screen, from left to right.
+/// A screen line as parts from left to right.
 pub(super) type FrameLine = Vec<(String, Style)>;
 
-/// The contents of the screen.
+/// Screen contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) lines: Vec<FrameLine>,
@@ -37,7 +37,7 @@ pub(super) struct Frame {
     pub(super) text_cursor: Option<(u16, u16)>,
 }
 
-/// The size of a terminal.
+/// Terminal size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) columns: u16,
@@ -48,21 +48,21 @@ pub(super) struct Size {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Contents {
     pub(super) sheet_name: String,
-    /// The texts of the visible cells, each with a flag that is set for right alignment.
+    /// Texts of the visible cells, each with a right-alignment flag.
     pub(super) cells: BTreeMap<CellName, (String, bool)>,
-    /// The visible cells that other users have changed since the last key press.
+    /// Visible cells that other users have changed since the last key press.
     pub(super) changed: BTreeSet<CellName>,
     pub(super) status: String,
 }
 
 impl Contents {
-    /// Returns the text that is edited when the user edits a cell.
+    /// Returns the initial text of the input when the user edits a cell.
     pub(super) fn cell_text(&self, name: CellName) -> &str {
         self.cells.get(&name).map_or("", |(text, _)| text)
     }
 }
 
-/// The division of the screen.
+/// Layout of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     size: Size,
@@ -74,7 +74,7 @@ impl Layout {
         Self { size, column_width: usize::from(column_width) }
     }
 
-    /// Returns how many rows and columns fit on the screen if `first_row` is the first visible row.
+    /// Returns the numbers of rows and columns that fit on the screen, starting at `first_row`.
     pub(super) fn visible_size(&self, first_row: u32) -> VisibleSize {
         let rows = u32::from(self.size.lines.saturating_sub(OTHER_LINES)).max(1);
         let width = usize::from(self.size.columns).saturating_sub(gutter_width(first_row, rows));
@@ -145,13 +145,13 @@ impl Layout {
         cells.first.column..=cells.last.column
     }
 
-    /// Pads or truncates a text to the width of a column, and appends a space.
+    /// Pads or truncates a text to the column width and appends a space.
     fn cell(&self, text: &str, alignment: Alignment) -> String {
         let width = self.column_width.saturating_sub(1);
         format!("{} ", pad_str(text, width, alignment, Some(CUT)))
     }
 
-    /// Renders the text input, the message or the help. Returns the position of the text cursor.
+    /// Renders the text input, the message or the help. Returns the text cursor position.
     fn input_line(&self, grid: &Grid) -> (FrameLine, Option<(u16, u16)>) {
         let (label, input) = match &grid.typing {
             None => {
@@ -166,7 +166,7 @@ impl Layout {
         };
         let label = format!("{label}: ");
         let width = self.width().saturating_sub(measure_text_width(&label) + 1);
-        // Skip leading text so that the text before the cursor stays visible.
+        // Skip leading text to keep the text cursor visible.
         let before_cursor = escape(input.before_cursor());
         let skipped = skipped_bytes(&before_cursor, width);
         let text = escape(&input.text());
@@ -180,14 +180,14 @@ impl Layout {
     }
 }
 
-/// Returns how many leading bytes of a text must be skipped so that the rest fits in `width`.
+/// Returns the number of leading bytes of a text to skip so that the rest fits in `width`.
 fn skipped_bytes(text: &str, width: usize) -> usize {
     let mut starts = text.char_indices().map(|(start, _)| start).chain([text.len()]);
     let fits = |start: &usize| measure_text_width(text.get(*start..).unwrap_or_default()) <= width;
     starts.find(fits).unwrap_or(0)
 }
 
-/// Returns the width of the row numbers, including the space after them.
+/// Returns the width of the row numbers, including a trailing space.
 fn gutter_width(first_row: u32, rows: u32) -> usize {
     (u64::from(first_row) + u64::from(rows)).to_string().len() + 1
 }

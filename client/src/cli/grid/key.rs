@@ -1,6 +1,6 @@
-//! The keys of the grid.
+//! Keys of the grid.
 
-/// A key of the grid, independent of how a terminal encodes it.
+/// A key of the grid, independent of its terminal encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     /// A character to type.
@@ -18,12 +18,12 @@ pub(super) enum Key {
     Enter,
     Tab,
     BackTab,
-    /// Moves to the next row, in the column where tabbing started.
+    /// Moves to the next row, in the column in which tabbing started.
     NextRow,
     Escape,
     Backspace,
     Delete,
-    /// Edits the value of a cell instead of replacing it.
+    /// Edits a cell's value instead of replacing it.
     EditCell,
     GoTo,
     InsertRow,

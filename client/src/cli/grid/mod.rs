@@ -1,7 +1,7 @@
-//! `cellar edit`: a grid in the terminal.
+//! `cellar edit`: a spreadsheet grid in the terminal.
 //!
-//! `state` maps keys to changes of the grid, and `frame` renders the grid. Neither needs a
-//! terminal. `terminal` reads keys and draws the frame. `session` manages the live spreadsheet.
+//! `state` handles keys and `frame` renders the grid; neither needs a terminal. `terminal` reads
+//! keys and draws the frame. `session` manages the live spreadsheet.
 
 mod frame;
 mod key;
@@ -24,9 +24,9 @@ use session::Session;
 use state::Action;
 use terminal::{Input, Terminal, spawn_input_reader};
 
-/// Maximum delay of a key press while cells are loaded.
+/// Maximum delay of a key press while cells are being loaded.
 const REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
-/// Maximum time to send the last edits after the user quits.
+/// Timeout for sending the last edits after the user quits.
 const FINAL_SYNC_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(super) async fn run(
@@ -46,7 +46,7 @@ pub(super) async fn run(
     let result = run_grid(&mut session, &terminal, args.column_width).await;
     drop(terminal);
     result?;
-    // A failure loses no edits, because unsent edits are saved on disk.
+    // Ignore the failure, because unsent edits are persisted.
     let _ = timeout(FINAL_SYNC_TIMEOUT, session.sync()).await;
     session.take_messages().into_iter().for_each(|message| output.note(message));
     match session.count_unsent() {
@@ -78,10 +78,10 @@ async fn run_grid(
         tokio::select! {
             biased;
             input = inputs.recv() => {
-                // The terminal is gone.
+                // The terminal was closed.
                 let Some(input) = input else { return Ok(()) };
                 let mut next = Some(input);
-                // Handle pasted text completely before the grid is drawn again.
+                // Handle all pasted text before redrawing the grid.
                 while let Some(input) = next {
                     match input {
                         Input::Resized => layout = Layout::new(Terminal::size()?, column_width),
@@ -94,8 +94,8 @@ async fn run_grid(
                     next = inputs.try_recv().ok();
                 }
             }
-            // A key press cancels a running sync. This loses nothing, because the next sync repeats
-            // the work.
+            // A key press cancels a running sync without losing anything; the next sync repeats the
+            // work.
             delay_ms = sync_when_due(next_sync, session) => {
                 next_sync = Instant::now() + Duration::from_millis(delay_ms);
             }
@@ -103,7 +103,7 @@ async fn run_grid(
     }
 }
 
-/// Syncs at time `next_sync`, or earlier if the server reports new entries. Returns the delay until
+/// Syncs at `next_sync`, or earlier if the server reports new log entries. Returns the delay until
 /// the next sync, in milliseconds.
 async fn sync_when_due(next_sync: Instant, session: &mut Session) -> u64 {
     tokio::select! {

@@ -1,4 +1,4 @@
-//! The live spreadsheet that the grid shows.
+//! The live spreadsheet shown in the grid.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use crate::Pokes;
 use crate::client::random;
 use crate::live::{EditOutcome, LiveError, LiveSheet, Settlement, SyncReport, poll_event};
 
-/// Maximum number of own edits that can be undone.
+/// Maximum number of the user's edits that can be undone.
 const MAX_UNDO: usize = 1_000;
 
 pub(super) struct Session {
@@ -32,7 +32,7 @@ pub(super) struct Session {
     polling: Polling,
     /// Reason why the last sync failed.
     offline: Option<String>,
-    /// Positions of the edits of this session that can be undone, oldest first.
+    /// Positions of this session's undoable edits, oldest first.
     undoable: Vec<Position>,
     /// Messages to print after the grid is closed.
     messages: Vec<String>,
@@ -70,8 +70,7 @@ impl Session {
         std::mem::take(&mut self.messages)
     }
 
-    /// Handles a key. If the key makes an edit, the edit is saved on disk before this method
-    /// returns.
+    /// Handles a key. If the key makes an edit, persists the edit before returning.
     pub(super) fn press(&mut self, key: Key, layout: &Layout) -> Action {
         self.contents.changed.clear();
         let cell_text = self.contents.cell_text(self.grid.cursor).to_owned();
@@ -109,12 +108,12 @@ impl Session {
         }
     }
 
-    /// Waits until the server reports new entries.
+    /// Waits until the server reports new log entries.
     pub(super) async fn wait_for_poke(&mut self) {
         self.pokes.wait_beyond(self.live.position()).await;
     }
 
-    /// Sends unsent edits and fetches new entries. Returns the delay until the next sync, in
+    /// Sends unsent edits and fetches new log entries. Returns the delay until the next sync, in
     /// milliseconds.
     pub(super) async fn sync(&mut self) -> u64 {
         let result = self.live.sync().await;
@@ -172,8 +171,8 @@ impl Session {
         self.contents.status = self.status();
     }
 
-    /// Returns the name of the current sheet. If another user has deleted it, switches to the first
-    /// sheet.
+    /// Returns the current sheet's name. Switches to the first sheet if another user has deleted
+    /// the current one.
     fn sheet_name(&mut self) -> Option<String> {
         let sheets = self.live.sheets();
         let is_current = |sheet: &&SheetView| sheet.sheet == self.grid.sheet;
@@ -197,8 +196,7 @@ impl Session {
             })
             .collect();
         self.formulas_in_view = reply.cells.iter().any(|entry| entry.cell.formula.is_some());
-        // Differences that result from unsent edits or from showing another rectangle are not
-        // changes by other users.
+        // Exclude differences that are caused by unsent edits or by showing another rectangle.
         let others_changed = |(shown, position): (Rectangle, Position)| {
             shown == rectangle
                 && position < self.live.position()

@@ -1,4 +1,4 @@
-//! State of the grid (cursor, scroll position and text input), and the effects of keys on it.
+//! Grid state (cursor, scroll position and text input) and key handling.
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_sheet::a1::{CellName, Range, Rectangle};
@@ -10,7 +10,7 @@ use cellar_sheet::operation::{
 use super::key::Key;
 use super::text_input::TextInput;
 
-/// An action that a key requests and that the grid state cannot perform.
+/// An action that a key requests and that the caller must perform.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Action {
     None,
@@ -23,7 +23,7 @@ pub(super) enum Action {
     Quit,
 }
 
-/// Number of rows and columns on the screen. Each is at least 1.
+/// Number of rows and columns on the screen, each at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct VisibleSize {
     pub(super) rows: u32,
@@ -37,7 +37,7 @@ pub(super) enum Typing {
     GoTo(TextInput),
 }
 
-/// The state of the grid.
+/// Grid state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Grid {
     pub(super) sheet: SheetId,
@@ -74,12 +74,12 @@ impl Grid {
         Rectangle { first: self.top_left, last: CellName { row, column } }
     }
 
-    /// Shows another sheet, starting at its first cell.
+    /// Shows another sheet from its first cell.
     pub(super) fn switch_to_sheet(&mut self, sheet: SheetId) {
         *self = Self::new(sheet);
     }
 
-    /// Handles a key. `cell_text` is the text of the cell at the cursor.
+    /// Handles a key. `cell_text` is the text of the cell under the cursor.
     pub(super) fn press(mut self, key: Key, size: VisibleSize, cell_text: &str) -> (Self, Action) {
         self.notice = None;
         let action = match self.typing.take() {
@@ -153,7 +153,7 @@ impl Grid {
         }
     }
 
-    /// Returns the edit that sets the cell at the cursor.
+    /// Returns the edit that sets the cell under the cursor.
     fn set_cell(&self, text: &str) -> Action {
         let typed = typed_or_text(text);
         let CellName { row, column } = self.cursor;
@@ -201,7 +201,7 @@ impl Grid {
         self.cursor.column = self.cursor.column.min(MAX_COLUMNS - 1);
     }
 
-    /// Scrolls until the cursor is visible.
+    /// Scrolls to keep the cursor visible.
     pub(super) fn scroll_to_cursor(&mut self, size: VisibleSize) {
         let scroll = |first: u32, at: u32, count: u32| {
             first.min(at).max(at.saturating_sub(count.saturating_sub(1)))
@@ -258,7 +258,7 @@ mod tests {
             vec![Key::Up],
         ];
         let (grid, actions) = pressed(new(), &keys.concat());
-        // The keys of a pasted table.
+        // Returns the keys of a pasted table.
         let table =
             [typed("1"), vec![Key::Tab, Key::Tab], typed("2"), vec![Key::NextRow], typed("3")];
         let (at_a3, _) = pressed(grid.clone(), &[Key::Down, Key::Down, Key::Left]);

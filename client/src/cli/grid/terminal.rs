@@ -19,18 +19,17 @@ use tokio::sync::mpsc;
 use super::frame::{Frame, Size, Style};
 use super::key::Key;
 
-/// Interval at which the reading thread checks whether the receiver was dropped.
+/// Interval at which the reader thread checks whether the receiver was dropped.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// An event of the terminal.
+/// A terminal event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Input {
     Key(Key),
     Resized,
 }
 
-/// The terminal in raw mode, showing the alternate screen. Dropping this value restores the
-/// terminal.
+/// The terminal in raw mode on the alternate screen. Restored on drop.
 pub(super) struct Terminal(());
 
 impl Terminal {
@@ -82,11 +81,11 @@ fn attribute(style: Style) -> Attribute {
     }
 }
 
-/// Starts a thread that reads the terminal. Returns the channel that receives the events. The
-/// channel is closed when the terminal is closed.
+/// Starts a thread that reads the terminal, and returns its event channel. The channel is closed
+/// when the terminal is closed.
 pub(super) fn spawn_input_reader() -> mpsc::UnboundedReceiver<Input> {
     let (sender, receiver) = mpsc::unbounded_channel();
-    // Reading blocks, so it needs a separate thread.
+    // Reads block, so they need a separate thread.
     thread::spawn(move || {
         while !sender.is_closed() {
             let event = match poll(POLL_INTERVAL) {
@@ -108,7 +107,7 @@ fn convert_event(event: &Event) -> Vec<Input> {
         Event::Key(key) if key.kind != KeyEventKind::Release => {
             convert_key(*key).map(Input::Key).into_iter().collect()
         }
-        // Pasted text is handled like typed text. A line break moves to the next row.
+        // Treat pasted text like typed text. A line break moves to the next row.
         Event::Paste(text) => text.chars().filter_map(pasted_key).map(Input::Key).collect(),
         Event::Resize(..) => vec![Input::Resized],
         _ => Vec::new(),

@@ -10,7 +10,7 @@ pub(super) struct TextInput {
 }
 
 impl TextInput {
-    /// Creates an input that contains `text`, with the cursor at the end.
+    /// Creates an input with the given text and the cursor at the end.
     pub(super) fn new(text: &str) -> Self {
         Self { before_cursor: text.to_owned(), after_cursor: String::new() }
     }

@@ -1,4 +1,4 @@
-//! Describes the detected column types of a csv file.
+//! Describes the detected column types of a CSV file.
 
 use cellar_sheet::a1::column_name;
 use serde_json::{Value, json};
@@ -9,8 +9,8 @@ use crate::table::escape;
 /// Maximum number of column groups in a description.
 const MAX_GROUPS: usize = 8;
 
-/// Describes the column types, for example as `Columns: A:E text, F:G numbers`. Returns `None` for
-/// a workbook.
+/// Describes the column types, such as `Columns: A:E text, F:G numbers`. Returns `None` for a
+/// workbook.
 pub(super) fn describe_types(survey: Option<&Survey>) -> Option<String> {
     let mut groups: Vec<(usize, usize, &'static str)> = Vec::new();
     for (column, typing) in survey?.typings.iter().enumerate() {
@@ -32,7 +32,7 @@ pub(super) fn describe_types(survey: Option<&Survey>) -> Option<String> {
     Some(format!("Columns: {}", listed.join(", ")))
 }
 
-/// Returns the type of each column, for `--json`.
+/// Returns each column's type for `--json`.
 pub(super) fn types_as_json(survey: Option<&Survey>) -> Value {
     let Some(survey) = survey else { return Value::Null };
     let to_json = |(column, typing): (usize, &ColumnTyping)| {
@@ -62,7 +62,7 @@ fn letters(column: usize) -> String {
     column_name(u32::try_from(column).unwrap_or(u32::MAX))
 }
 
-/// Quotes a name for a shell, if necessary.
+/// Quotes a name for a shell if necessary.
 pub(super) fn shell_quoted(name: &str) -> String {
     let name = escape(name);
     let needs_no_quotes = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);

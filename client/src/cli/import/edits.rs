@@ -13,7 +13,7 @@ use crate::cli::warnings;
 use crate::import::delimiter_hint;
 use crate::import::edits::{EditsProgress, JournalKey, Plan, Target, run as send};
 
-/// If there is no terminal, progress is printed whenever this percentage of the cells was imported.
+/// Step between progress lines without a terminal, as a percentage of the cells.
 const PRINT_EVERY_PERCENT: usize = 10;
 
 pub(super) async fn run(
@@ -29,7 +29,7 @@ pub(super) async fn run(
     let plan = Plan::read(&args.file, &options, target_cell)?;
     let survey = plan.survey.as_ref();
     let hint = survey.and_then(|survey| delimiter_hint(&args.file, survey, options.delimiter));
-    // Print the hint before anything is sent, so that the user can still interrupt the import.
+    // Print the hint before sending anything, so that the user can still interrupt the import.
     if let Some(hint) = &hint {
         output.note(hint);
     }
@@ -50,7 +50,7 @@ pub(super) async fn run(
     let mut reporter = ProgressReporter::new(*output, plan.cells);
     let imported = tokio::select! {
         imported = send(&client, &plan, &target, |progress| reporter.report(progress)) => imported,
-        // An interrupted import can be resumed, because the journal is written before each request.
+        // The journal is written before each request, so an interrupted import can be resumed.
         _ = tokio::signal::ctrl_c() => {
             reporter.end();
             let committed_cells = reporter.committed_cells;
@@ -93,19 +93,19 @@ fn summary(file: &Path, plan: &Plan, target: &Target) -> String {
     )
 }
 
-/// Formats the rate as whole cells per second.
+/// Formats the rate in whole cells per second.
 fn format_rate(state: &indicatif::ProgressState, text: &mut dyn std::fmt::Write) {
     let cells_per_second: u64 = format!("{:.0}", state.per_sec()).parse().unwrap_or(0);
     // Writing to a String cannot fail.
     let _ = text.write_str(&grouped(cells_per_second));
 }
 
-/// Shows the progress as a bar on a terminal and as lines otherwise. Shows nothing with `--json`.
+/// Shows progress as a bar on a terminal and as lines otherwise. No-op with `--json`.
 struct ProgressReporter {
     output: Output,
     bar: Option<indicatif::ProgressBar>,
     committed_cells: usize,
-    /// Percentage at which the next line is printed.
+    /// Percentage at which to print the next line.
     next_line_percent: usize,
 }
 
@@ -166,8 +166,7 @@ mod tests {
             ProgressReporter { output, bar: None, committed_cells: 0, next_line_percent: 0 };
         let mut due = |batch: usize, cells: usize| -> Vec<usize> {
             reporter.next_line_percent = 0;
-            // Completion is reported twice: after the last batch, and when there is nothing left to
-            // send.
+            // Completion is reported twice: after the last batch, and when nothing is left to send.
             let reports = (0..cells).step_by(batch).chain([cells, cells]);
             reports
                 .filter(|&committed_cells| {

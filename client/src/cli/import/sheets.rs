@@ -20,7 +20,7 @@ use crate::table::escape;
 
 /// Interval of progress updates, in milliseconds.
 const PROGRESS_INTERVAL_MS: u64 = 100;
-/// Interval of progress lines if there is no terminal, in seconds.
+/// Interval of progress lines without a terminal, in seconds.
 const LINE_INTERVAL_S: u64 = 10;
 /// Maximum number of sheets to list.
 const MAX_LISTED_SHEETS: usize = 10;
@@ -55,8 +55,7 @@ fn formula_warnings(progress: &ProgressMonitor) -> Vec<String> {
     warnings::imported_formulas(progress.current().formulas).into_iter().collect()
 }
 
-/// Returns the name for a new spreadsheet: the name from the options or, if not given, the name of
-/// the file.
+/// Returns the name option for a new spreadsheet, which defaults to the file name.
 fn spreadsheet_name(args: &args::Import) -> Option<Name> {
     if let Some(name) = &args.name {
         return Some(name.clone());
@@ -131,7 +130,7 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Waits for an import and shows its progress. Stops at Ctrl-C.
+/// Waits for an import and shows its progress. Stops on Ctrl-C.
 async fn show_progress<T>(
     output: Output,
     progress: &ProgressMonitor,
@@ -148,8 +147,7 @@ async fn show_progress<T>(
                 return Ok(result?);
             }
             _ = ticks.tick() => reporter.report(progress.current()),
-            // An interrupted import can be resumed, because the journal is written before each
-            // request.
+            // The journal is written before each request, so an interrupted import can be resumed.
             _ = &mut interrupt => {
                 reporter.end();
                 return Err(if progress.current().is_appending {
@@ -183,8 +181,8 @@ fn sheets_as_json(sheets: &[ImportedSheet]) -> serde_json::Value {
     sheets.iter().map(to_json).collect()
 }
 
-/// Describes a file, for example as `airports.csv: 3,377 rows, 7 columns, 23,639 cells` or
-/// `budget.xlsx: 3 sheets, 40 cells`.
+/// Describes a file, such as `airports.csv: 3,377 rows, 7 columns, 23,639 cells` or `budget.xlsx: 3
+/// sheets, 40 cells`.
 fn describe_contents(file: &Path, sheets: &[ImportedSheet]) -> String {
     let cells = count(count_cells(sheets), "cell", "cells");
     let file = file.display();
@@ -253,7 +251,7 @@ fn print_notes(output: &Output, file: &FileSummary, hint: Option<&str>) {
     }
 }
 
-/// Suggests the command that prints the imported cells.
+/// Suggests a command that prints the imported cells.
 fn next_command(imported: &Imported, into: Option<LogId>) -> String {
     match (into, imported.sheets.first()) {
         (Some(into), Some(sheet)) => {
@@ -263,8 +261,7 @@ fn next_command(imported: &Imported, into: Option<LogId>) -> String {
     }
 }
 
-/// Shows the progress as a bar on a terminal and as periodic lines otherwise. Shows nothing with
-/// `--json`.
+/// Shows progress as a bar on a terminal and as periodic lines otherwise. No-op with `--json`.
 struct ProgressReporter {
     output: Output,
     bar: Option<indicatif::ProgressBar>,

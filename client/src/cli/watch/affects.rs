@@ -1,11 +1,11 @@
-//! Checks whether an entry affects the cells of a range.
+//! Checks whether a log entry affects the cells of a range.
 
 use cellar_api::{wire::EntryView, wire::MutationView};
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::{Operation, SheetId, Span, Spans};
 
-/// Returns whether an entry changes or moves cells of a rectangle. Always returns `true` for a
-/// large entry, because its body is not read.
+/// Returns whether a log entry changes or moves cells of a rectangle. Always returns `true` for a
+/// large entry, whose body is not read.
 pub(super) fn affects_range(entry: &EntryView, sheet: SheetId, rectangle: Rectangle) -> bool {
     let mut effective = entry.mutations.iter().flat_map(MutationView::effective);
     entry.external_body.is_some()
@@ -20,7 +20,7 @@ fn operation_affects(operation: &Operation, sheet: SheetId, rectangle: Rectangle
     };
     let overlaps_rows = |spans: &Spans| overlaps(spans, first.row, last.row);
     let overlaps_columns = |spans: &Spans| overlaps(spans, first.column, last.column);
-    // A deletion before the range shifts the cells of the range.
+    // A deletion before the range shifts the range's cells.
     let starts_before = |spans: &Spans, last: u32| spans.iter().any(|span| span.first <= last);
     match operation {
         Operation::SetCells(set) => {

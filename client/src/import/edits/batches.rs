@@ -1,23 +1,23 @@
-//! Splits cells into mutations that respect all limits.
+//! Splits imported cells into mutations within all size limits.
 
 use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_MUTATION_BYTES};
 use cellar_sheet::operation::CellEdit;
 
-/// Maximum size of the cells of one mutation, in bytes of JSON. Each mutation is sent in one
-/// request and stored in one entry. The limit is therefore well below `MAX_MUTATION_BYTES`,
-/// `MAX_REQUEST_BYTES` and `MAX_ENTRY_BODY_BYTES`. The stored form is never longer than the JSON.
+/// Maximum JSON length of one mutation's cells, in bytes. Each mutation is sent in one request and
+/// stored in one log entry, so the limit is well below `MAX_MUTATION_BYTES`, `MAX_REQUEST_BYTES`
+/// and `MAX_ENTRY_BODY_BYTES`. The stored form is never longer than the JSON.
 pub(super) const BATCH_BYTES: usize = 192 * 1024;
-/// Maximum size of a cell, in bytes of JSON. The difference to the limit of a mutation is reserved
-/// for the other fields of the mutation.
+/// Maximum JSON length of a cell, in bytes. The difference from the mutation limit is reserved for
+/// the mutation's other fields.
 pub(super) const MAX_CELL_BYTES: usize = MAX_MUTATION_BYTES - 1024;
 
-/// A cell whose JSON is longer than `MAX_CELL_BYTES`.
+/// A cell with a JSON length above `MAX_CELL_BYTES`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CellTooLong {
-    /// Row of the cell in the sheet.
+    /// Row of the cell.
     pub(super) row: u32,
     pub(super) column: u32,
-    /// Length of the cell as JSON.
+    /// JSON length of the cell.
     pub(super) bytes: usize,
 }
 
@@ -25,15 +25,15 @@ pub(super) struct CellTooLong {
 #[derive(Debug, Clone, Copy)]
 struct BatchLimits {
     cells: usize,
-    /// Limit in bytes of JSON. A batch may exceed it only if the batch has a single cell.
+    /// Limit on the JSON length of a batch, in bytes. Only a batch with a single cell may exceed
+    /// it.
     bytes: usize,
 }
 
 const LIMITS: BatchLimits = BatchLimits { cells: MAX_CELLS_PER_OPERATION, bytes: BATCH_BYTES };
 
 /// Splits cells in order into batches of at most `MAX_CELLS_PER_OPERATION` cells and about
-/// `BATCH_BYTES` bytes. Equal cells always give equal batches, because a resumed import must send
-/// the same batches again.
+/// `BATCH_BYTES` bytes. Deterministic, because a resumed import must send the same batches again.
 pub(super) fn split_into_batches(cells: Vec<CellEdit>) -> Result<Vec<Vec<CellEdit>>, CellTooLong> {
     split_with_limits(cells, LIMITS)
 }
@@ -64,7 +64,7 @@ fn split_with_limits(
     Ok(batches)
 }
 
-/// Returns the length of a cell as JSON, including a comma.
+/// Returns the JSON length of a cell, including a comma.
 fn encoded_bytes(cell: &CellEdit) -> usize {
     // Encoding plain data cannot fail. If it did, the cell would be rejected as too long.
     serde_json::to_vec(cell).map_or(usize::MAX, |json| json.len().saturating_add(1))
@@ -91,7 +91,7 @@ mod tests {
         cell(row, Value::Text(text))
     }
 
-    /// Asserts that a mutation with these cells is accepted by an append request.
+    /// Asserts that an append request accepts a mutation with these cells.
     fn assert_accepted(batch: &[CellEdit]) {
         let operation =
             Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: batch.to_vec() });
@@ -109,7 +109,7 @@ mod tests {
             let edits = rows.map(|row| cell(row % 10, Value::Bool(true)));
             split_with_limits(edits.collect(), limits).unwrap().iter().map(Vec::len).collect()
         };
-        // Without a limit on bytes, only the number of cells matters.
+        // Without a byte limit, only the number of cells matters.
         let of_cells = BatchLimits { bytes: usize::MAX, ..LIMITS };
         let most = MAX_CELLS_PER_OPERATION;
         assert_eq!(sizes(most, of_cells), [most]);

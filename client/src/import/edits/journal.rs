@@ -1,4 +1,5 @@
-//! The journal of an import records what was sent, so that an interrupted import can be resumed.
+//! The import journal records which batches were sent, so that an interrupted import can be
+//! resumed.
 
 use std::path::{Path, PathBuf};
 
@@ -13,15 +14,15 @@ use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
 use crate::import::{ImportError, journal_name};
 use crate::outbox::new_client_id;
 
-/// Supported version of the journal's format.
+/// Format version of the journal.
 const JOURNAL_VERSION: u32 = 2;
 
-/// The values that identify an import. Two runs with equal keys are the same import.
+/// Identifies an import. Runs with equal keys belong to the same import.
 #[derive(Debug, Clone)]
 pub struct JournalKey<'a> {
-    /// Identity of the stack ([`crate::Client::identity`]).
+    /// Stack identity ([`crate::Client::identity`]).
     pub cloud: &'a str,
-    /// Subject of the token ([`crate::subject_of_token`]).
+    /// Token subject ([`crate::subject_of_token`]).
     pub subject: &'a str,
     /// Absolute path of the file.
     pub file: &'a Path,
@@ -34,7 +35,7 @@ pub struct JournalKey<'a> {
 }
 
 impl JournalKey<'_> {
-    /// Returns the path of the journal, in `dir/.cellar/imports/`.
+    /// Returns the journal path in `dir/.cellar/imports/`.
     #[must_use]
     pub fn path(&self, dir: &Path) -> PathBuf {
         let Self { cloud, subject, file, plan, into, sheet } = self;
@@ -45,25 +46,25 @@ impl JournalKey<'_> {
     }
 }
 
-/// The journal of one import as stored on disk.
+/// The persisted journal of one import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Journal {
     version: u32,
-    /// Path of the file as shown in messages.
+    /// File path as shown in messages.
     source: String,
     /// Hash of the cells ([`Plan::fingerprint`]).
     plan: String,
-    /// Client id of the import. Mutations of this client are numbered separately.
+    /// Client id of the import, which has its own mutation numbering.
     #[serde(rename = "client")]
     client_id: String,
     /// The target spreadsheet.
     spreadsheet: LogId,
-    /// Number of the target sheet. Set once it is known, and never changed afterwards.
+    /// Number of the target sheet. Immutable once known.
     sheet: Option<SheetId>,
-    /// Incarnation and newest known position. Set once they are known.
+    /// Table incarnation and newest known position. Set once known.
     known: Option<KnownHead>,
-    /// Base of each batch that was sent or is sent next. A base never changes.
+    /// Base position of each batch that was sent or is about to be sent. Immutable once chosen.
     bases: Vec<Position>,
     /// Number of batches that are known to be committed.
     acknowledged: usize,
@@ -79,11 +80,11 @@ struct KnownHead {
 /// The next step of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportEditStep {
-    /// Request the newest position and the sheets of the spreadsheet.
+    /// Request the spreadsheet's newest position and sheets.
     FindSheet(LogId),
-    /// Choose and save the base of the next batch.
+    /// Choose and persist the base position of the next batch.
     ChooseBase,
-    /// Send a batch. An earlier run may already have sent it.
+    /// Send a batch, which an earlier run may already have sent.
     Send {
         /// The spreadsheet.
         spreadsheet: LogId,
@@ -100,7 +101,7 @@ pub enum ImportEditStep {
 }
 
 impl Journal {
-    /// Returns the journal of a new import.
+    /// Creates the journal of a new import.
     #[must_use]
     pub fn new(source: &Path, plan: &Plan, into: LogId) -> Self {
         Self {
@@ -171,7 +172,7 @@ impl Journal {
         self.acknowledged
     }
 
-    /// Returns the number of the target sheet, if it is known.
+    /// Returns the target sheet's number, if known.
     #[must_use]
     pub fn sheet(&self) -> Option<SheetId> {
         self.sheet
@@ -183,16 +184,16 @@ impl Journal {
         self.known = Some(KnownHead { incarnation, head });
     }
 
-    /// Uses the newest known position as the base of the next batch ([`ImportEditStep::ChooseBase`]). The
-    /// journal must be saved before the batch is sent.
+    /// Makes the newest known position the base of the next batch ([`ImportEditStep::ChooseBase`]).
+    /// The journal must be written before the batch is sent.
     pub fn choose_base(&mut self) {
         if let Some(known) = self.known {
             self.bases.push(known.head);
         }
     }
 
-    /// Returns the request of a batch, which is equal in every run. Returns `None` if no base was
-    /// chosen.
+    /// Returns the append request of a batch, or `None` if its base was not chosen yet. All runs
+    /// return equal requests.
     #[must_use]
     pub fn request(&self, batch: usize, cells: &[CellEdit]) -> Option<AppendRequest> {
         let base = *self.bases.get(batch)?;
@@ -206,7 +207,7 @@ impl Journal {
         })
     }
 
-    /// Records that the batch of [`ImportEditStep::Send`] is committed.
+    /// Records that the batch of [`ImportEditStep::Send`] was committed.
     pub fn acknowledge_batch(&mut self, head: Position) {
         self.acknowledged = self.acknowledged.saturating_add(1);
         if let Some(known) = &mut self.known {
@@ -233,7 +234,7 @@ mod tests {
         Position::new(0, num).unwrap()
     }
 
-    /// Runs an import of three batches, interrupted and resumed after every step.
+    /// Runs an import of three batches, interrupted and resumed after each step.
     #[test]
     fn an_import_interrupted_after_any_step_sends_the_same_requests() {
         let folder = tempfile::tempdir().unwrap();
@@ -249,7 +250,7 @@ mod tests {
                 ImportEditStep::ChooseBase => journal.choose_base(),
                 ImportEditStep::Send { batch, .. } => {
                     let request = journal.request(batch, &plan.batches[batch]).unwrap();
-                    // If the response is lost, the resumed import sends an equal request.
+                    // After a lost response, the resumed import sends an equal request.
                     let again = Journal::resume(&path, &plan).unwrap().unwrap();
                     assert_eq!(again.request(batch, &plan.batches[batch]).unwrap(), request);
                     sent.push(request);

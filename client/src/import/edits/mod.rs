@@ -1,8 +1,8 @@
-//! Imports the cells of a file into an existing sheet as ordinary edits. The other cells of the
-//! sheet are kept.
+//! Imports a file's cells into an existing sheet as ordinary edits, leaving the other cells
+//! unchanged.
 //!
-//! `plan` and `batches` split the cells into mutations, `journal` records what was sent, and
-//! [`run`] sends the mutations.
+//! `plan` and `batches` split the cells into mutations, `journal` records which of them were sent,
+//! and [`run`] sends them.
 
 mod batches;
 mod journal;
@@ -24,9 +24,9 @@ use crate::sheet_deletion::{find_possible_deletion, find_sheet, is_deleted_at, l
 use crate::table::escape;
 use crate::{Client, ClientError};
 
-/// Maximum size in bytes of a file that is imported as edits, and of the texts in the file.
+/// Maximum length of a file that is imported as edits, and of the texts in the file, in bytes.
 pub const MAX_EDIT_FILE_BYTES: u64 = 16 * 1024 * 1024;
-/// Maximum number of cells of an import as edits.
+/// Maximum number of cells that can be imported as edits.
 pub const MAX_EDITED_CELLS: usize = 100_000;
 
 /// The target of an import and its journal.
@@ -38,13 +38,13 @@ pub struct Target {
     pub into: LogId,
     /// Name of the target sheet.
     pub sheet: String,
-    /// Path of the journal ([`JournalKey::path`]).
+    /// Journal path ([`JournalKey::path`]).
     pub journal: PathBuf,
     /// Whether to discard the journal of an interrupted run.
     pub restart: bool,
 }
 
-/// The progress of an import.
+/// Progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EditsProgress {
     /// Number of cells that are known to be committed.
@@ -53,7 +53,7 @@ pub struct EditsProgress {
     pub cells: usize,
 }
 
-/// The result of an import.
+/// Result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Imported {
     /// The spreadsheet.
@@ -70,7 +70,7 @@ pub struct Imported {
 ///
 /// # Errors
 ///
-/// Returns an [`ImportError`] if the import is not complete. The same import can be resumed later.
+/// Returns an [`ImportError`] if the import is incomplete. The same import can be resumed later.
 /// The journal is deleted if there is nothing to resume.
 pub async fn run(
     client: &Client,
@@ -95,7 +95,7 @@ pub async fn run(
         let step = journal.next_step(plan.batches.len());
         let error = match run_step(client, plan, target, &mut journal, step).await {
             Ok(None) => {
-                // Save the acknowledgement and the next base in one write.
+                // Persist the acknowledgement and the next base in a single write.
                 if journal.next_step(plan.batches.len()) == ImportEditStep::ChooseBase {
                     journal.choose_base();
                 }
@@ -113,7 +113,7 @@ pub async fn run(
             Err(StepError::Request(error)) => nothing_sent_error(error, plan.cells),
             Err(StepError::Permanent(error)) => error,
         };
-        // Report the original error, even if deleting the journal fails.
+        // Return the original error even if deleting the journal fails.
         if delete_journal(journal_path).is_ok() {
             lock.release_and_delete(&lock_path);
         }
@@ -121,7 +121,7 @@ pub async fn run(
     }
 }
 
-/// Why a step failed.
+/// Reason why an import step failed.
 enum StepError {
     /// A request failed; the import may be resumed.
     Request(ClientError),
@@ -135,8 +135,8 @@ impl From<ClientError> for StepError {
     }
 }
 
-/// Runs one step and records its result in the journal. Returns the spreadsheet and its position if the
-/// import is finished.
+/// Runs one step and records its result in the journal. Returns the spreadsheet and its position
+/// once the import is finished.
 async fn run_step(
     client: &Client,
     plan: &Plan,
@@ -176,8 +176,8 @@ async fn send_batch(
     };
     let reply = client.append(spreadsheet, &request).await?;
     // Each base is the head of the previous response, so the responses together contain every entry
-    // that may delete the sheet. Check for a deletion before the batch is acknowledged, because a
-    // later run does not send the batch again.
+    // that may delete the sheet. Check for a deletion before acknowledging the batch, because a
+    // later run does not resend an acknowledged batch.
     if let Some(sheet) = journal.sheet()
         && let Some(position) = find_possible_deletion(&reply, sheet, reply.head)
         && is_deleted_at(client, spreadsheet, sheet, position).await?
@@ -199,10 +199,10 @@ fn sheet_number(reply: &SheetsReply, name: &str) -> Result<SheetId, ImportError>
     }
 }
 
-/// Returns whether the journal is still needed after a request of `step` failed.
+/// Returns whether to retain the journal after a request of `step` failed.
 fn can_resume(step: ImportEditStep, is_resumed: bool, error: &ClientError) -> bool {
     match step {
-        // Nothing was sent, because the sheet is not known yet.
+        // Nothing was sent yet, because the sheet is still unknown.
         ImportEditStep::FindSheet(_) => false,
         // An earlier run may have sent the first batch.
         ImportEditStep::Send { batch: 0, .. } => is_resumed || !error.certainly_not_done(),
@@ -212,7 +212,7 @@ fn can_resume(step: ImportEditStep, is_resumed: bool, error: &ClientError) -> bo
     }
 }
 
-/// Returns the error for an import that sent nothing.
+/// Builds the error for an import that sent nothing.
 fn nothing_sent_error(error: ClientError, cells: usize) -> ImportError {
     let advice = match error.problem_kind() {
         Some(ProblemKind::NotFound) => {
@@ -227,7 +227,7 @@ fn nothing_sent_error(error: ClientError, cells: usize) -> ImportError {
     ImportError::Interrupted { acknowledged: 0, cells, advice, source: Box::new(error) }
 }
 
-/// Returns the error for an import that can be resumed.
+/// Builds the error for an import that can be resumed.
 fn interrupted_error(error: ClientError, acknowledged: usize, cells: usize) -> ImportError {
     let advice = match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {

@@ -1,4 +1,4 @@
-//! Reads a file and plans the edits that import it, before anything is sent.
+//! Reads a file and plans its import as edits before anything is sent.
 
 use std::path::Path;
 
@@ -15,26 +15,25 @@ use crate::import::{ImportError, ReadOptions};
 /// The option that imports into an existing sheet.
 const SHEET_OPTION: &str = "--sheet";
 
-/// The cells of an import, split into mutations.
+/// An import's cells, split into mutations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Number of rows in the file, up to the last non-blank one.
+    /// Number of rows up to the last non-blank row.
     pub rows: u32,
-    /// Number of columns in the file, up to the last non-blank one.
+    /// Number of columns up to the last non-blank column.
     pub columns: u32,
-    /// Number of non-blank cells in the file.
+    /// Number of non-blank cells.
     pub cells: usize,
     /// Number of cells with a formula.
     pub formulas: u64,
-    /// Column types of a csv file.
+    /// Column types of a CSV file.
     pub survey: Option<Survey>,
     /// The cells of each mutation.
     pub batches: Vec<Vec<CellEdit>>,
 }
 
 impl Plan {
-    /// Reads a whole file and plans its import. The top-left cell of the file is imported to
-    /// `target`.
+    /// Reads a whole file and plans its import. The file's top-left cell is imported into `target`.
     ///
     /// # Errors
     ///
@@ -76,12 +75,12 @@ impl Plan {
         Ok(Self { rows, columns, cells, formulas, survey, batches })
     }
 
-    /// Returns a hash of all cells, for the journal.
+    /// Returns a hash of all cells for the journal.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 import plan");
         for batch in &self.batches {
-            // Encoding plain data does not fail.
+            // Encoding plain data cannot fail.
             let json = serde_json::to_vec(batch).unwrap_or_default();
             hasher.update(&u64::try_from(json.len()).unwrap_or(u64::MAX).to_le_bytes());
             hasher.update(&json);
@@ -96,7 +95,7 @@ impl Plan {
     }
 }
 
-/// Collects the cells of a sheet as edits.
+/// Collects a sheet's cells as edits.
 #[derive(Debug)]
 struct CellCollector {
     target: CellName,
@@ -119,8 +118,8 @@ impl CellCollector {
             self.rows = self.rows.max(cell.row.saturating_add(1));
             self.columns = self.columns.max(cell.column.saturating_add(1));
             let edit = to_edit(cell, self.target)?;
-            // All texts are kept in memory, and the texts of a compressed workbook may be larger
-            // than its file.
+            // All texts are kept in memory, and a compressed workbook's texts may be larger than
+            // its file.
             self.text_bytes = self.text_bytes.saturating_add(text_bytes(&edit));
             if self.text_bytes > MAX_EDIT_FILE_BYTES {
                 return Err(ImportError::FileTooLarge { path: path.to_owned() });
@@ -131,7 +130,7 @@ impl CellCollector {
     }
 }
 
-/// Returns the length of an edit's formula and text, in bytes.
+/// Returns the total length of an edit's formula and text, in bytes.
 fn text_bytes(edit: &CellEdit) -> u64 {
     let formula = edit.formula.as_ref().map_or(0, String::len);
     let text = match &edit.value {
@@ -141,17 +140,16 @@ fn text_bytes(edit: &CellEdit) -> u64 {
     u64::try_from(formula.saturating_add(text)).unwrap_or(u64::MAX)
 }
 
-/// Converts a cell of a file to an edit. The coordinates are shifted by the position of the target
-/// cell.
+/// Converts a cell of the file to an edit, with its coordinates relative to the target cell.
 fn to_edit(cell: BlockCell<'_>, target: CellName) -> Result<CellEdit, ImportError> {
     let BlockCell { row, column, value, formula, format } = cell;
     let shift = |start: u32, offset: u32, limit: u32| {
         start.checked_add(offset).filter(|index| *index < limit).ok_or(ImportError::OutsideSheet)
     };
-    // A number without a format must remove the format of an earlier number in the same cell.
+    // An unformatted number must clear the format of a previous number in the same cell.
     let needs_general = matches!(value, Value::Number(_));
     let format = format.or(needs_general.then_some(GENERAL)).map(str::to_owned);
-    // A cell that has only a format keeps its existing value.
+    // A cell that has only a format retains its existing value.
     let value = (value != Value::Empty || formula.is_some()).then_some(value);
     Ok(CellEdit {
         row: shift(target.row, row, MAX_ROWS)?,

@@ -1,5 +1,5 @@
-//! The journal of an import prevents a repeated import from creating a second spreadsheet or a
-//! duplicate sheet.
+//! The import journal prevents a repeated import from creating a second spreadsheet or a duplicate
+//! sheet.
 
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -14,28 +14,28 @@ use crate::import::file::unreadable;
 use crate::import::{ImportError, ReadOptions, journal_name};
 use crate::outbox::new_client_id;
 
-/// Supported version of the journal's format.
+/// Format version of the journal.
 const JOURNAL_VERSION: u32 = 1;
 
-/// The values that identify an import. Two runs with equal keys are the same import.
+/// Identifies an import. Runs with equal keys belong to the same import.
 #[derive(Debug, Clone)]
 pub struct JournalKey<'a> {
-    /// Identity of the stack ([`crate::Client::identity`]).
+    /// Stack identity ([`crate::Client::identity`]).
     pub cloud: &'a str,
-    /// Subject of the token ([`crate::subject_of_token`]).
+    /// Token subject ([`crate::subject_of_token`]).
     pub subject: &'a str,
     /// Absolute path of the file.
     pub file: &'a Path,
-    /// Options for reading the file.
+    /// Read options.
     pub options: &'a ReadOptions,
-    /// The target spreadsheet, or `None` if a new one is created.
+    /// Target spreadsheet, or `None` to create one.
     pub into: Option<LogId>,
     /// Name of the sheet to replace.
     pub replace: Option<&'a str>,
 }
 
 impl JournalKey<'_> {
-    /// Returns the path of the journal, in `dir/.cellar/imports/`.
+    /// Returns the journal path in `dir/.cellar/imports/`.
     #[must_use]
     pub fn path(&self, dir: &Path) -> PathBuf {
         let Self { cloud, subject, file, options, into, replace } = self;
@@ -46,12 +46,12 @@ impl JournalKey<'_> {
     }
 }
 
-/// Identifies the version of a file by its metadata, so that the file need not be read.
+/// Identifies a file version by its metadata, without reading the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FileStamp {
     bytes: u64,
-    /// Time of the last modification, in nanoseconds since 1970.
+    /// Modification time, in nanoseconds since the Unix epoch.
     modified_ns: u64,
 }
 
@@ -65,31 +65,30 @@ impl FileStamp {
     }
 }
 
-/// The journal of one import as stored on disk.
+/// The persisted journal of one import.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Journal {
     version: u32,
-    /// Path of the file as shown in messages.
+    /// File path as shown in messages.
     source: String,
     /// Idempotency key of the request that creates the spreadsheet.
     pub(super) nonce: String,
-    /// Client id of the import. Mutations of this client are numbered separately.
+    /// Client id of the import, which has its own mutation numbering.
     #[serde(rename = "client")]
     pub(super) client_id: String,
-    /// The target spreadsheet. Set once it is known.
+    /// Target spreadsheet. Set once known.
     pub(super) spreadsheet: Option<LogId>,
-    /// The version of the file that `requests` were built from.
+    /// The file version from which `requests` were built.
     pub(super) stamp: Option<FileStamp>,
-    /// The append requests. Set once the file was read. They never change after one of them may
-    /// have been sent.
+    /// Append requests. Set once the file was read; immutable once one of them may have been sent.
     pub(super) requests: Vec<AppendRequest>,
     /// Number of requests that are known to be committed.
     pub(super) acknowledged: usize,
 }
 
 impl Journal {
-    /// Returns the journal of a new import.
+    /// Creates the journal of a new import.
     pub(super) fn new(source: &Path, into: Option<LogId>) -> Self {
         Self {
             version: JOURNAL_VERSION,
@@ -143,7 +142,7 @@ impl Journal {
     }
 }
 
-/// Returns the values of each imported sheet that depend only on the file.
+/// Returns the fields of each imported sheet that depend only on the file.
 fn imported_cells(requests: &[AppendRequest]) -> impl Iterator<Item = impl PartialEq> {
     let operations = requests.iter().flat_map(|request| &request.mutations);
     operations.filter_map(|sent| match &sent.op {

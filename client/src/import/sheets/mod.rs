@@ -1,9 +1,9 @@
 //! Imports each sheet of a file as a new sheet of any size.
 //!
-//! `read` packs the file into objects on separate threads, while `upload` uploads them. `requests`
-//! builds the entry that refers to the objects. The log does not change before that entry is
-//! appended, and uploaded objects that no entry refers to expire after three days. `journal`
-//! records the state that a repeated import requires, and `place` finds or creates the spreadsheet.
+//! `read` packs the file into objects on worker threads while `upload` uploads them. `requests`
+//! builds the log entry that refers to the objects. The log does not change before that entry is
+//! appended; uploaded objects without a referring entry expire after three days. `journal` persists
+//! the state needed to repeat an import safely, and `place` finds or creates the spreadsheet.
 
 mod journal;
 mod place;
@@ -35,28 +35,28 @@ use read::PackedItem;
 use requests::{FileSheet, FileSheets, IndexObject};
 use upload::{UploadQueue, Uploader};
 
-/// Capacity of the channel between the reader and the uploader, in objects of about 128 KB each.
+/// Capacity of the channel between reader and uploader, in objects of about 128 KB each.
 const OBJECT_QUEUE_LENGTH: usize = 16;
 
 /// The target of an import, and its journal.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// The target spreadsheet, or `None` to create a new one.
+    /// Target spreadsheet, or `None` to create one.
     pub into: Option<LogId>,
-    /// Name of a new spreadsheet.
+    /// Name of the spreadsheet, if a new one is created.
     pub name: Option<Name>,
-    /// Name of an existing sheet that the sheet of the file replaces.
+    /// Name of the existing sheet to replace.
     pub replace: Option<String>,
-    /// Path of the journal ([`JournalKey::path`]).
+    /// Journal path ([`JournalKey::path`]).
     pub journal: PathBuf,
     /// Whether to discard the journal of an interrupted run.
     pub restart: bool,
 }
 
-/// A sheet of an imported or examined file.
+/// A sheet of a file that was imported or examined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedSheet {
-    /// Name of the sheet in the spreadsheet.
+    /// Sheet name in the spreadsheet.
     pub name: String,
     /// Used range of the sheet.
     pub extent: Extent,
@@ -69,31 +69,31 @@ pub struct ImportedSheet {
 pub struct FileSummary {
     /// The sheets of the file.
     pub sheets: Vec<ImportedSheet>,
-    /// Number of sheets that are hidden in the file. They are visible in Cellar.
+    /// Number of hidden sheets in the file, which are visible in Cellar.
     pub hidden: usize,
-    /// Column types of a csv file.
+    /// Column types of a CSV file.
     pub survey: Option<Survey>,
 }
 
-/// The result of an import.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     /// The target spreadsheet.
     pub spreadsheet: LogId,
     /// A position at which the spreadsheet contains the imported sheets.
     pub position: Position,
-    /// Incarnation of the tables, if known.
+    /// Table incarnation of the position, if known.
     pub incarnation: Option<u32>,
     /// The first sheet of the spreadsheet, if known.
     pub first_sheet: Option<SheetId>,
-    /// The imported sheets, with their names in the spreadsheet.
+    /// Imported sheets, with their names in the spreadsheet.
     pub sheets: Vec<ImportedSheet>,
-    /// Summary of the file. `None` if the file was not read, because a resumed run only had to
-    /// append its requests.
+    /// Summary of the file, or `None` if a resumed run only had to append its requests and did not
+    /// read the file.
     pub file: Option<FileSummary>,
 }
 
-/// Reads and checks a file like an import, but sends nothing.
+/// Reads and validates a file like an import, but sends nothing.
 ///
 /// # Errors
 ///
@@ -118,7 +118,7 @@ pub async fn examine(
 ///
 /// # Errors
 ///
-/// Returns an [`ImportError`]. Each variant states whether anything was imported.
+/// Returns an [`ImportError`] whose variant states whether anything was imported.
 pub async fn run(
     client: &Client,
     path: &Path,
@@ -150,8 +150,8 @@ struct Import<'a> {
 impl Import<'_> {
     async fn run(&mut self, stamp: FileStamp) -> Result<Imported, ImportError> {
         if self.spreadsheet.journal().stamp == Some(stamp) {
-            // The file has not changed since an earlier run built the requests, so it is not read
-            // again.
+            // The file has not changed since an earlier run built the requests, so there is no need
+            // to read it again.
             match self.append_requests().await {
                 // The uploaded objects have expired: read the file and upload them again.
                 Err(
@@ -172,7 +172,7 @@ impl Import<'_> {
         self.describe_result(replies, Some(summary)).await
     }
 
-    /// Reads the file, and uploads all objects of its sheets.
+    /// Reads the file and uploads the objects of all its sheets.
     async fn upload_objects(&mut self) -> Result<(FileSheets, Option<Survey>), ImportError> {
         let (mut items, reader) = start_reading(self.path, self.options, self.progress);
         let mut sheets = FileSheets::default();
@@ -189,8 +189,8 @@ impl Import<'_> {
                     self.spreadsheet.check_sheet_count(sheets.iter().len())?;
                 }
             }
-            // Create a spreadsheet only when a batch is full, so that importing a small damaged
-            // file does not leave an empty spreadsheet.
+            // Create the spreadsheet only when a batch is full, so that a failed import of a small
+            // malformed file does not leave an empty spreadsheet.
             if uploads.is_batch_full() {
                 let spreadsheet = self.spreadsheet.find_or_create().await?;
                 uploads.start_batch(spreadsheet).await.map_err(nothing_imported)?;
@@ -204,7 +204,7 @@ impl Import<'_> {
         Ok((sheets, survey))
     }
 
-    /// Sends the requests in the journal that are not known to be committed.
+    /// Sends the journal's requests that are not known to be committed.
     async fn append_requests(&mut self) -> Result<Vec<AppendReply>, ImportError> {
         self.progress.set_appending();
         let mut replies = Vec::new();
@@ -223,7 +223,7 @@ impl Import<'_> {
         Ok(replies)
     }
 
-    /// Describes the imported sheets. Uses their current names in the spreadsheet if these can be
+    /// Describes the imported sheets by their current names in the spreadsheet, if these can be
     /// read.
     async fn describe_result(
         &self,
@@ -243,7 +243,7 @@ impl Import<'_> {
         let mutations = journal.requests.iter().flat_map(|request| &request.mutations);
         let sheets = mutations.filter_map(|mutation| match &mutation.op {
             Operation::ImportSheet(import) => {
-                // There is no result for requests that an earlier run had already acknowledged.
+                // Requests that an earlier run had already acknowledged have no result.
                 let result = results.iter().find(|result| result.id == mutation.id).copied();
                 Some(ImportedSheet {
                     name: current_name(import, result, current.as_ref()),
@@ -264,14 +264,14 @@ impl Import<'_> {
     }
 }
 
-/// The thread that reads and packs a file.
+/// The worker thread that reads and packs a file.
 struct ReaderThread {
     path: PathBuf,
     thread: tokio::task::JoinHandle<Result<Option<Survey>, ImportError>>,
 }
 
 impl ReaderThread {
-    /// Waits for the thread. Returns the column types of a csv file.
+    /// Waits for the thread. Returns the column types of a CSV file.
     async fn join(self) -> Result<Option<Survey>, ImportError> {
         match self.thread.await {
             Ok(result) => result,
@@ -280,8 +280,8 @@ impl ReaderThread {
     }
 }
 
-/// Starts a thread that reads and packs a file. The thread blocks while the channel is full, and
-/// ends when the receiver is dropped.
+/// Starts a worker thread that reads and packs a file. The thread blocks while the channel is full
+/// and exits when the receiver is dropped.
 fn start_reading(
     path: &Path,
     options: &ReadOptions,
@@ -313,7 +313,7 @@ fn summarize(path: &Path, sheets: &FileSheets, survey: Option<Survey>) -> FileSu
     FileSummary { sheets: sheets.iter().map(to_imported_sheet).collect(), hidden, survey }
 }
 
-/// Returns the name for a sheet: its name in the file, or the file's name for csv.
+/// Returns a sheet's name in the file, or the file name for CSV.
 fn sheet_name(path: &Path, sheet: &FileSheet) -> String {
     match &sheet.name {
         Some(name) => sheet_name_from(name),
@@ -321,7 +321,7 @@ fn sheet_name(path: &Path, sheet: &FileSheet) -> String {
     }
 }
 
-/// Returns the current name of an imported sheet. Falls back to the requested name.
+/// Returns an imported sheet's current name, or the requested name if it is unknown.
 fn current_name(
     import: &ImportSheet,
     result: Option<&AppendedMutation>,
@@ -353,8 +353,7 @@ fn check_imported(result: &AppendedMutation, operation: &Operation) -> Result<()
     Err(ImportError::Rejected { name, why })
 }
 
-/// Returns whether the server reports that objects of the import are missing, for example because
-/// they have expired.
+/// Returns whether the server reports missing import objects, for example expired ones.
 fn are_objects_missing(error: &ClientError) -> bool {
     error.problem_kind() == Some(ProblemKind::IncompleteImport)
 }

@@ -1,4 +1,4 @@
-//! Finds or creates the target spreadsheet of an import, and maintains the journal.
+//! Finds or creates an import's target spreadsheet, and maintains the journal.
 
 use std::path::Path;
 
@@ -19,10 +19,10 @@ use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::table::escape;
 use crate::{Client, ClientError};
 
-/// The option that replaces a sheet.
+/// The option that replaces an existing sheet.
 const REPLACE_OPTION: &str = "--replace";
 
-/// The target spreadsheet of one import, with its journal.
+/// An import's target spreadsheet and journal.
 #[derive(Debug)]
 pub(super) struct TargetSpreadsheet<'a> {
     client: &'a Client,
@@ -32,10 +32,10 @@ pub(super) struct TargetSpreadsheet<'a> {
     created: Option<CreateReply>,
     /// Whether this run resumes an interrupted run.
     is_resumed: bool,
-    /// Whether the journal contained requests when this run started. An earlier run may have sent
-    /// them.
+    /// Whether the journal contained unacknowledged requests when this run started. An earlier run
+    /// may have sent them.
     may_have_been_sent: bool,
-    /// Number of sheets in the spreadsheet that the import does not replace.
+    /// Number of sheets in the spreadsheet, excluding the sheet to replace.
     other_sheets: usize,
 }
 
@@ -49,8 +49,9 @@ impl<'a> TargetSpreadsheet<'a> {
         if target.restart {
             delete_journal(&target.journal)?;
         }
-        // If a run is killed before it deletes the journal, the journal of a finished import
-        // remains. A changed file then means that this is a different import.
+        // A run that is killed after the import finished, but before it deleted the journal, leaves
+        // a stale journal behind. If the file has changed since, the journal belongs to another
+        // import.
         let is_left_over =
             |journal: &Journal| journal.is_finished() && journal.stamp != Some(stamp);
         let resumed = Journal::resume(&target.journal)?.filter(|journal| !is_left_over(journal));
@@ -76,12 +77,13 @@ impl<'a> TargetSpreadsheet<'a> {
         &self.target.journal
     }
 
-    /// Returns the target spreadsheet. If the import has no target, creates a new spreadsheet.
+    /// Returns the target spreadsheet. Creates a spreadsheet if the import has no target.
     pub(super) async fn find_or_create(&mut self) -> Result<LogId, ImportError> {
         if let Some(spreadsheet) = self.journal.spreadsheet {
             return Ok(spreadsheet);
         }
-        // Save the nonce before it is used, so that a later run finds the same spreadsheet.
+        // Persist the nonce (idempotency key) before using it, so that a later run gets the same
+        // spreadsheet.
         self.journal.save(&self.target.journal)?;
         let name = self.target.name.as_ref().map(ToString::to_string);
         let request = CreateRequest { name, ..CreateRequest::new(self.journal.nonce.clone()) };
@@ -92,8 +94,8 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(reply.id)
     }
 
-    /// Checks an existing spreadsheet before the file is read. The spreadsheet and the sheet to
-    /// replace must exist.
+    /// Checks that an existing target spreadsheet and the sheet to replace exist, before the file
+    /// is read.
     pub(super) async fn check_existing(&mut self) -> Result<(), ImportError> {
         if let Some(into) = self.target.into {
             let reply = self.client.sheets(into, None, None).await.map_err(nothing_imported)?;
@@ -103,7 +105,7 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(())
     }
 
-    /// Fails if the spreadsheet cannot have `file_sheets` more sheets.
+    /// Fails if adding `file_sheets` sheets would exceed the spreadsheet's sheet limit.
     pub(super) fn check_sheet_count(&self, file_sheets: usize) -> Result<(), ImportError> {
         if self.target.replace.is_some() && file_sheets > 1 {
             return Err(ImportError::OneSheet { option: REPLACE_OPTION, sheets: file_sheets });
@@ -112,7 +114,7 @@ impl<'a> TargetSpreadsheet<'a> {
         if sheets > MAX_SHEETS { Err(ImportError::TooManySheets { sheets }) } else { Ok(()) }
     }
 
-    /// Finds the sheet that the import replaces. Returns `None` if the import only adds sheets.
+    /// Finds the sheet to replace. Returns `None` if the import only adds sheets.
     fn find_replaced<'s>(
         &self,
         reply: &'s SheetsReply,
@@ -127,7 +129,7 @@ impl<'a> TargetSpreadsheet<'a> {
         }
     }
 
-    /// Builds the requests that append the sheets of a file to the newest state of the spreadsheet.
+    /// Builds the requests that append the file's sheets to the newest state of the spreadsheet.
     pub(super) async fn append_requests(
         &mut self,
         sheets: &FileSheets,
@@ -162,7 +164,7 @@ impl<'a> TargetSpreadsheet<'a> {
             replaces: replaced.map(|view| view.sheet),
         };
         match replaced {
-            // A replaced sheet keeps its name, so that the same command finds it again.
+            // A replaced sheet keeps its name, so that repeating the command finds it again.
             Some(replaced) if self.target.replace.is_some() => {
                 Ok(sheets.append_requests(&client_id, &target, |_| replaced.name.clone()))
             }
@@ -170,8 +172,8 @@ impl<'a> TargetSpreadsheet<'a> {
         }
     }
 
-    /// Saves requests in the journal before the first one is sent. If the journal already contains
-    /// requests of an earlier run, keeps those. Fails if they import other cells.
+    /// Persists requests in the journal before the first one is sent. If the journal already
+    /// contains an earlier run's requests, keeps them. Fails if those import other cells.
     pub(super) fn save_requests(
         &mut self,
         requests: Vec<AppendRequest>,
@@ -189,7 +191,7 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(self.journal.save(&self.target.journal)?)
     }
 
-    /// Records that the next request is committed.
+    /// Records that the next request was committed.
     pub(super) fn acknowledge_request(&mut self) -> Result<(), ImportError> {
         self.journal.acknowledged = self.journal.acknowledged.saturating_add(1);
         Ok(self.journal.save(&self.target.journal)?)
@@ -198,7 +200,7 @@ impl<'a> TargetSpreadsheet<'a> {
     /// Builds the error for a failed append request. If nothing was committed, removes the requests
     /// from the journal, so that the next run builds new ones.
     pub(super) fn handle_append_failure(&mut self, error: ClientError) -> ImportError {
-        // The server only reports missing objects if the request was not committed before.
+        // The server reports missing objects only for requests that were not committed before.
         let may_be_committed = self.may_have_been_sent && !are_objects_missing(&error);
         let is_partly_committed = self.journal.acknowledged > 0;
         if may_be_committed || is_partly_committed || !error.certainly_not_done() {
@@ -209,8 +211,8 @@ impl<'a> TargetSpreadsheet<'a> {
         nothing_imported(error)
     }
 
-    /// Saves the journal at the end of a run, or deletes it if there is nothing to resume. Returns
-    /// whether the journal was deleted.
+    /// Writes the journal at the end of a run, or deletes it if there is nothing to resume. Returns
+    /// whether it was deleted.
     pub(super) fn save_or_delete_journal(
         &self,
         error: Option<&ImportError>,
@@ -233,8 +235,8 @@ impl<'a> TargetSpreadsheet<'a> {
         }
     }
 
-    /// Returns whether this import has created a spreadsheet or may have created one. A later run
-    /// must use that spreadsheet, so that no empty spreadsheet remains.
+    /// Returns whether this import created a spreadsheet or may have done so. A later run must use
+    /// that spreadsheet, so that no empty one is left behind.
     fn may_have_created(&self, error: &ImportError) -> bool {
         if self.target.into.is_some() || !self.target.journal.exists() {
             return false;

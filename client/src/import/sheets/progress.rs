@@ -1,4 +1,4 @@
-//! The progress of a running import.
+//! Progress of a running import.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use cellar_exchange::ImportProgress as ReadProgress;
 use cellar_snapshot::tile::Tile;
 
-/// The progress of an import.
+/// Progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UploadProgress {
-    /// Number of bytes read, and size of the file in bytes.
+    /// Number of bytes read, and file length in bytes.
     pub read: ReadProgress,
     /// Number of cells read.
     pub cells: u64,
@@ -17,14 +17,14 @@ pub struct UploadProgress {
     pub formulas: u64,
     /// Number of uploaded objects.
     pub objects: u64,
-    /// Bytes of the uploaded objects.
+    /// Total size of the uploaded objects, in bytes.
     pub object_bytes: u64,
-    /// Whether the entry is being appended. If the import is interrupted now, its outcome is
+    /// Whether the log entry is being appended. If the import is interrupted now, its outcome is
     /// unknown.
     pub is_appending: bool,
 }
 
-/// Progress of a running import, shared between threads. Clones refer to the same progress.
+/// Progress of a running import, shared between threads and between clones.
 #[derive(Debug, Clone, Default)]
 pub struct ProgressMonitor(Arc<Counts>);
 
@@ -68,7 +68,7 @@ impl ProgressMonitor {
         add(&self.0.formulas, tile.formulas());
     }
 
-    /// Resets the cell counts, because the sheet is read again.
+    /// Resets the cell counts before the sheet is read again.
     pub(super) fn reset_cells(&self) {
         self.0.cells.store(0, Ordering::Relaxed);
         self.0.formulas.store(0, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Reads a file and packs its sheets into objects on separate threads.
+//! Reads a file and packs its sheets into objects on worker threads.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -18,25 +18,25 @@ use super::progress::ProgressMonitor;
 use crate::import::file::SheetReader;
 use crate::import::{ImportError, ReadOptions};
 
-/// Maximum number of object hashes to keep. They ensure that a text that occurs in many cells is
-/// uploaded once. When the limit is reached, all hashes are discarded, and objects may harmlessly
-/// be uploaded again.
+/// Maximum number of object hashes to cache for deduplication, so that a text that occurs in many
+/// cells is uploaded once. When the limit is reached, all hashes are evicted; uploading an object
+/// again is harmless.
 const MAX_REMEMBERED_OBJECTS: usize = 1 << 16;
 
-/// Number of bytes of a csv file from which the column types are detected. Smaller files are
+/// Length of the CSV sample from which column types are detected, in bytes. Smaller files are
 /// examined completely before packing. If later rows contradict the detected types, the file is
-/// read again, and some uploaded objects are not used.
+/// read again and some uploaded objects remain unused.
 const SAMPLE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Capacity of the channel from the parser to the packer.
+/// Capacity of the channel from parser to packer.
 const PIECE_QUEUE_LENGTH: usize = 1;
 
-/// An output of the reader.
+/// Output of the reader.
 #[derive(Debug)]
 pub(super) enum PackedItem {
     /// An object of the next sheet.
     Object(PackedChunk),
-    /// A sheet after all its objects were packed.
+    /// A sheet whose objects were all packed.
     Sheet(PackedSheet),
 }
 
@@ -44,11 +44,11 @@ pub(super) enum PackedItem {
 #[derive(Debug, Clone)]
 pub(super) struct PackedChunk {
     pub(super) packed: PackedObject,
-    /// Number of long texts that the object refers to.
+    /// Number of long texts to which the object refers.
     pub(super) long_texts: usize,
 }
 
-/// The sheet of the file whose cells are being packed.
+/// The sheet whose cells are being packed.
 #[derive(Debug)]
 pub(super) struct PackedSheet {
     pub(super) start: SheetStart,
@@ -57,7 +57,8 @@ pub(super) struct PackedSheet {
 
 /// Receives packed objects and sheets. Closing the sink stops the reader.
 pub(super) trait Sink {
-    /// Passes on an item. Blocks while the sink is full. Returns `false` if the sink is closed.
+    /// Passes an item to the receiver. Blocks while the sink is full. Returns `false` if the sink
+    /// is closed.
     fn put(&mut self, found: PackedItem) -> bool;
 
     /// Returns whether the receiver was dropped.
@@ -74,9 +75,9 @@ impl Sink for tokio::sync::mpsc::Sender<PackedItem> {
     }
 }
 
-/// Reads a file until its end, or until the sink is closed. Returns the column types of a csv file.
+/// Reads a file until its end or until the sink is closed. Returns the column types of a CSV file.
 ///
-/// The file is parsed on a second thread, while this thread packs the cells into chunks.
+/// A second thread parses the file while this thread packs the cells into chunks.
 pub(super) fn read_file(
     path: &Path,
     options: &ReadOptions,
@@ -95,8 +96,8 @@ pub(super) fn read_file(
     })
 }
 
-/// Sends the pieces of a file and then `None`. Stops when the receiver is dropped. If the file
-/// cannot be read, closes the channel without sending `None`.
+/// Sends the pieces of a file followed by `None`. Stops when the receiver is dropped. On a read
+/// error, closes the channel without sending `None`.
 fn send_pieces(
     mut file: SheetReader,
     progress: &ProgressMonitor,
@@ -117,8 +118,8 @@ struct SheetPacker<'a, S> {
     sheet: Option<(SheetStart, SheetWriter)>,
     /// Hashes of objects that were already passed to the sink.
     remembered: HashSet<ChunkHash>,
-    /// Number of long texts that each packed chunk refers to. An entry is removed when its chunk is
-    /// passed to the sink. Chunks without long texts are not included.
+    /// Number of long texts per packed chunk. Excludes chunks without long texts and chunks that
+    /// were already passed to the sink.
     long_text_counts: RefCell<HashMap<ChunkHash, usize>>,
     sink: &'a mut S,
 }
@@ -128,8 +129,8 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Self { sheet: None, remembered: HashSet::new(), long_text_counts: RefCell::default(), sink }
     }
 
-    /// Packs the pieces of a file until its end. Also stops if the sink is closed, or if the parser closes the
-    /// channel because of an error.
+    /// Packs the pieces of a file until its end. Stops early if the sink is closed or the parser
+    /// closes the channel because of an error.
     fn pack_pieces(
         mut self,
         receiver: &Receiver<Option<Piece>>,
@@ -165,8 +166,8 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(())
     }
 
-    /// Packs a block of cells and passes the new objects to the sink. Returns whether the sink is
-    /// still open.
+    /// Packs a block of cells and passes new objects to the sink. Returns whether the sink is still
+    /// open.
     fn pack_block(&mut self, block: Block) -> Result<bool, ImportError> {
         let Some((_, writer)) = &mut self.sheet else { return Ok(true) };
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
@@ -179,15 +180,15 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(self.put_chunks(chunks))
     }
 
-    /// Discards the cells of the current sheet, because the parser sends them again. Objects that
-    /// were already uploaded are reused or expire.
+    /// Discards the current sheet's cells, because the parser sends them again. Objects that were
+    /// already uploaded are reused or expire.
     fn restart_sheet(&mut self) {
         if let Some((_, writer)) = &mut self.sheet {
             *writer = SheetWriter::default();
         }
     }
 
-    /// Passes the last objects of the current sheet to the sink, and then the sheet itself. Returns
+    /// Passes the current sheet's last objects and then the sheet itself to the sink. Returns
     /// whether the sink is still open.
     fn finish_sheet(&mut self) -> Result<bool, ImportError> {
         let Some((start, writer)) = self.sheet.take() else { return Ok(true) };
@@ -226,7 +227,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(self.sink.put(PackedItem::Object(PackedChunk { packed, long_texts: 0 })))
     }
 
-    /// Stores the hash of an object. Returns whether the hash is new.
+    /// Caches an object's hash. Returns whether the hash is new.
     fn remember(&mut self, hash: ChunkHash) -> bool {
         if self.remembered.len() >= MAX_REMEMBERED_OBJECTS {
             self.remembered.clear();
@@ -235,7 +236,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
     }
 }
 
-/// Encodes a tile, and records the number of long texts that it refers to.
+/// Encodes a tile and records the number of long texts to which it refers.
 fn encode_tile(
     tile: &Tile,
     long_text_counts: &RefCell<HashMap<ChunkHash, usize>>,

@@ -1,4 +1,4 @@
-//! Builds the append requests that import the sheets of a file.
+//! Builds the append requests that import a file's sheets.
 
 use cellar_api::{wire::AppendRequest, wire::SentMutation};
 use cellar_base::limits::{
@@ -14,23 +14,22 @@ use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 
 use super::read::PackedSheet;
 
-/// Maximum number of objects that the sheets of an import refer to directly. After this limit is
-/// reached, each further sheet refers to only one object. This is half of a request's limit; the
-/// other half is reserved for these sheets.
+/// Maximum number of objects to which an import's sheets refer directly: half of the request limit.
+/// Each further sheet refers to a single index object, for which the other half is reserved.
 const MAX_DIRECT_OBJECTS: usize = MAX_IMPORT_OBJECTS / 2;
 /// Maximum total size of the tile indexes in one request, in bytes. Encoded as Base64, they are
-/// well below `MAX_REQUEST_BYTES` and fit in one entry.
+/// well below `MAX_REQUEST_BYTES` and fit in one log entry.
 const MAX_INDEX_BYTES: usize = MAX_REQUEST_BYTES / 8;
 
-/// The sheets of a file.
+/// Sheets of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileSheets {
     sheets: Vec<FileSheet>,
-    /// The objects that the sheets refer to directly.
+    /// The objects to which the sheets refer directly.
     direct: ReferencedObjects,
 }
 
-/// Number and total size of the objects that tile indexes refer to directly.
+/// Number and total size of the objects to which tile indexes refer directly.
 #[derive(Debug, Clone, Copy, Default)]
 struct ReferencedObjects {
     count: usize,
@@ -53,7 +52,7 @@ impl ReferencedObjects {
 /// A sheet of a file.
 #[derive(Debug, Clone)]
 pub(super) struct FileSheet {
-    /// Name of the sheet in the file, or `None` for csv.
+    /// Sheet name in the file, or `None` for CSV.
     pub(super) name: Option<String>,
     pub(super) hidden: bool,
     pub(super) extent: Extent,
@@ -62,11 +61,11 @@ pub(super) struct FileSheet {
     objects: ReferencedObjects,
 }
 
-/// A chunk of a tile index.
+/// A tile index chunk.
 #[derive(Debug, Clone)]
 pub(super) struct IndexObject {
     pub(super) packed: PackedObject,
-    /// Whether the chunk refers only to cells and not to other index chunks.
+    /// Whether the tile index chunk refers only to cell chunks and not to other index chunks.
     pub(super) is_leaf: bool,
 }
 
@@ -79,7 +78,7 @@ impl IndexObject {
     }
 }
 
-/// The spreadsheet to which the sheets are added.
+/// The target spreadsheet.
 #[derive(Debug, Clone)]
 pub(super) struct ImportTarget {
     pub(super) incarnation: u32,
@@ -95,8 +94,8 @@ impl FileSheets {
         self.sheets.iter()
     }
 
-    /// Adds a sheet. Returns the chunks of its tile index, in an order in which each chunk follows
-    /// the chunks that it refers to.
+    /// Adds a sheet. Returns its tile index chunks, ordered so that each chunk follows the chunks
+    /// to which it refers.
     pub(super) fn add(&mut self, sheet: PackedSheet) -> Result<Vec<IndexObject>, SnapshotError> {
         let PackedSheet { start, written } = sheet;
         let (mut index, mut chunks) = pack_import(&written.stripes)?;
@@ -117,8 +116,8 @@ impl FileSheets {
         chunks.into_iter().map(IndexObject::new).collect()
     }
 
-    /// Builds the requests that append the sheets. More than one request is needed only for
-    /// hundreds of sheets.
+    /// Builds the requests that append the sheets. Only hundreds of sheets need more than one
+    /// request.
     pub(super) fn append_requests(
         &self,
         client_id: &str,

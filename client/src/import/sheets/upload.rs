@@ -1,5 +1,5 @@
-//! Uploads the objects of an import. Requests upload URLs in batches, uploads objects concurrently,
-//! and asks the server to check them.
+//! Uploads an import's objects: requests upload URLs in batches, uploads the objects concurrently
+//! and has them verified by the server.
 
 use cellar_api::{
     wire::ChunkUpload, wire::ImportCheckRequest, wire::ImportUploadsRequest, wire::NewChunk,
@@ -17,16 +17,16 @@ use super::requests::IndexObject;
 use crate::client::sha256;
 use crate::{Client, ClientError};
 
-/// Number of bytes of objects to collect in memory before their upload URLs are requested.
+/// Size of the batch that is collected in memory before requesting upload URLs, in bytes.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of concurrent uploads.
 const MAX_CONCURRENT_UPLOADS: usize = 8;
-/// Maximum number of concurrent check requests. The server reads many objects for each of them.
+/// Maximum number of concurrent check requests. The server reads many objects per request.
 const MAX_CONCURRENT_CHECKS: usize = 4;
-/// Maximum number of upload URLs to request for one object. A URL expires after a few minutes.
+/// Maximum number of upload URLs to request per object. A URL expires after a few minutes.
 const MAX_UPLOAD_URLS: u32 = 3;
 
-/// The uploads of one import.
+/// Uploads of one import.
 #[derive(Debug)]
 pub(super) struct UploadQueue {
     uploader: Uploader,
@@ -34,20 +34,20 @@ pub(super) struct UploadQueue {
     batch: Vec<PackedChunk>,
     batch_bytes: usize,
     running: JoinSet<Result<UploadedObject, ClientError>>,
-    /// Uploaded tiles that refer to long texts, with the number of their long texts.
+    /// Uploaded tiles that refer to long texts, with their number of long texts.
     tiles_with_texts: Vec<(UploadedChunk, usize)>,
-    /// Index chunks that refer only to cells. They are checked after all uploads.
+    /// Tile index chunks that refer only to cell chunks. Checked after all uploads.
     leaf_indexes: Vec<UploadedChunk>,
-    /// Index chunks that refer to other index chunks. They are checked in order, after the chunks
-    /// that refer only to cells.
+    /// Tile index chunks that refer to other index chunks. Checked in order, after those that refer
+    /// only to cell chunks.
     inner_indexes: Vec<UploadedChunk>,
 }
 
-/// Sends the requests of an import.
+/// Sends an import's requests.
 #[derive(Debug, Clone)]
 pub(super) struct Uploader {
     pub(super) client: Client,
-    /// Client id of the append requests of the import.
+    /// Client id of the import's append requests.
     pub(super) client_id: String,
 }
 
@@ -78,8 +78,8 @@ impl UploadQueue {
         self.batch.push(object);
     }
 
-    /// Adds an index chunk to the current batch. A chunk must be added before any chunk that refers
-    /// to it.
+    /// Adds a tile index chunk to the current batch. Each chunk must be added before any chunk that
+    /// refers to it.
     pub(super) fn add_index(&mut self, index: IndexObject) {
         let IndexObject { packed, is_leaf } = index;
         let chunk = to_uploaded_chunk(packed.chunk);
@@ -91,7 +91,7 @@ impl UploadQueue {
         self.add(PackedChunk { packed, long_texts: 0 });
     }
 
-    /// Returns whether the current batch is large enough to be sent.
+    /// Returns whether the current batch is large enough to send.
     pub(super) fn is_batch_full(&self) -> bool {
         self.batch.len() >= MAX_IMPORT_OBJECTS || self.batch_bytes >= BATCH_BYTES
     }
@@ -105,7 +105,7 @@ impl UploadQueue {
             && self.inner_indexes.is_empty()
     }
 
-    /// Starts uploading the current batch. Does not wait until all uploads are complete.
+    /// Starts uploading the current batch without waiting for all uploads to complete.
     pub(super) async fn start_batch(&mut self, id: LogId) -> Result<(), ClientError> {
         self.batch_bytes = 0;
         let mut batch = std::mem::take(&mut self.batch);
@@ -124,8 +124,8 @@ impl UploadQueue {
         Ok(())
     }
 
-    /// Uploads the remaining objects, waits for all uploads, and asks the server to check all
-    /// objects. Each index chunk is checked after the chunks that it refers to.
+    /// Uploads the remaining objects, waits for all uploads and has all objects verified by the
+    /// server. Each tile index chunk is checked after the chunks to which it refers.
     pub(super) async fn finish(&mut self, id: LogId) -> Result<(), ClientError> {
         self.start_batch(id).await?;
         while !self.running.is_empty() {
@@ -141,7 +141,7 @@ impl UploadQueue {
         Ok(())
     }
 
-    /// Asks the server to check tiles and index chunks, in concurrent requests.
+    /// Has tiles and tile index chunks verified by the server, in concurrent requests.
     async fn check_all(
         &self,
         id: LogId,
@@ -174,7 +174,7 @@ impl UploadQueue {
 }
 
 /// Splits tiles that refer to long texts into check requests of at most `MAX_IMPORT_OBJECTS`
-/// objects. A tile with more long texts is checked in a separate request.
+/// objects. A tile with more long texts gets its own request.
 fn split_into_checks(tiles: Vec<(UploadedChunk, usize)>) -> Vec<Vec<UploadedChunk>> {
     let mut checks: Vec<Vec<UploadedChunk>> = Vec::new();
     let mut remaining_objects = 0_usize;
@@ -194,7 +194,7 @@ fn split_into_checks(tiles: Vec<(UploadedChunk, usize)>) -> Vec<Vec<UploadedChun
     checks
 }
 
-/// Builds the error for a task that panicked, which is a bug in this program.
+/// Builds the error for a panicked task, which is a bug.
 fn panicked(error: &JoinError) -> ClientError {
     ClientError::Setup { why: error.to_string() }
 }
@@ -245,8 +245,8 @@ impl Uploader {
     }
 }
 
-/// Returns whether a new URL may help. That is the case if the URL has expired (403) or if the
-/// object was uploaded twice at the same time (409).
+/// Returns whether a retry with a new URL may succeed: the URL has expired (403), or the object was
+/// uploaded twice at the same time (409).
 fn needs_new_url(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: 403 | 409, .. })
 }

@@ -1,23 +1,22 @@
-//! Response header with the cost of a request. Its value is a structured field dictionary (RFC
-//! 9651) that contains only numbers.
+//! Response header with the request's cost, a structured field dictionary (RFC 9651) of numbers.
 
 use std::fmt::Write as _;
 
 use super::Cost;
 use cellar_base::limits::MAX_COST_COUNT;
 
-/// Name of the response header with the cost of the request. A value is `rr=0.5, wr=1, tables=2`,
-/// for example. Every response except 404 has this header. `rr` and `wr` are always present; all
-/// other keys are omitted if they are zero.
+/// Name of the response header with the request's cost, for example `rr=0.5, wr=1, tables=2`.
+/// Included in every response except 404. `rr` and `wr` are always present; all other keys are
+/// omitted if zero.
 ///
 /// | key | meaning |
 /// |---|---|
 /// | `rr` | read request units, in halves |
 /// | `wr` | write request units |
-/// | `tables` | requests to tables |
-/// | `puts`, `gets`, `tags`, `deletes` | requests to the object store |
+/// | `tables` | table requests |
+/// | `puts`, `gets`, `tags`, `deletes` | object store requests |
 /// | `sent`, `received` | bytes of objects |
-/// | `queues` | requests to queues |
+/// | `queues` | queue requests |
 ///
 /// Keys may be added in the future, so readers must ignore unknown keys. All values are
 /// non-negative numbers without parameters.
@@ -55,15 +54,15 @@ const FRACTION_DIGITS: usize = 3;
     "`{member}` is not a valid member of a cost header: {why}; expected numbers such as rr=0.5, wr=1"
 )]
 pub struct InvalidCost {
-    /// The member of the header that is invalid.
+    /// The invalid member of the header.
     pub member: String,
     /// Reason.
     pub why: &'static str,
 }
 
 impl Cost {
-    /// Formats the cost as the value of the header. Numbers that exceed `MAX_COST_COUNT` are sent
-    /// as `MAX_COST_COUNT`.
+    /// Formats the cost as a header value. Numbers that exceed `MAX_COST_COUNT` are sent as
+    /// `MAX_COST_COUNT`.
     #[must_use]
     pub fn to_header(mut self) -> String {
         let halves = self.read_half_units.min(MAX_COST_COUNT);
@@ -79,11 +78,11 @@ impl Cost {
         text
     }
 
-    /// Parses the value of the header. If several members have the same key, the last one is used.
-    /// An empty text is a cost of zero.
+    /// Parses a header value. If a key is repeated, its last value is used. An empty text is a cost
+    /// of zero.
     ///
     /// # Errors
-    /// [`InvalidCost`] if the text is not a dictionary of non-negative numbers.
+    /// Returns [`InvalidCost`] if the text is not a dictionary of non-negative numbers.
     pub fn from_header(text: &str) -> Result<Self, InvalidCost> {
         let mut cost = Self::default();
         let text = text.trim_matches(' ');
@@ -99,8 +98,7 @@ impl Cost {
     }
 }
 
-/// Parses a member `key=number` and sets the corresponding field of `cost`. Unknown keys are
-/// ignored.
+/// Parses a member `key=number` and sets the corresponding field of `cost`. Ignores unknown keys.
 fn parse_member(cost: &mut Cost, member: &str) -> Result<(), &'static str> {
     let (key, value) = member.split_once('=').ok_or("not of the form key=number")?;
     if !is_key(key) {
@@ -133,8 +131,7 @@ fn is_key(key: &str) -> bool {
     has_valid_start && key.bytes().all(is_valid)
 }
 
-/// Parses a non-negative integer or decimal. Returns the value in thousandths, which is less than
-/// 10¹⁸.
+/// Parses a non-negative integer or decimal. Returns the value in thousandths, which is below 10¹⁸.
 fn parse_thousandths(text: &str) -> Option<u64> {
     let is_digits = |digits: &str, max_digits: usize| {
         (1..=max_digits).contains(&digits.len())

@@ -1,6 +1,6 @@
-//! Costs of requests: exact numbers of request units, requests and bytes.
+//! Request costs: exact numbers of request units, requests and bytes.
 //!
-//! Every adapter counts the consumption that its service reports. Each response contains the sum
+//! Every adapter counts the consumption that its service reports. Each response contains the total
 //! ([`Cost::to_header`]), and [`Prices`] converts a cost to dollars.
 
 mod display;
@@ -14,28 +14,28 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
 /// Consumption of tables, objects and queues. All fields are integers, so that sums are exact. Sums
-/// saturate at the maximum.
+/// saturate.
 ///
 /// Function invocations and their duration, data transfer out of the cloud, and storage are not
 /// included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// Read request units in halves. An eventually consistent read of up to 4 KB consumes one half
-    /// unit.
+    /// Number of read request units, in halves. An eventually consistent read of up to 4 KB
+    /// consumes one half unit.
     pub read_half_units: u64,
-    /// Write request units. A write of up to 1 KB consumes one unit.
+    /// Number of write request units. A write of up to 1 KB consumes one unit.
     pub write_units: u64,
-    /// Requests to tables. Only their units are billed, not the requests themselves.
+    /// Number of table requests. DynamoDB bills the consumed request units, not the requests.
     pub table_requests: u64,
-    /// PUT and LIST requests for objects. Both have the same price.
+    /// Number of PUT and LIST object requests, which have the same price.
     pub object_puts: u64,
-    /// GET and HEAD requests for objects.
+    /// Number of GET and HEAD object requests.
     pub object_gets: u64,
-    /// Requests that set or remove tags of objects.
+    /// Number of requests that set or remove object tags.
     pub object_tags: u64,
-    /// DELETE requests for objects. They are free of charge.
+    /// Number of DELETE object requests, which are free of charge.
     pub object_deletes: u64,
-    /// Number of bytes in written objects.
+    /// Total size of the written objects, in bytes.
     pub object_bytes_sent: u64,
     /// Bytes of read objects.
     pub object_bytes_received: u64,
@@ -44,7 +44,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Returns the number of read request units, which is exact below 2⁵² units.
+    /// Returns the number of read request units, exact below 2⁵² units.
     #[must_use]
     pub fn read_units(&self) -> f64 {
         self.read_half_units as f64 / 2.0
@@ -53,7 +53,7 @@ impl Cost {
 
 impl AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
-        // All fields are destructured, so that the compiler rejects code that omits a field.
+        // All fields are destructured so that code that misses a field does not compile.
         let Self {
             read_half_units,
             write_units,
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// Generates costs in which no number exceeds `max`.
+    /// Generates costs with no number above `max`.
     pub(super) fn costs(max: u64) -> impl Strategy<Value = Cost> {
         // Zeros are common, because most requests use a single service.
         prop::array::uniform10(prop_oneof![Just(0), 0..=max, Just(max)]).prop_map(of_numbers)

@@ -1,16 +1,16 @@
-//! Prices of requests in US dollars.
+//! Request prices in US dollars.
 
 use std::fmt;
 use std::ops::Add;
 
 use super::Cost;
 
-/// Number of pico-dollars in a dollar.
+/// Number of pico-dollars per dollar.
 const PICODOLLARS_PER_DOLLAR: u128 = 1_000_000_000_000;
 /// Number of decimals that represent a dollar amount exactly to the pico-dollar.
 const DIGITS: usize = 12;
 
-/// An amount of US dollars that is exact to the pico-dollar (10⁻¹² dollars).
+/// An amount in US dollars, exact to the pico-dollar (10⁻¹² dollars).
 ///
 /// Amounts are displayed exactly and without trailing zeros, such as `$0.00000125`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -58,22 +58,22 @@ impl fmt::Display for Dollars {
     }
 }
 
-/// Prices of requests, in pico-dollars (10⁻¹² dollars).
+/// Request prices, in pico-dollars (10⁻¹² dollars).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prices {
     /// Price of half a read request unit.
     pub read_half_unit: u64,
     /// Price of a write request unit.
     pub write_unit: u64,
-    /// Price of a PUT or LIST request for objects.
+    /// Price of a PUT or LIST object request.
     pub object_put: u64,
-    /// Price of a GET or HEAD request for an object.
+    /// Price of a GET or HEAD object request.
     pub object_get: u64,
-    /// Price of a request that sets or removes the tags of an object.
+    /// Price of a request that sets or removes object tags.
     pub object_tag: u64,
-    /// Price of a DELETE request for an object.
+    /// Price of a DELETE object request.
     pub object_delete: u64,
-    /// Price of a request to a queue.
+    /// Price of a queue request.
     pub queue_request: u64,
 }
 
@@ -97,7 +97,7 @@ impl Prices {
         queue_request: 400_000,
     };
 
-    /// Converts a cost to an exact amount of dollars. The amount saturates at the maximum.
+    /// Converts a cost to an exact dollar amount. Saturates at the maximum.
     #[must_use]
     pub fn dollars(&self, cost: &Cost) -> Dollars {
         let items = [

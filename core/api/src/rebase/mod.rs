@@ -1,11 +1,11 @@
-//! Rebase: computes the expected results of a client's pending edits on top of newer entries.
+//! Rebase: predicts the results of a client's pending edits on top of newer entries.
 //!
-//! Pending edits keep their ids and bases. The rebase computes the operations that the append
+//! Pending edits keep their ids and bases. The rebase computes the operations that the append state
 //! machine would commit if the edits arrived now. It uses the same code (`append::commit`) and the
-//! same viewpoint, so the server commits the displayed result unless it receives entries from other
+//! same viewpoint, so the server commits the predicted result unless it receives entries from other
 //! clients first. After such entries, the client rebases again.
 //!
-//! The server resolves an undo or a revert when it appends the mutation. Until then, the effect is
+//! The server resolves an undo or revert when it appends the mutation. Until then, the effect is
 //! unknown and not displayed ([`Outlook::Unknown`]).
 
 #[cfg(test)]
@@ -26,33 +26,33 @@ use cellar_log::viewpoint::Viewpoint;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// An edit of this client that is not known to be committed yet.
+/// An edit by this client that is not known to be committed yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingMutation {
     /// Mutation id.
     pub id: u64,
-    /// Position that the author had seen when making the edit. It never changes.
+    /// Position that the author had seen when making the edit. Immutable.
     pub base: Position,
-    /// Operation as authored, which is based on the author's earlier mutations.
+    /// Operation as authored, based on the author's earlier mutations.
     pub operation: Operation,
     /// Size of the uploaded body in bytes. Set if the edit is sent as a large entry.
     pub object_bytes: Option<u64>,
 }
 
-/// Expected result of a pending edit if no other entries are committed before the edit.
+/// Predicted result of a pending edit if no other entries are committed before it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outlook {
     /// Operations that will take effect, in order. Empty if the edit will have no effect.
     Committed(Vec<Operation>),
     /// Reason why the edit will be rejected.
     Rejected(Rejection),
-    /// The edit is an undo or a revert, whose result depends on the server.
+    /// The edit is an undo or revert, whose result depends on the server.
     Unknown,
 }
 
 impl Outlook {
-    /// Returns the operations that will take effect. The result is empty if the edit is rejected or
-    /// its outlook is unknown.
+    /// Returns the operations that will take effect. Empty if the edit is rejected or its outlook
+    /// is unknown.
     #[must_use]
     pub fn operations(&self) -> &[Operation] {
         match self {
@@ -62,7 +62,7 @@ impl Outlook {
     }
 }
 
-/// Identifies the log entries that contain mutations of this client.
+/// Identifies the log entries that contain this client's mutations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OwnEntries {
     client: Option<ClientKey>,
@@ -72,14 +72,14 @@ pub struct OwnEntries {
 
 impl OwnEntries {
     /// Creates an instance that identifies entries by the client key `client`. Without a key, the
-    /// positions of the client's entries must be added with [`OwnEntries::add_position`].
+    /// client's entry positions must be added with [`OwnEntries::add_position`].
     #[must_use]
     pub fn new(client: Option<ClientKey>) -> Self {
         Self { client, positions: BTreeSet::new() }
     }
 
-    /// Adds the position of an entry that contains a mutation of this client, as reported in a
-    /// response. Has no effect if the client key is known.
+    /// Adds the position of an entry with a mutation of this client, as reported in a response.
+    /// No-op if the client key is known.
     pub fn add_position(&mut self, position: Position) {
         if self.client.is_none() {
             self.positions.insert(position);
@@ -96,21 +96,22 @@ impl OwnEntries {
     }
 }
 
-/// The acknowledgement of a pending edit, found in an entry of this client.
+/// Acknowledgement of a pending edit, found in one of this client's entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Acknowledged {
     /// Mutation id.
     pub id: u64,
     /// Position of the entry.
     pub position: Position,
-    /// Reason of the rejection, or `None` if the edit was not rejected.
+    /// Reason for the rejection, or `None` if the edit was not rejected.
     pub rejection: Option<Rejection>,
     /// Operations as committed. Set if the entry contains them because they differ from the
     /// authored operation.
     pub committed: Option<Vec<Operation>>,
 }
 
-/// Returns the acknowledgements in an entry of this client, for all edits with ids above `last_id`.
+/// Returns the acknowledgements in one of this client's entries, for all edits with ids above
+/// `last_id`.
 pub fn acknowledged(entry: &EntryView, last_id: u64) -> impl Iterator<Item = Acknowledged> + '_ {
     let position = entry.position;
     let new_ids =
@@ -127,7 +128,7 @@ pub fn acknowledged(entry: &EntryView, last_id: u64) -> impl Iterator<Item = Ack
     })
 }
 
-/// Error: earlier entries are needed to rebase the pending edits.
+/// Error: rebasing the pending edits requires earlier entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "rebasing requires the entries after {after}; load them, or send the edits without rebasing"
@@ -137,7 +138,7 @@ pub struct EntriesNeeded {
     pub after: Position,
 }
 
-/// The part of the log that a client has loaded.
+/// Part of the log that a client has loaded.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
     /// Position after which all entries are loaded.
@@ -145,24 +146,23 @@ pub struct Known<'a> {
     /// Loaded entries up to the canonical position, without gaps. The first entry may be at or
     /// before `after`.
     pub entries: &'a [EntryView],
-    /// Metadata at the canonical position, if known. The metadata determines which edits will be
+    /// Workbook metadata at the canonical position, if known. It determines which edits will be
     /// rejected or have no effect.
     pub state: Option<&'a WorkbookMetadata>,
 }
 
-/// Computes the expected results of a client's pending edits, one at a time, on top of the
-/// canonical state.
+/// Predicts the results of a client's pending edits, one at a time, on top of the canonical state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rebase {
     committer: Committer,
 }
 
 impl Rebase {
-    /// Rebases the uncommitted edits `pending`, which are sorted by id, onto the known entries.
-    /// Returns the rebase, to which more edits can be added, and the expected result of each edit.
+    /// Rebases the uncommitted edits `pending`, sorted by id, onto the known entries. Returns the
+    /// rebase, to which more edits can be added, and the predicted result of each edit.
     ///
     /// # Errors
-    /// [`EntriesNeeded`] if the base of an edit requires earlier entries.
+    /// Returns [`EntriesNeeded`] if an edit's base requires earlier entries.
     pub fn begin(
         known: Known<'_>,
         own: &OwnEntries,
@@ -185,8 +185,8 @@ impl Rebase {
         Ok((rebase, outlooks))
     }
 
-    /// Adds a pending edit after the earlier ones and returns its expected result. The base of the
-    /// edit must be the canonical position or the base of an earlier edit.
+    /// Adds a pending edit after the earlier ones and returns its predicted result. The edit's base
+    /// must be the canonical position or the base of an earlier edit.
     pub fn add_pending(&mut self, pending: &PendingMutation) -> Outlook {
         let PendingMutation { id, base, operation, object_bytes } = pending;
         if operation.is_resolved_on_append() {
@@ -205,8 +205,8 @@ impl Rebase {
         }
     }
 
-    /// Returns the expected result of an edit that is sent as a large entry. Large entries only set
-    /// cells, so later edits need not be transformed.
+    /// Returns the predicted result of an edit that is sent as a large entry. Large entries only
+    /// set cells, so later edits need not be transformed.
     fn expect_large_entry(&self, pending: &PendingMutation, bytes: u64) -> Outlook {
         let external = ExternalEdits {
             client: ClientKey([0; 8]),
@@ -228,9 +228,9 @@ impl Rebase {
     }
 }
 
-/// Builds the author's viewpoint for mutations whose bases are at or after `lowest_base`. Uses the
-/// entries that the append machine would read. Returns the viewpoint and the position of its first
-/// entry.
+/// Builds the author's viewpoint for mutations whose bases are at or after `lowest_base`, from the
+/// entries that the append state machine would read. Returns the viewpoint and the position of its
+/// first entry.
 fn build_viewpoint(
     known: Known<'_>,
     own_entries: &OwnEntries,

@@ -1,4 +1,4 @@
-//! Compares the results that a rebase predicts with the results that the append machine commits.
+//! Compares the results predicted by a rebase with those committed by the append state machine.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
@@ -20,13 +20,13 @@ use cellar_sheet::workbook::Workbook;
 /// A step of a client.
 #[derive(Debug, Clone)]
 enum ClientStep {
-    /// The client makes an edit that is based on the client's current position.
+    /// The client makes an edit based on its current position.
     Write(usize, Operation),
     /// The client makes an edit that is always invalid.
     WriteInvalid(usize),
     /// The client sends the given number of its edits.
     Send(usize, usize),
-    /// The base of the client advances, but the given number of newest entries stays unknown to the
+    /// The client's base advances, but the given number of newest entries stays unknown to the
     /// client.
     See(usize, u32),
 }
@@ -82,12 +82,12 @@ fn views(world: &World) -> Vec<EntryView> {
     world.entries.values().map(|entry| EntryView::from(entry.as_ref())).collect()
 }
 
-/// Returns the entries after index `first`, in the form in which a client knows them.
+/// Returns the entries after index `first`, as known to a client.
 fn known(entries: &[EntryView], first: usize) -> Known<'_> {
     Known { after: entries[first].position, entries: &entries[first + 1..], state: None }
 }
 
-/// Returns the metadata of the state at the end of the log.
+/// Returns the workbook metadata at the end of the log.
 fn state(entries: &[EntryView]) -> WorkbookMetadata {
     let mut workbook = Workbook::default();
     let mutations = entries.iter().flat_map(|entry| &entry.mutations);
@@ -107,8 +107,8 @@ fn committed(world: &World, who: usize, first_id: u64) -> Vec<Outlook> {
     mutations.filter(|(id, _)| *id >= first_id).map(|(_, mutation)| outlook(mutation)).collect()
 }
 
-/// Compares the predicted results of each client with the committed results. Repeats this for every
-/// entry at which the client's knowledge of the log may start.
+/// Compares each client's predicted results with the committed ones, for every entry at which the
+/// client's knowledge of the log may start.
 fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
     for (who, writer) in writers.iter().enumerate() {
         let pending = writer.pending();

@@ -1,4 +1,4 @@
-//! The cookie of a pull, which describes the state of a client's view. The client sends it with its
+//! Pull cookies, which describe the state of a client's view. The client sends its cookie with the
 //! next pull.
 
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
 /// Supported schema versions of mutator arguments and patches. Replicache sends "" if an
-/// application sets no version. A version must never be removed, because a client sends offline
+/// application sets no version. A version must never be removed, because clients send offline
 /// mutations with the version under which they were made.
 pub const SCHEMA_VERSIONS: [&str; 2] = ["", "1"];
 
@@ -23,8 +23,8 @@ pub struct Cookie {
     pub incarnation: u32,
     /// Position of the newest entry in the view.
     pub position: Position,
-    /// Position of the Snapshot entry whose root is at the start of the view. `None` if the view
-    /// starts with the first entry.
+    /// Position of the Snapshot entry whose root the view starts with, or `None` if the view starts
+    /// with the first entry.
     pub snapshot: Option<Position>,
 }
 
@@ -33,13 +33,13 @@ pub struct Cookie {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CookieView {
-    /// Incarnation and position in hexadecimal. Replicache requires this value to order cookies: it
+    /// Incarnation and position in hexadecimal. Replicache uses this value to order cookies: it
     /// increases with every entry and never decreases.
     pub order: String,
     /// Id of the spreadsheet.
     pub spreadsheet: LogId,
-    /// Position of the Snapshot entry whose root is at the start of the view. Absent if the view
-    /// starts with the first entry.
+    /// Position of the Snapshot entry whose root the view starts with. Absent if the view starts
+    /// with the first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<Position>,
 }
@@ -52,8 +52,7 @@ impl Cookie {
         CookieView { order, spreadsheet: self.log, snapshot: self.snapshot }
     }
 
-    /// Decodes a cookie. Returns `None` unless the cookie has the form that [`Cookie::view`]
-    /// produces.
+    /// Decodes a cookie. Returns `None` unless [`Cookie::view`] could have produced it.
     #[must_use]
     pub fn read(view: &CookieView) -> Option<Self> {
         let CookieView { order, spreadsheet: log, snapshot } = view;

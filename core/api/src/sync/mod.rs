@@ -1,8 +1,8 @@
-//! The Replicache protocol: how push and pull requests are handled.
+//! Replicache protocol: handling of push and pull requests.
 //!
-//! Entries contain the client id and the mutation ids, so that the effect of a mutation becomes
-//! visible together with its acknowledgement. Nothing else is stored. The last mutation id of a
-//! client is derived from the entries and from the client map in the snapshot root.
+//! Entries contain the client id and the mutation ids, so that a mutation's effect and its
+//! acknowledgement become visible together. Nothing else is stored. A client's last mutation id is
+//! derived from the entries and from the client map in the snapshot root.
 
 mod cookie;
 mod mutation;

@@ -1,4 +1,4 @@
-//! Pushed mutations, and parsing of their arguments.
+//! Pushed mutations and the parser for their arguments.
 
 use crate::wire::MutationArguments;
 use cellar_base::limits::MAX_MUTATION_BYTES;
@@ -8,7 +8,7 @@ use cellar_sheet::operation::{Operation, Rejection, RejectionReason};
 /// A mutation of a push.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pushed {
-    /// Index of the mutation's client in the list of the push's clients.
+    /// Index of the mutation's client in the push's client list.
     pub client: usize,
     /// Mutation id.
     pub id: u64,
@@ -28,13 +28,13 @@ pub enum ParsedArguments {
         /// Operation as authored.
         operation: Operation,
     },
-    /// The arguments are invalid. The mutation is appended as rejected, because the client would
-    /// otherwise retry it forever.
+    /// The arguments are malformed. The mutation is appended as rejected; otherwise the client
+    /// would retry it forever.
     Invalid(Rejection),
 }
 
-/// Parses the arguments of a mutation, `{base, incarnation, op}`. Returns
-/// [`ParsedArguments::Invalid`] if the arguments are malformed, too long or nested too deeply.
+/// Parses a mutation's arguments, `{base, incarnation, op}`. Returns [`ParsedArguments::Invalid`]
+/// if they are malformed, too long or nested too deeply.
 #[must_use]
 pub fn parse_arguments(arguments: &str) -> ParsedArguments {
     if arguments.len() > MAX_MUTATION_BYTES {

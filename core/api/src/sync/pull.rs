@@ -1,4 +1,4 @@
-//! Selects the kind of response to a pull, and collects the last mutation ids of a client group.
+//! Selects the type of a pull response and collects the last mutation ids of a client group.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,22 @@ use cellar_base::position::Position;
 use cellar_log::entry::{Edits, Entry};
 use cellar_snapshot::root::ClientMap;
 
-/// Kind of response to a pull.
+/// Type of a pull response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PullPlan {
-    /// The log has not changed. The response contains the cookie of the request.
+    /// The log has not changed. The response repeats the request's cookie.
     Unchanged,
     /// The response contains the entries after the cookie's position.
     EntriesSince,
     /// A newer snapshot exists. The response replaces the view with the snapshot's root and the
     /// entries after it.
     FromSnapshot,
-    /// The cookie does not match the log. The client must start again with a new client group.
+    /// The cookie does not match the log. The client must start over with a new client group.
     UnknownState,
 }
 
-/// Selects the kind of response to a pull. `newest` is the position of the newest entry at or after
-/// the cookie's position, with its incarnation; `None` if the log does not contain the cookie's
+/// Selects the type of a pull response. `newest` is the position and incarnation of the newest
+/// entry at or after the cookie's position, or `None` if the log does not contain the cookie's
 /// position. `snapshot` is the position of the newest finished snapshot.
 #[must_use]
 pub fn plan_pull(
@@ -51,7 +51,7 @@ pub fn entry_key(position: Position) -> String {
     format!("entry/{:016x}", position.pack())
 }
 
-/// Collects the last mutation ids of the clients of one client group.
+/// Collects the last mutation ids of the clients in a client group.
 #[derive(Debug, Clone)]
 pub struct ClientIds {
     subject: SubjectKey,
@@ -60,13 +60,13 @@ pub struct ClientIds {
 }
 
 impl ClientIds {
-    /// Creates an empty collection for the client group `group` that belongs to `subject`.
+    /// Creates an empty collection for the client group `group` of `subject`.
     #[must_use]
     pub fn new(subject: SubjectKey, group: &str) -> Self {
         Self { subject, group: group.to_owned(), ids: BTreeMap::new() }
     }
 
-    /// Adds the mutation ids in the client map of a snapshot root.
+    /// Adds the mutation ids in a snapshot root's client map.
     pub fn add_root(&mut self, clients: &ClientMap) {
         for (client, name, last) in clients.named() {
             self.add(client, name, last.id);
@@ -80,8 +80,8 @@ impl ClientIds {
         }
     }
 
-    /// Adds a mutation id if its client belongs to the group. The client key is compared too,
-    /// because another subject may use the same ids for groups and clients.
+    /// Adds a mutation id if its client belongs to the group. Also compares the client key, because
+    /// another subject may use the same group and client ids.
     fn add(&mut self, client: ClientKey, name: &ClientName, last_id: u64) {
         if name.group() == self.group && name.key(&self.subject) == client {
             let newest_id = self.ids.entry(name.client().to_owned()).or_insert(0);
@@ -89,7 +89,7 @@ impl ClientIds {
         }
     }
 
-    /// Returns the last mutation id of each client by client id.
+    /// Returns the last mutation ids by client id.
     #[must_use]
     pub fn into_ids(self) -> BTreeMap<String, u64> {
         self.ids

@@ -1,13 +1,12 @@
 //! State machine that appends one run of a push. It performs no I/O.
 //!
 //! A push request does not contain the last mutation id that the client knows to be committed. The
-//! append machine finds those mutations of the client that are after their base. Earlier mutations
-//! are cached by this process, or are looked up in the client map of the newest root and the
-//! entries after it. Two safety rules apply, and tests fail if either is disabled:
+//! append state machine finds the client's mutations after their base. Earlier mutation ids come
+//! from this process's cache, or from a lookup in the newest root's client map and the entries
+//! after it. Two safety rules apply, and tests fail if either is disabled:
 //!
 //! - *Gap looked up*: a gap or an unknown client is reported only after a lookup.
-//! - *Rejection looked up*: a mutation whose base is missing is rejected only after a lookup
-//!   shows that the mutation is not in the log yet. A scan from its base cannot show this.
+//! - *Rejection looked up*: a mutation whose base is missing is rejected only after a lookup shows that the mutation is not in the log yet. A scan from its base cannot show this.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,17 +19,17 @@ use cellar_log::append::{Appended, MutationResult, NewMutation, Refusal, Request
 use cellar_log::entry::Entry;
 use cellar_sheet::operation::{Rejection, RejectionReason};
 
-/// The action that the driver of a push must perform next.
+/// Next action for the driver of a push.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PushAction {
     /// Append this request.
     Append(Request),
-    /// Look up the last mutation id of the client with strongly consistent reads: in the newest
-    /// root and in all entries after it.
+    /// Look up the client's last mutation id with strongly consistent reads of the newest root and
+    /// all entries after it.
     LookUp,
-    /// Return the outcome, because the push of the run is finished.
+    /// Return the outcome: the push of this run is complete.
     Finish(PushOutcome),
-    /// Stop, because the log has changed too often. The client must repeat the push.
+    /// Stop, because the log has changed too often. The client must retry the push.
     GiveUp,
 }
 
@@ -39,11 +38,11 @@ pub enum PushAction {
 pub enum PushEvent {
     /// The request was appended.
     Appended(Appended),
-    /// The request was refused for a reason that [`PushEvent::of`] accepts.
+    /// The request was refused for a reason accepted by [`PushEvent::of`].
     Refused(Refusal),
     /// The request can never succeed, so its mutations must be rejected.
     Unfit(Rejection),
-    /// The lookup of the client is finished.
+    /// The client lookup is complete.
     LookedUp(LookedUp),
 }
 
@@ -51,8 +50,8 @@ impl PushEvent {
     /// Converts the result of an append request to an event.
     ///
     /// # Errors
-    /// Returns a temporary refusal unchanged. The push ends in this case, and the client must
-    /// repeat it.
+    /// Returns a transient refusal unchanged. The push fails in this case, and the client must
+    /// retry it.
     pub fn of(result: Result<Appended, Refusal>) -> Result<Self, Refusal> {
         match result {
             Ok(appended) => Ok(Self::Appended(appended)),
@@ -67,40 +66,40 @@ impl PushEvent {
     }
 }
 
-/// The result of looking up a client.
+/// Result of a client lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LookedUp {
-    /// Last mutation id of the client, or `None` if the log contains no mutation of the client.
+    /// Last mutation id of the client, or `None` if the log contains none of its mutations.
     pub last_id: Option<u64>,
-    /// Newest position of the log. The lookup covered all entries up to this position.
+    /// Latest position of the log. The lookup covered all entries up to this position.
     pub head: Position,
-    /// Incarnation of the tables at the newest position.
+    /// Incarnation of the tables at the latest position.
     pub incarnation: u32,
 }
 
-/// The outcome of pushing a run.
+/// Outcome of pushing a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PushOutcome {
-    /// Results of the mutations that were processed. If the run stopped early, the remaining
-    /// mutations have no result.
+    /// Results of the processed mutations. If the run stopped early, the remaining mutations have
+    /// no result.
     pub results: Vec<MutationResult>,
     /// Position of the newest entry that was read.
     pub head: Option<Position>,
-    /// Entries after the lowest base of the mutations that may be new to the client.
+    /// Entries after the lowest base of those mutations that may be new to the client.
     pub missing: Vec<Arc<Entry>>,
     /// Position after which entries are missing. Set if `missing` was truncated.
     pub missing_from: Option<Position>,
-    /// Last committed mutation id of the client, as far as it is known.
+    /// Last committed mutation id of the client, as far as known.
     pub last_id: u64,
-    /// Mutation id that was expected. Set if the run stopped because earlier mutations of the
-    /// client are missing.
+    /// Expected mutation id. Set if the run stopped because earlier mutations of the client are
+    /// missing.
     pub gap: Option<u64>,
-    /// Set if the log contains no mutation of the client, although the client's mutation ids do not
+    /// Set if the log contains none of the client's mutations, although its mutation ids do not
     /// start at 1.
     pub unknown_client: bool,
 }
 
-/// The safety rules that are enforced. All rules are enforced except in the model checker.
+/// Safety rules of a push. All rules are enforced except in the model checker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct PushRules {
     /// Disabled rule.
@@ -130,7 +129,7 @@ impl PushRules {
     }
 }
 
-/// The state of pushing a single run.
+/// State of pushing a single run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunPush {
     log: LogId,
@@ -138,20 +137,20 @@ pub struct RunPush {
     name: ClientName,
     author: Option<String>,
     incarnation: u32,
-    /// Mutations that have no result yet, in order.
+    /// Mutations without a result yet, in order.
     remaining: VecDeque<RemainingMutation>,
-    /// Highest mutation id of the client that is known to be committed.
+    /// Highest mutation id of the client known to be committed.
     known_id: u64,
     /// Result of the last lookup. Reset when this run appends or rejects mutations.
     looked_up: Option<LookedUp>,
     lookup_count: u32,
-    /// Number of remaining mutations that the pending request contains.
+    /// Number of remaining mutations in the pending request.
     sent: usize,
     outcome: PushOutcome,
     rules: PushRules,
 }
 
-/// A mutation of the run that has no result yet.
+/// A mutation of the run without a result yet.
 #[derive(Debug, Clone, PartialEq)]
 enum RemainingMutation {
     Edit(NewMutation),
@@ -174,8 +173,8 @@ impl RemainingMutation {
 
 impl RunPush {
     /// Starts pushing a run. `client` is derived from the client name `name` and the caller's
-    /// subject. `known_id` is a mutation id of the client that is known to be committed, or 0 if
-    /// none is known.
+    /// subject. `known_id` is a mutation id of the client known to be committed, or 0 if none is
+    /// known.
     #[must_use]
     pub fn begin(
         log: LogId,
@@ -256,7 +255,7 @@ impl RunPush {
         }
     }
 
-    /// Appends the next edits or rejections. If a lookup is required, performs the lookup first.
+    /// Appends the next edits or rejections, after a lookup if one is required.
     fn next_action(&mut self) -> PushAction {
         self.skip_duplicates();
         match (self.remaining.front(), self.looked_up) {
@@ -282,7 +281,7 @@ impl RunPush {
         self.append_request(request.ok())
     }
 
-    /// Appends rejections at the newest position, which was found by the lookup.
+    /// Appends rejections at the latest position, which the lookup has found.
     fn append_rejections(&mut self, looked_up: LookedUp) -> PushAction {
         let LookedUp { head, incarnation, .. } = looked_up;
         let as_rejection = |mutation: &RemainingMutation| match mutation {
@@ -305,7 +304,7 @@ impl RunPush {
     }
 
     /// Returns the action that appends a request. `request` is `None` only if an invariant is
-    /// violated, because a run never exceeds the limits of a request.
+    /// violated: a run never exceeds the limits of a request.
     fn append_request(&self, request: Option<Request>) -> PushAction {
         match request {
             Some(request) => PushAction::Append(request.with_client_name(self.name.clone())),

@@ -6,21 +6,21 @@ use cellar_base::position::Position;
 use cellar_log::append::NewMutation;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Mutations of one client that have consecutive ids and are appended in one request.
+/// Mutations of one client with consecutive ids, which are appended in one request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Run {
     /// Valid edits whose bases have the same incarnation.
     Edits {
-        /// Index of the run's client in the list of the push's clients.
+        /// Index of the run's client in the push's client list.
         client: usize,
         /// Incarnation of the tables at the base positions.
         incarnation: u32,
         /// Mutations, at least one.
         mutations: Vec<NewMutation>,
     },
-    /// A mutation with invalid arguments.
+    /// A mutation with malformed arguments.
     Invalid {
-        /// Index of the mutation's client in the list of the push's clients.
+        /// Index of the mutation's client in the push's client list.
         client: usize,
         /// Mutation id.
         id: u64,
@@ -30,7 +30,7 @@ pub enum Run {
 }
 
 impl Run {
-    /// Returns the index of the run's client in the list of the push's clients.
+    /// Returns the index of the run's client in the push's client list.
     #[must_use]
     pub fn client(&self) -> usize {
         match self {
@@ -80,14 +80,14 @@ impl Run {
     }
 }
 
-/// Returns whether an operation must be appended in a separate request. This applies to undos and
-/// reverts, because they are resolved on the state before the request. It also applies to imports,
-/// because an import with missing chunks must not make other mutations fail.
+/// Returns whether an operation must be appended in a separate request. Applies to undos and
+/// reverts, because they are resolved against the state before the request, and to imports, because
+/// an import with missing chunks must not make other mutations fail.
 fn needs_own_request(operation: &Operation) -> bool {
     operation.is_resolved_on_append() || matches!(operation, Operation::ImportSheet(_))
 }
 
-/// Groups the mutations of a push into runs. The order of the mutations is preserved.
+/// Groups the mutations of a push into runs, preserving their order.
 #[must_use]
 pub fn group_into_runs(pushed: Vec<Pushed>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();

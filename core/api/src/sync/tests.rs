@@ -29,7 +29,7 @@ impl Cloud {
         Self { world: World::new(3), look_ups: 0, forgets: false }
     }
 
-    /// Appends an entry of another client and returns its position.
+    /// Appends an entry by another client and returns its position.
     fn others_edit(&mut self) -> Position {
         let last = self.world.entries.values().next_back().unwrap();
         let next = last.next_position().unwrap();
@@ -73,8 +73,8 @@ impl Cloud {
         }
     }
 
-    /// Returns the ids of the client's mutations in the log, in order. Each id is paired with the
-    /// reason if the mutation was rejected.
+    /// Returns the ids of the client's mutations in the log, in order, each with the reason if the
+    /// mutation was rejected.
     fn ids(&self) -> Vec<(u64, Option<RejectionReason>)> {
         let edits = self.world.entries.values().filter_map(|entry| entry.edits());
         let own = edits.filter(|edits| edits.client == key());
@@ -172,7 +172,7 @@ fn a_missing_base_rejects_only_mutations_with_this_base() {
     assert_eq!((outcome.last_id, outcome.results.len()), (4, 4));
     let gone = Some(RejectionReason::BaseGone);
     assert_eq!(cloud.ids(), [(1, None), (2, gone), (3, gone), (4, None)]);
-    // A process that has not cached any mutation ids repeats the push.
+    // A process without cached mutation ids retries the push.
     let again = cloud.push(0, based(&[(1, good), (2, bad), (3, bad), (4, good)], INCARNATION));
     assert!(again.results.iter().all(|result| result.duplicate));
     assert_eq!(cloud.ids().len(), 4);

@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/entries`: append mutations.
+//! `POST /v1/spreadsheets/{id}/entries`: appends mutations.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,15 +8,15 @@ use cellar_sheet::operation::{Operation, Rejection};
 
 /// Mutations to append, in the order in which the client made them.
 ///
-/// Clients repeat the unchanged request until the server responds. The server recognizes committed
-/// mutations by client id and mutation id and does not append them again.
+/// The request is idempotent: clients retry it unchanged until the server responds. The server
+/// recognizes committed mutations by client id and mutation id and does not append them again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendRequest {
     /// Client id, 1 to 64 bytes, unique for each subject. Each client numbers its own mutations.
     pub client_id: String,
-    /// Incarnation of the tables at the time when the client loaded the base positions.
+    /// Incarnation of the tables when the client loaded the base positions.
     pub incarnation: u32,
     /// Highest mutation id that the client knows to be committed, or 0 if it knows of none.
     #[serde(default)]
@@ -32,29 +32,29 @@ pub struct AppendRequest {
 pub struct SentMutation {
     /// Mutation id. The first mutation of a client has the id 1, and ids are consecutive.
     pub id: u64,
-    /// Position that the client had seen when it made the edit. A repeated request must contain the
+    /// Position that the client had seen when it made the edit. A retried request must contain the
     /// same base.
     pub base: Position,
     /// Operation to perform.
     pub op: Operation,
 }
 
-/// The results of an append request.
+/// Results of an append request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendReply {
-    /// The results of the mutations, in the order of the request.
+    /// Results of the mutations, in request order.
     pub results: Vec<AppendedMutation>,
-    /// Newest position known to the server. It is at or after the position of every result.
+    /// Latest position known to the server, at or after the position of every result.
     pub head: Position,
-    /// Entries after the lowest base that were not written by this request, oldest first.
+    /// Entries after the lowest base, excluding those written by this request, oldest first.
     pub entries: Vec<EntryView>,
     /// Position at which `listEntries` can continue (exclusive). Set if `entries` was truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
 
-/// The result of a single mutation of an append request.
+/// Result of one mutation in an append request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendedMutation {
@@ -69,17 +69,17 @@ pub struct AppendedMutation {
     /// Reason for the rejection. A rejected mutation has no effect, but its id counts as used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
-    /// Operations that took effect. Set if this request appended the mutation and the operations
-    /// differ from the sent operation. Empty if the mutation had no effect.
+    /// Operations that took effect. Set if this request appended the mutation and they differ from
+    /// the sent operation. Empty if the mutation had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
-    /// Set if the mutation is committed but has no effect, because everything to which it refers
-    /// was deleted after its base.
+    /// Set if the mutation is committed but has no effect, because everything it refers to was
+    /// deleted after its base.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_effect: bool,
 }
 
-/// Status of a mutation of an append request.
+/// Status of a mutation in an append request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

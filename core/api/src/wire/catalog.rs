@@ -1,5 +1,4 @@
-//! `…/spreadsheets/{id}/details`, `…/members` and `…/links`: details of a spreadsheet from the
-//! catalog.
+//! `…/spreadsheets/{id}/details`, `…/members` and `…/links`: spreadsheet details from the catalog.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,28 +11,29 @@ use cellar_catalog::{
     spreadsheet::Status,
 };
 
-/// Details of a spreadsheet. Only fields that the caller's role may see are present.
+/// Spreadsheet details, limited to the fields that the caller's role may see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DetailsReply {
     /// Spreadsheet id.
     pub id: LogId,
-    /// Name of the spreadsheet, or an empty string if no name was set.
+    /// Name of the spreadsheet, or an empty string if unnamed.
     pub name: String,
     /// Status of the spreadsheet.
     pub status: SpreadsheetStatus,
-    /// Time when the spreadsheet was archived or deleted, in Unix seconds. Absent if the
-    /// spreadsheet is active.
+    /// Archiving or deletion time in seconds since the Unix epoch. Absent if the spreadsheet is
+    /// active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_since_s: Option<u64>,
-    /// Creation time in Unix seconds. Absent if the spreadsheet is not in the catalog.
+    /// Creation time in seconds since the Unix epoch. Absent if the spreadsheet is not in the
+    /// catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_s: Option<u64>,
-    /// Id of the spreadsheet from which this spreadsheet was forked.
+    /// Id of the source spreadsheet of a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<LogId>,
-    /// Number of changes made to the details, which is also used as the `ETag`. 0 if the
-    /// spreadsheet is not in the catalog.
+    /// Version of the details: the number of changes made to them, also used as the `ETag`. 0 if
+    /// the spreadsheet is not in the catalog.
     pub version: u64,
     /// The caller's role. Absent if the caller's access was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub struct DetailsReply {
     /// link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<Member>>,
-    /// Share links of the spreadsheet. Visible to owners.
+    /// Share links of the spreadsheet. Visible to owners only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<LinkView>>,
 }
@@ -60,7 +60,7 @@ pub enum SpreadsheetStatus {
     Deleted,
 }
 
-/// A share link. Its secret is not included, because the secret is not stored.
+/// A share link without its secret, which is not stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkView {
@@ -68,14 +68,14 @@ pub struct LinkView {
     pub id: String,
     /// Role that the link grants.
     pub role: LinkRole,
-    /// Label that helps users to recognize the link.
+    /// Label that helps users recognize the link.
     pub label: String,
-    /// Expiry time of the link in Unix seconds. Absent if the link does not expire.
+    /// Expiry time of the link in seconds since the Unix epoch. Absent if the link does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_s: Option<u64>,
 }
 
-/// A change to a spreadsheet's details. Fields that are absent stay unchanged.
+/// A change to a spreadsheet's details. Absent fields remain unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -121,14 +121,14 @@ pub struct ShareRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkRequest {
     /// Secret of the link, chosen by the client: 16 random bytes in base64url without padding. Only
-    /// a hash of the secret is stored. If a request is repeated, it returns the existing link.
+    /// a hash of the secret is stored. A retried request returns the existing link.
     pub secret: String,
     /// Role that the link grants.
     pub role: LinkRole,
     /// Label of the link, a single line of at most 128 bytes.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
-    /// Expiry time of the link in Unix seconds. Absent if the link does not expire.
+    /// Expiry time of the link in seconds since the Unix epoch. Absent if the link does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_s: Option<u64>,
 }
@@ -139,7 +139,7 @@ pub struct LinkRequest {
 pub struct LinkReply {
     /// Id of the link, 16 hexadecimal digits.
     pub id: String,
-    /// Token of the share link. Holders of the link send it instead of a bearer token.
+    /// Token of the share link. Holders of the link send it in place of a bearer token.
     pub token: String,
 }
 
@@ -160,7 +160,7 @@ pub struct ChangesReply {
 pub struct ChangeView {
     /// Index of the change, counted from 0.
     pub index: u64,
-    /// Time of the change in Unix seconds.
+    /// Time of the change in seconds since the Unix epoch.
     pub created_s: u64,
     /// User who made the change.
     pub by: Person,
@@ -244,14 +244,13 @@ impl DetailsReply {
         Self::etag_of(self.version)
     }
 
-    /// Returns the `ETag` of details whose version is `version`.
+    /// Returns the `ETag` for this version of the details.
     #[must_use]
     pub fn etag_of(version: u64) -> String {
         format!("\"{version}\"")
     }
 
-    /// Parses the `ETag` of details and returns the version. Returns `None` if the text is not such
-    /// an `ETag`.
+    /// Parses a details `ETag` and returns the version, or `None` if the text is malformed.
     #[must_use]
     pub fn version_of_etag(etag: &str) -> Option<u64> {
         let digits = etag.trim().strip_prefix('"')?.strip_suffix('"')?;
@@ -259,9 +258,8 @@ impl DetailsReply {
         if is_plain { digits.parse().ok() } else { None }
     }
 
-    /// Returns the details that are visible to a caller with the role `role`. `listing` contains
-    /// the catalog's data about the spreadsheet, or is `None` if the spreadsheet is not in the
-    /// catalog.
+    /// Returns the details visible to a caller with the role `role`. `listing` contains the
+    /// catalog's data about the spreadsheet, or is `None` if the spreadsheet is not in the catalog.
     #[must_use]
     pub fn of(id: LogId, listing: Option<&Listing>, role: Option<Role>) -> Self {
         let mut details = Self {

@@ -9,10 +9,10 @@ use cellar_sheet::metadata::{Extent, RangeFormat};
 use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::CellAt;
 
-/// Approximate JSON size of a range format in bytes, without its text and spans.
+/// Approximate JSON size of a range format in bytes, excluding its text and spans.
 const FORMAT_FRAME_BYTES: usize = 48;
 
-/// The nonblank cells of a range, ordered by row and column.
+/// Nonblank cells in a range, ordered by row and column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CellsReply {
@@ -20,10 +20,9 @@ pub struct CellsReply {
     pub sheet: SheetId,
     /// Name of the sheet.
     pub name: String,
-    /// Position of the returned state. To read further pages of the same state, pass this position
-    /// as `at`.
+    /// Position of the returned state. Pass it as `at` to read further pages of the same state.
     pub position: Position,
-    /// Incarnation of the tables, for appending edits that are based on this position.
+    /// Incarnation of the tables, for appending edits based on this position.
     pub incarnation: u32,
     /// Used range of the sheet.
     pub extent: Extent,
@@ -32,12 +31,12 @@ pub struct CellsReply {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub formats: Vec<RangeFormat>,
     /// Set if the oldest range formats were omitted from the first page because they exceed the
-    /// maximum response size. Request a smaller range in this case.
+    /// maximum response size. In this case, request a smaller range.
     #[serde(default)]
     pub formats_truncated: bool,
     /// One page of cells.
     pub cells: Vec<CellAt>,
-    /// Cursor of the next page, a cell in A1 notation. Set if the cells were truncated.
+    /// Cursor of the next page: a cell in A1 notation. Set if the cells were truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
@@ -54,9 +53,9 @@ pub struct ReplyFormats {
 }
 
 impl ReplyFormats {
-    /// Keeps the newest range formats of a list that is ordered oldest first. The format of a cell
-    /// is determined by the newest range that contains the cell, so the kept formats are correct
-    /// without the older ones.
+    /// Retains the newest range formats in a list ordered oldest first. A cell takes the format of
+    /// the newest range that contains it, so the retained formats are correct without the older
+    /// ones.
     #[must_use]
     pub fn newest_of(all: Vec<RangeFormat>) -> Self {
         let (mut bytes, mut kept) = (0_usize, 0_usize);

@@ -15,9 +15,8 @@ pub struct ChunksRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChunksReply {
-    /// Download URLs in the order of the requested hashes. The server does not check whether the
-    /// chunks exist.
+    /// Download URLs in request order. The server does not check whether the chunks exist.
     pub urls: Vec<String>,
-    /// Expiry time of the URLs in Unix seconds.
+    /// Expiry time of the URLs in seconds since the Unix epoch.
     pub expires_s: u64,
 }

@@ -10,17 +10,17 @@ use cellar_base::position::Position;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateRequest {
-    /// Idempotency key, 1 to 64 bytes, chosen by the client. The id of the spreadsheet is a hash of
-    /// the nonce and the token's subject, so a repeated request returns the existing spreadsheet.
+    /// Idempotency key, 1 to 64 bytes, chosen by the client. The spreadsheet id is a hash of the
+    /// key and the token's subject, so a retried request returns the existing spreadsheet.
     pub nonce: String,
-    /// Name of the spreadsheet, a single line of 1 to 256 bytes. Absent if the spreadsheet has no
-    /// name.
+    /// Name of the spreadsheet, a single line of 1 to 256 bytes. Absent if the spreadsheet is
+    /// unnamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 impl CreateRequest {
-    /// Creates a request for a spreadsheet without a name.
+    /// Creates a request for an unnamed spreadsheet.
     #[must_use]
     pub fn new(nonce: String) -> Self {
         Self { nonce, name: None }
@@ -33,33 +33,33 @@ impl CreateRequest {
 pub struct CreateReply {
     /// Spreadsheet id.
     pub id: LogId,
-    /// Newest position of the spreadsheet, which is the base of the first edit.
+    /// Latest position of the spreadsheet, which is the base of the first edit.
     pub head: Position,
     /// Incarnation of the tables, for appending edits.
     pub incarnation: u32,
 }
 
-/// The newest position of a spreadsheet.
+/// Latest position of a spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Head {
-    /// Newest position of the spreadsheet.
+    /// Latest position of the spreadsheet.
     pub head: Position,
-    /// Incarnation of the tables. If it differs from the incarnation that the client knows, the
+    /// Incarnation of the tables. If it differs from the incarnation known to the client, the
     /// client must reload the spreadsheet.
     pub incarnation: u32,
 }
 
 impl Head {
-    /// Returns the `ETag` of the head. If a request contains it as `If-None-Match` and the head is
-    /// unchanged, the response has the status 304.
+    /// Returns the `ETag` of the head. A request with this `ETag` in `If-None-Match` gets status
+    /// 304 if the head is unchanged.
     #[must_use]
     pub fn etag(&self) -> String {
         format!("\"{}-{}\"", self.incarnation, self.head.pack())
     }
 }
 
-/// A hint that new entries were appended to a spreadsheet.
+/// Poke: a hint that new entries were appended to a spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Poke {

@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}` (load a spreadsheet) and `GET …/entries`.
+//! `GET /v1/spreadsheets/{id}` (loads a spreadsheet) and `GET …/entries`.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,22 +13,22 @@ use cellar_sheet::operation::{Operation, Rejection, SheetId};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LoadReply {
-    /// Newest position known to the server.
+    /// Latest position known to the server.
     pub head: Position,
     /// Incarnation of the tables, for appending edits.
     pub incarnation: u32,
     /// Source of a fork. Absent if the token does not grant access to the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<ForkSource>,
-    /// Hash of the newest snapshot's root. Absent if there is no snapshot; `entries` starts with
-    /// the first entry in this case.
+    /// Hash of the newest snapshot's root. Absent if no snapshot exists; `entries` then starts with
+    /// the first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    /// Download URL of the root, which is valid for a few minutes. The content is compressed as
-    /// stated in its `Content-Encoding` header.
+    /// Download URL of the root, valid for a few minutes. The object's `Content-Encoding` header
+    /// specifies its compression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_url: Option<String>,
-    /// Entries starting with the Snapshot entry of the newest snapshot, oldest first.
+    /// Entries from the newest snapshot's Snapshot entry on, oldest first.
     pub entries: Vec<EntryView>,
     /// Position at which `listEntries` can continue (exclusive). Set if `entries` was truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,9 +39,9 @@ pub struct LoadReply {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EntriesReply {
-    /// Newest position known to the server.
+    /// Latest position known to the server.
     pub head: Position,
-    /// Incarnation of the tables. If it differs from the incarnation that the client knows, the
+    /// Incarnation of the tables. If it differs from the incarnation known to the client, the
     /// client must reload the spreadsheet.
     pub incarnation: u32,
     /// Entries, oldest first.
@@ -60,18 +60,18 @@ pub struct EntryView {
     pub position: Position,
     /// Kind of the entry.
     pub kind: EntryKind,
-    /// Creation time in Unix seconds.
+    /// Creation time in seconds since the Unix epoch.
     pub created_s: u64,
     /// Author of the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Hash of the subject and the client id, 16 hexadecimal digits. A client recognizes its own
-    /// entries by this hash. Absent if the entry has no mutations.
+    /// Hash of the subject and client id, 16 hexadecimal digits, by which a client recognizes its
+    /// own entries. Absent if the entry has no mutations.
     #[serde(default, with = "client_key", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub client_key: Option<ClientKey>,
-    /// Mutations of the entry. Empty if the kind of the entry is not `edits`, or if the mutations
-    /// are stored as an object.
+    /// Mutations in the entry. Empty if the entry kind is not `edits`, or if the mutations are
+    /// stored as an object.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutations: Vec<MutationView>,
     /// Location of the mutations. Set if they are stored as an object (large entry).
@@ -80,8 +80,7 @@ pub struct EntryView {
 }
 
 impl EntryView {
-    /// Returns the position of the next entry in the log, or `None` if the log has reached its
-    /// maximum size.
+    /// Returns the position of the next entry, or `None` if the log has reached its maximum size.
     #[must_use]
     pub fn next_position(&self) -> Option<Position> {
         match self.kind {
@@ -100,11 +99,11 @@ impl EntryView {
         Some((self.mutations.first()?.id, self.mutations.last()?.id))
     }
 
-    /// Returns the approximate size of the entry in memory in bytes.
+    /// Returns the approximate in-memory size of the entry, in bytes.
     #[must_use]
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 256;
-        /// Approximate size of an external body in bytes, including its presigned URL.
+        /// Approximate in-memory size of an external body, in bytes, including its presigned URL.
         const EXTERNAL_BYTES: usize = 4 * 1024;
         const RUN_BYTES: usize = 12;
         let mut bytes = FRAME_BYTES;
@@ -129,11 +128,11 @@ impl EntryView {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum EntryKind {
-    /// Defines the position of a snapshot, and changes no cells.
+    /// Marks the position of a snapshot. Changes no cells.
     Snapshot,
-    /// Ends a log segment, and changes no cells.
+    /// Ends a log segment. Changes no cells.
     EndSegment,
-    /// Contains the mutations of a client.
+    /// Contains the mutations of one client.
     Edits,
 }
 
@@ -141,14 +140,14 @@ pub enum EntryKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MutationView {
-    /// Mutation id, which was assigned by the client.
+    /// Mutation id assigned by the client.
     pub id: u64,
     /// Position that the author had seen when making the edit.
     pub base: Position,
     /// Operation as authored, in the coordinates of `base`.
     pub op: Operation,
-    /// Operations as committed, in the coordinates of the preceding entry. Absent if they equal
-    /// `op`. Empty if the mutation had no effect.
+    /// Operations as committed, in the coordinates of the preceding entry. Absent if equal to `op`.
+    /// Empty if the mutation had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
 }
@@ -179,8 +178,8 @@ impl MutationView {
     }
 }
 
-/// Location of the operations of a large entry, with the axis maps that transform them to the
-/// entry's position.
+/// Location of a large entry's operations, with the axis maps that transform them to the entry's
+/// position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ExternalBody {
@@ -188,17 +187,17 @@ pub struct ExternalBody {
     pub first_id: u64,
     /// Number of mutations in the object.
     pub count: u32,
-    /// Position that the author had seen when making the edit.
+    /// Position that the author had seen when making the edits.
     pub base: Position,
     /// Size of the object in bytes.
     pub bytes: u64,
     /// SHA-256 of the object in hexadecimal.
     pub sha256: String,
-    /// Download URL of the object, which is valid for a few minutes. To get a new URL, list the
-    /// entries again.
+    /// Download URL of the object, valid for a few minutes. List the entries again to get a new
+    /// URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Axis maps from the base to the entry, for each sheet in which rows or columns were moved.
+    /// Axis maps from the base to the entry, for each sheet with moved rows or columns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axis_maps: Vec<SheetAxisMaps>,
 }
@@ -212,11 +211,11 @@ pub struct SheetAxisMaps {
     /// Number of the sheet at the entry. Absent if the sheet was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<SheetId>,
-    /// Runs of rows that still exist. Each consists of the first row at the base, the first row at
-    /// the entry, and the number of rows.
+    /// Runs of rows that still exist, each as the first row at the base, the first row at the
+    /// entry, and the number of rows.
     pub rows: Vec<(u32, u32, u32)>,
-    /// Runs of columns that still exist. Each consists of the first column at the base, the first
-    /// column at the entry, and the number of columns.
+    /// Runs of columns that still exist, each as the first column at the base, the first column at
+    /// the entry, and the number of columns.
     pub columns: Vec<(u32, u32, u32)>,
 }
 

@@ -8,32 +8,32 @@ use cellar_catalog::access::Role;
 use cellar_catalog::feed::Span;
 use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Name};
 
-/// A page of the feed. The feed contains all appended events. The events of each event stream are
-/// in order and without gaps.
+/// A page of the feed of all appended events. The events of each event stream are in order and
+/// without gaps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FeedReply {
-    /// Generation of the feed, 16 hexadecimal digits. Absent while the feed is empty. Restoring or
-    /// rebuilding the feed starts a new generation.
+    /// Generation of the feed, 16 hexadecimal digits. Absent while the feed is empty. A restore or
+    /// rebuild of the feed starts a new generation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generation: Option<String>,
-    /// Items of the page, in the order of the feed.
+    /// Items on the page, in feed order.
     pub items: Vec<FeedItemView>,
-    /// Checkpoint after the last item. Consumers store it after they have processed the items.
+    /// Checkpoint after the last item. Consumers persist it after they have processed the items.
     pub checkpoint: u64,
     /// Whether the page reaches the end of the feed.
     pub at_end: bool,
 }
 
-/// A feed item: events that were indexed together.
+/// Feed item: events that were indexed together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FeedItemView {
-    /// Checkpoint after this item. Consumers store it after they have processed the item.
+    /// Checkpoint after this item. Consumers persist it after they have processed the item.
     pub checkpoint: u64,
-    /// Time when the item was indexed, in Unix milliseconds.
+    /// Indexing time in milliseconds since the Unix epoch.
     pub indexed_ms: u64,
-    /// Events of the item, grouped by event stream.
+    /// Events in the item, grouped by event stream.
     pub spans: Vec<EventRange>,
 }
 
@@ -44,10 +44,10 @@ pub struct EventRange {
     /// Name of the event stream: `Spreadsheet-{id}` for the catalog, or `Log-{id}.{segment}` for
     /// log entries, where `{segment}` is the log segment number in seven digits.
     pub stream: String,
-    /// Index of the first event. In a log segment, this is the number of the entry.
+    /// Index of the first event. In a log segment, the index is the entry number.
     pub first: u64,
-    /// Kind of each event. Log entries have the kinds `Snapshot`, `Edits` and `EndSegment`. If they
-    /// were offloaded before they were indexed, they have the kind `Offloaded`.
+    /// Kind of each event. Log entries have the kinds `Snapshot`, `Edits` and `EndSegment`, or
+    /// `Offloaded` if they were offloaded before they were indexed.
     pub kinds: Vec<String>,
     /// Payload of each event. Present if requested and small enough for a single response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ impl From<Span> for EventRange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SpreadsheetsReply {
-    /// Spreadsheets of the page. A page may be empty even if there are further pages.
+    /// Spreadsheets on the page. A page may be empty even if there are further pages.
     pub spreadsheets: Vec<SpreadsheetView>,
     /// Cursor of the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,21 +82,21 @@ pub struct SpreadsheetsReply {
 pub struct SpreadsheetView {
     /// Spreadsheet id.
     pub id: LogId,
-    /// Name of the spreadsheet, or an empty string if no name was set.
+    /// Name of the spreadsheet, or an empty string if unnamed.
     pub name: String,
     /// The caller's role.
     pub role: Role,
     /// Status of the spreadsheet.
     pub status: SpreadsheetStatus,
-    /// Time when the spreadsheet was archived or deleted, in Unix seconds. Absent if the
-    /// spreadsheet is active.
+    /// Archiving or deletion time in seconds since the Unix epoch. Absent if the spreadsheet is
+    /// active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_since_s: Option<u64>,
-    /// Creation time in Unix seconds.
+    /// Creation time in seconds since the Unix epoch.
     pub created_s: u64,
 }
 
-/// Filter for a list of spreadsheets.
+/// Filter for a spreadsheet list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListQuery {
     /// Substring of the name, compared case-insensitively.
@@ -109,8 +109,8 @@ pub struct ListQuery {
 }
 
 impl ListQuery {
-    /// Returns the list entry as seen by a caller whose token limits roles to `max_role`. Returns
-    /// `None` if the filter excludes the spreadsheet or if the caller may not see it.
+    /// Returns the list entry visible to a caller whose token limits roles to `max_role`, or `None`
+    /// if the filter excludes the spreadsheet or the caller may not see it.
     #[must_use]
     pub fn view(&self, entry: &ListEntry, max_role: Role, now_s: u64) -> Option<SpreadsheetView> {
         let line = entry.line.as_ref()?;

@@ -10,11 +10,10 @@ use cellar_base::position::Position;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForkRequest {
-    /// Idempotency key, 1 to 64 bytes, chosen by the client. The id of the fork is a hash of the
-    /// nonce, the token's subject and the spreadsheet, so a repeated request returns the existing
-    /// fork.
+    /// Idempotency key, 1 to 64 bytes, chosen by the client. The fork id is a hash of the key, the
+    /// token's subject and the spreadsheet, so a retried request returns the existing fork.
     pub nonce: String,
-    /// Position at which to fork. Defaults to the newest position.
+    /// Position at which to fork. Defaults to the latest position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Position>,
     /// Name of the fork, a single line of 1 to 256 bytes. Defaults to `Fork of` followed by the
@@ -37,13 +36,12 @@ impl ForkRequest {
 pub struct ForkReply {
     /// Id of the fork.
     pub id: LogId,
-    /// Id of the spreadsheet whose fork list contains the fork. If the requested spreadsheet has
-    /// inherited the position from its own source, this is the id of that source.
+    /// Id of the spreadsheet whose fork list contains the fork. If the requested spreadsheet
+    /// inherited the fork position from its own source, this is the id of that source.
     pub source: LogId,
     /// Last position that the fork shares with its source.
     pub position: Position,
-    /// Newest position of the fork. An edit can be based on this position or on any shared
-    /// position.
+    /// Latest position of the fork. Edits can be based on this position or on any shared position.
     pub head: Position,
     /// Incarnation of the tables, for appending edits.
     pub incarnation: u32,
@@ -63,7 +61,7 @@ pub struct ForkSource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForksReply {
-    /// Forks to which the token grants access, oldest first.
+    /// Forks that the token grants access to, oldest first.
     pub forks: Vec<ForkView>,
     /// Cursor of the next page. Absent on the last page. A page may be empty even if there are
     /// further pages.
@@ -79,7 +77,7 @@ pub struct ForkView {
     pub id: LogId,
     /// Last position that the fork shares with its source.
     pub position: Position,
-    /// Creation time in Unix seconds.
+    /// Creation time in seconds since the Unix epoch.
     pub created_s: u64,
     /// Author of the fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Health {
-    /// Whether all services on which the API depends respond.
+    /// Whether all services required by the API respond.
     pub ok: bool,
     /// Version of the build.
     pub build: String,
     /// Name of the stack.
     pub stack: String,
-    /// Status of each service on which the API depends.
+    /// Status of each service required by the API.
     pub dependencies: Vec<DependencyStatus>,
 }
 
-/// Status of a service on which the API depends.
+/// Status of a service required by the API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DependencyStatus {

@@ -14,13 +14,13 @@ use cellar_sheet::workbook::SheetDiff;
 pub struct HistoryReply {
     /// One page of entries.
     pub entries: Vec<EntryView>,
-    /// Position of the next older entry, which can be passed as `until`. Absent if there are no
-    /// older entries.
+    /// Position of the next older entry, to be passed as `until`. Absent if there are no older
+    /// entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
 
-/// The differences between two positions.
+/// Differences between two positions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DiffReply {
@@ -28,11 +28,11 @@ pub struct DiffReply {
     pub from: Position,
     /// Later position.
     pub to: Position,
-    /// Sheets that differ, ordered by number. All pages contain cells. Inserted and deleted rows
+    /// Sheets that differ, ordered by number. All pages contain cells; inserted and deleted rows
     /// and columns are only on the first page.
     pub sheets: Vec<SheetDiff>,
-    /// Set if some spans of rows and columns were omitted from the first page because they exceed
-    /// the maximum response size. Compare positions that are closer together in this case.
+    /// Set if some row or column spans were omitted from the first page because they exceed the
+    /// maximum response size. In this case, compare positions that are closer together.
     #[serde(default)]
     pub spans_truncated: bool,
     /// Cursor of the next page. Set if the cells were truncated.
@@ -40,13 +40,13 @@ pub struct DiffReply {
     pub next: Option<u64>,
 }
 
-/// The sheets of a spreadsheet, in tab order.
+/// Sheets of a spreadsheet, in tab order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SheetsReply {
     /// Position of the returned state.
     pub position: Position,
-    /// Incarnation of the tables, for appending edits that are based on this position.
+    /// Incarnation of the tables, for appending edits based on this position.
     pub incarnation: u32,
     /// Sheets in tab order.
     pub sheets: Vec<SheetView>,

@@ -1,5 +1,5 @@
-//! `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`: upload the chunks of a
-//! sheet and check them. After that, the client appends the operation
+//! `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`: uploads a sheet's chunks
+//! and checks them. The client then appends the operation
 //! [`ImportSheet`](cellar_sheet::operation::ImportSheet).
 
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub struct NewChunk {
     pub sha256: String,
 }
 
-/// The HTTP requests for uploading chunks.
+/// HTTP requests that upload chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportUploadsReply {
@@ -38,23 +38,22 @@ pub struct ImportUploadsReply {
     pub uploads: Vec<ChunkUpload>,
 }
 
-/// An HTTP request that uploads a chunk. The request is valid for a few minutes, can be sent once,
-/// and accepts only the announced bytes. If this client has already uploaded the chunk, the
-/// response has the status 412.
+/// HTTP request that uploads a chunk. Valid for a few minutes, can be sent once, and accepts only
+/// the announced bytes. If this client has already uploaded the chunk, the response has status 412.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChunkUpload {
     /// HTTP method.
     pub method: String,
-    /// URL to which to send the request.
+    /// Target URL of the request.
     pub url: String,
     /// Headers that must be sent unchanged.
     pub headers: BTreeMap<String, String>,
-    /// Expiry time of the URL in Unix seconds.
+    /// Expiry time of the URL in seconds since the Unix epoch.
     pub expires_s: u64,
 }
 
-/// Uploaded chunks to check. Only checked chunks can be read and imported. Unchecked chunks are
+/// Uploaded chunks to check. Only checked chunks can be read and imported; unchecked chunks are
 /// deleted after three days.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,13 +61,13 @@ pub struct ChunkUpload {
 pub struct ImportCheckRequest {
     /// Id of the client that uploaded the chunks.
     pub client_id: String,
-    /// Chunks that contain cells (tiles). Long texts to which a tile refers are checked together
-    /// with the tile. If the long texts of a tile would exceed the limits of the request, the tile
-    /// must be checked alone.
+    /// Tiles (chunks that contain cells). Long texts referenced by a tile are checked together with
+    /// it. If a tile's long texts would exceed the limits of the request, the tile must be checked
+    /// alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiles: Vec<UploadedChunk>,
-    /// An uploaded chunk of the tile index. Tiles to which the chunk refers are checked together
-    /// with it. Other chunks of the tile index to which it refers must have been checked before.
+    /// An uploaded tile index chunk. Tiles that it references are checked together with it. Other
+    /// tile index chunks that it references must have been checked before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tile_index_chunk: Option<UploadedChunk>,
 }
@@ -84,10 +83,10 @@ pub struct UploadedChunk {
     pub bytes: u32,
 }
 
-/// Confirms that the chunks are valid and can be imported.
+/// Confirmation that the chunks are valid and can be imported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportCheckReply {
-    /// Number of chunks that were checked, excluding long texts.
+    /// Number of checked chunks, excluding long texts.
     pub checked: u32,
 }

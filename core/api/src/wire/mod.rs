@@ -1,6 +1,6 @@
-//! Wire types of the HTTP API, which the server and its clients share.
+//! HTTP API wire types, shared by the server and its clients.
 //!
-//! Positions are serialized as packed numbers. Requests that contain unknown fields are rejected.
+//! Positions are serialized as packed numbers. Requests with unknown fields are rejected.
 
 mod append;
 mod catalog;

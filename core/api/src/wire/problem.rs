@@ -1,27 +1,27 @@
-//! Error responses of the API: problem details (RFC 9457) with stable types.
+//! API error responses: problem details (RFC 9457) with stable types.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An error response with the content type `application/problem+json`.
+/// Error response with the content type `application/problem+json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Problem {
-    /// Problem type, which is a stable URN of the form `urn:cellar:problem:…`.
+    /// Problem type: a stable URN of the form `urn:cellar:problem:…`.
     #[serde(rename = "type")]
     pub kind: ProblemKind,
     /// Short summary of the problem type.
     pub title: String,
     /// HTTP status of the response.
     pub status: u16,
-    /// Description of the problem in this request, with a suggested correction.
+    /// Description of the specific problem, with a suggested correction.
     pub detail: String,
 }
 
 macro_rules! problem_kinds {
     ($($(#[$doc:meta])* $name:ident = $urn:literal, $status:literal, $title:literal;)*) => {
-        /// The problem types. Each has a fixed HTTP status.
+        /// Problem types. Each has a fixed HTTP status.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum ProblemKind {
             $($(#[$doc])* #[serde(rename = $urn)] $name,)*
@@ -67,9 +67,9 @@ problem_kinds! {
     UnknownPosition = "urn:cellar:problem:unknown-position", 422, "Position not found";
     /// The requested sheet does not exist in the spreadsheet.
     SheetNotFound = "urn:cellar:problem:sheet-not-found", 404, "Sheet not found";
-    /// The deployment does not send pokes. Clients must poll instead.
+    /// The deployment does not support pokes (change hints). Clients must poll instead.
     PokesUnsupported = "urn:cellar:problem:pokes-unsupported", 404, "Pokes not supported";
-    /// The path does not support the method of the request.
+    /// The path does not support the request method.
     MethodNotAllowed = "urn:cellar:problem:method-not-allowed", 405, "Method not allowed";
     /// The base position of a mutation is not in the log.
     UnknownBase = "urn:cellar:problem:unknown-base", 409, "Unknown base position";
@@ -86,7 +86,7 @@ problem_kinds! {
     /// spreadsheet.
     ReloadRequired = "urn:cellar:problem:reload-required", 410, "Reload required";
     /// The checkpoint belongs to another generation of the feed. The consumer must read the feed
-    /// from its beginning.
+    /// from the start.
     FeedGenerationChanged =
         "urn:cellar:problem:feed-generation-changed", 410, "Feed generation changed";
     /// The spreadsheet is deleted. An owner may be able to undelete it.
@@ -101,7 +101,7 @@ problem_kinds! {
         "urn:cellar:problem:unsupported-media-type", 415, "Unsupported media type";
     /// The request is well-formed, but can never succeed.
     InvalidRequest = "urn:cellar:problem:invalid-request", 422, "Invalid request";
-    /// The requested change of members or share links is not possible.
+    /// The requested change to members or share links is not possible.
     InvalidSharing = "urn:cellar:problem:invalid-sharing", 422, "Invalid sharing change";
     /// The event stream that stores the spreadsheet's details is full.
     TooManyChanges = "urn:cellar:problem:too-many-changes", 422, "Too many changes";
@@ -113,9 +113,9 @@ problem_kinds! {
     InvalidImport = "urn:cellar:problem:invalid-import", 422, "Invalid import chunk";
     /// The requested range contains too many cells.
     RangeTooLarge = "urn:cellar:problem:range-too-large", 422, "Range too large";
-    /// A permanent error of the server.
+    /// Permanent server error.
     Internal = "urn:cellar:problem:internal", 500, "Internal error";
-    /// A temporary error. Clients retry the unchanged request after the delay in `Retry-After`.
+    /// Transient error. Clients retry the unchanged request after the delay in `Retry-After`.
     Unavailable = "urn:cellar:problem:unavailable", 503, "Temporarily unavailable";
 }
 
@@ -135,13 +135,13 @@ impl utoipa::PartialSchema for ProblemKind {
 impl utoipa::ToSchema for ProblemKind {}
 
 impl Problem {
-    /// Creates a problem of the type `kind`. `detail` describes the problem and a correction.
+    /// Creates a problem of type `kind`. `detail` describes the problem and suggests a correction.
     #[must_use]
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
         Self { kind, title: kind.title().to_owned(), status: kind.status(), detail: detail.into() }
     }
 
-    /// Returns whether the unchanged request may succeed if it is repeated.
+    /// Returns whether retrying the unchanged request may succeed.
     #[must_use]
     pub fn is_temporary(&self) -> bool {
         self.kind == ProblemKind::Unavailable

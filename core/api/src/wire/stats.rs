@@ -8,19 +8,19 @@ use cellar_base::position::Position;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatsReply {
-    /// Newest position of the spreadsheet.
+    /// Latest position of the spreadsheet.
     pub head: Position,
-    /// Newest finished snapshot. Absent if there is no snapshot yet.
+    /// Newest finished snapshot. Absent if no snapshot exists yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotStats>,
     /// Number of entries after the snapshot.
     pub entries_since: u64,
-    /// Cost of opening the first sheet at its top left cell. Reading the entries after the snapshot
-    /// is not included.
+    /// Cost of opening the first sheet at its top left cell, excluding reads of the entries after
+    /// the snapshot.
     pub open: OpenStats,
 }
 
-/// Statistics of a snapshot.
+/// Snapshot statistics.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SnapshotStats {
@@ -28,20 +28,19 @@ pub struct SnapshotStats {
     pub position: Position,
     /// Number of entries that the snapshot covers.
     pub entries: u64,
-    /// Number of cells in all levels. A cell that is contained in several levels is counted several
-    /// times.
+    /// Total number of cells in all levels. A cell in several levels is counted more than once.
     pub cells: u64,
-    /// Compressed size of all levels in bytes, without tile indexes.
+    /// Total compressed size of all levels in bytes, excluding tile indexes.
     pub bytes: u64,
     /// Levels, oldest first.
     pub levels: Vec<LevelStats>,
 }
 
-/// Statistics of a level in a snapshot.
+/// Statistics of a snapshot level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LevelStats {
-    /// Position of the last entry that the level covers.
+    /// Position of the last entry covered by the level.
     pub last: Position,
     /// Number of cells in the level.
     pub cells: u64,
@@ -57,9 +56,9 @@ pub struct LevelStats {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OpenStats {
-    /// Number of objects that are read, including the root.
+    /// Number of objects read, including the root.
     pub objects: u64,
-    /// Compressed size of all objects in bytes.
+    /// Total compressed size of the objects in bytes.
     pub bytes: u64,
     /// Number of sequential round trips to S3.
     pub round_trips: u64,

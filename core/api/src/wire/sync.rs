@@ -11,8 +11,8 @@ use cellar_sheet::operation::{Operation, Rejection};
 
 /// Mutations of the clients in one client group, in the order in which they were made.
 ///
-/// A push can be repeated safely, because the server recognizes committed mutations by client id
-/// and mutation id.
+/// A push is idempotent, because the server recognizes committed mutations by client id and
+/// mutation id.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -22,14 +22,14 @@ pub struct PushRequest<M> {
     /// Client group id, 1 to 64 bytes. A client group belongs to the subject of the token.
     #[serde(rename = "clientGroupID")]
     pub client_group_id: String,
-    /// Mutations of the push. The list may be empty.
+    /// Mutations in the push. May be empty.
     pub mutations: Vec<M>,
     /// Schema version of the application's mutators: "" or "1".
     #[serde(default)]
     pub schema_version: String,
 }
 
-/// A pushed mutation, whose arguments are not parsed yet.
+/// A pushed mutation with unparsed arguments.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PushedMutation<A> {
@@ -40,9 +40,9 @@ pub struct PushedMutation<A> {
     pub id: u64,
     /// Name of the application's mutator. The server ignores it.
     pub name: String,
-    /// Arguments `{base, incarnation, op}`. `base` and `incarnation` are the position and the
-    /// incarnation of `head` in the client's view when the mutation was made, and `op` is the
-    /// operation. A mutation with invalid arguments is rejected.
+    /// Arguments `{base, incarnation, op}`. `base` and `incarnation` are the position and
+    /// incarnation of `head` in the client's view when the mutation was made; `op` is the
+    /// operation. A mutation with malformed arguments is rejected.
     pub args: A,
 }
 
@@ -51,18 +51,18 @@ pub struct PushedMutation<A> {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PushReply {
-    /// The results of the mutations, in the order of the push.
+    /// Results of the mutations, in push order.
     pub results: Vec<PushedResult>,
-    /// Position of the newest entry that the server read. Absent if the server read no entry.
+    /// Position of the newest entry read by the server. Absent if the server read no entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Position>,
-    /// Entries after the bases of the mutations, oldest first. They may include entries of this
-    /// push. The list may be incomplete; a pull returns all entries.
+    /// Entries after the mutations' bases, oldest first. May include entries of this push and may
+    /// be incomplete; a pull returns all entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<EntryView>,
 }
 
-/// The result of a pushed mutation.
+/// Result of a pushed mutation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PushedResult {
@@ -80,8 +80,8 @@ pub struct PushedResult {
     /// Reason for the rejection. A rejected mutation has no effect, but its id counts as used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
-    /// Operations that took effect. Set if this push appended the mutation and the operations
-    /// differ from the sent operation.
+    /// Operations that took effect. Set if this push appended the mutation and they differ from the
+    /// sent operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
 }
@@ -111,7 +111,7 @@ impl From<MutationStatus> for PushStatus {
     }
 }
 
-/// Requests the changes since the client's last pull.
+/// Request for the changes since the client's last pull.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -129,7 +129,7 @@ pub struct PullRequest {
     pub schema_version: String,
 }
 
-/// The changes since the last pull.
+/// Changes since the last pull.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -139,9 +139,9 @@ pub struct PullReply {
     /// Last mutation id of each client in the group that has new mutations.
     #[serde(rename = "lastMutationIDChanges")]
     pub last_mutation_id_changes: BTreeMap<String, u64>,
-    /// Changes of the client's view.
+    /// Changes to the client's view.
     pub patch: Vec<PatchOperation>,
-    /// Whether the response was truncated. If so, the client should pull again immediately.
+    /// Whether the response was truncated. If set, the client should pull again immediately.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
 }
@@ -167,10 +167,10 @@ pub enum PatchOperation {
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum PatchValue {
-    /// Value of a key `entry/…`: an entry after the root. The key contains the position as 16
-    /// hexadecimal digits. If the entry is large, `GET …/entries` returns the URL of its body.
+    /// Value of an `entry/…` key: an entry after the root. The key contains the position as 16
+    /// hexadecimal digits. For a large entry, `GET …/entries` returns the URL of its body.
     Entry(Box<EntryView>),
-    /// Value of the key `root`: the snapshot at the start of the view. The key is absent if the
+    /// Value of the `root` key: the snapshot that the view starts with. The key is absent if the
     /// view starts with the first entry.
     Root {
         /// Position of the Snapshot entry.
@@ -178,7 +178,7 @@ pub enum PatchValue {
         /// Hash of the root. Loading the spreadsheet returns the root's URL.
         root: String,
     },
-    /// Value of the key `head`: position and incarnation for the next mutation.
+    /// Value of the `head` key: position and incarnation for the next mutation.
     Head {
         /// Base position for the next mutation.
         position: Position,
@@ -194,7 +194,7 @@ pub enum PatchValue {
 pub struct SyncErrorResponse {
     /// Error code.
     pub error: SyncError,
-    /// The version that is not supported: `push`, `pull` or `schema`.
+    /// Unsupported version: `push`, `pull` or `schema`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version_type: Option<&'static str>,
 }
@@ -203,26 +203,26 @@ pub struct SyncErrorResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SyncError {
-    /// The client group or its cookie is unknown. The client must start again with a new client
+    /// The client group or its cookie is unknown. The client must start over with a new client
     /// group.
     ClientStateNotFound,
     /// The protocol version is not supported.
     VersionNotSupported,
 }
 
-/// The response to a pull. Errors are part of the body, because Replicache clients retry after any
+/// Response to a pull. Errors are part of the body, because Replicache clients retry after any
 /// status other than 200.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum PullResponse {
-    /// The changes since the last pull.
+    /// Changes since the last pull.
     Reply(PullReply),
     /// A Replicache error.
     Error(SyncErrorResponse),
 }
 
-/// The response to a push. Errors are part of the body, because Replicache clients retry after any
+/// Response to a push. Errors are part of the body, because Replicache clients retry after any
 /// status other than 200.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -234,7 +234,7 @@ pub enum PushResponse {
     Error(SyncErrorResponse),
 }
 
-/// Arguments of a mutation, which are the same for all mutators. Unknown fields are ignored.
+/// Mutation arguments, shared by all mutators. Unknown fields are ignored.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MutationArguments {

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use cellar_base::hexadecimal::parse_hexadecimal;
 use cellar_base::position::Position;
 
-/// An object to upload, which contains the encoded operations of a large entry.
+/// An object to upload, with the encoded operations of a large entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -19,32 +19,32 @@ pub struct UploadRequest {
     pub sha256: String,
 }
 
-/// The HTTP request that uploads the object. The request is valid for a few minutes, can be sent
-/// once, and accepts only the announced bytes.
+/// HTTP request that uploads the object. Valid for a few minutes, can be sent once, and accepts
+/// only the announced bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UploadReply {
-    /// Id of the upload, which `completeUpload` requires.
+    /// Upload id, required by `completeUpload`.
     pub upload_id: Uuid,
     /// HTTP method.
     pub method: String,
-    /// URL to which to send the request.
+    /// Target URL of the request.
     pub url: String,
     /// Headers that must be sent unchanged.
     pub headers: BTreeMap<String, String>,
-    /// Expiry time of the URL in Unix seconds.
+    /// Expiry time of the URL in seconds since the Unix epoch.
     pub expires_s: u64,
 }
 
-/// Appends an uploaded object as an entry. Clients repeat the unchanged request until the server
-/// responds.
+/// Appends an uploaded object as an entry. The request is idempotent: clients retry it unchanged
+/// until the server responds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CompleteRequest {
     /// Client id, 1 to 64 bytes, unique for each subject.
     pub client_id: String,
-    /// Incarnation of the tables at the time when the client loaded the base position.
+    /// Incarnation of the tables when the client loaded the base position.
     pub incarnation: u32,
     /// Highest mutation id that the client knows to be committed, or 0 if it knows of none.
     #[serde(default)]
@@ -59,15 +59,15 @@ pub struct CompleteRequest {
     pub sha256: String,
 }
 
-/// Error: a text is not a SHA-256 in hexadecimal.
+/// Error for a malformed hexadecimal SHA-256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a SHA-256 must consist of 64 hexadecimal digits")]
 pub struct NotASha256;
 
-/// Parses a SHA-256 in hexadecimal.
+/// Parses a hexadecimal SHA-256.
 ///
 /// # Errors
-/// [`NotASha256`] unless the text consists of 64 hexadecimal digits.
+/// Returns [`NotASha256`] unless the text consists of 64 hexadecimal digits.
 pub fn parse_sha256(text: &str) -> Result<[u8; 32], NotASha256> {
     parse_hexadecimal(text).ok_or(NotASha256)
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::FeedReply;
 use cellar_catalog::webhook::FEED_TYPE;
 
-/// Body of a webhook delivery. It is a page of the feed in the form that `GET /v1/feed` returns.
+/// Body of a webhook delivery: a feed page in the same form as in `GET /v1/feed`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookDelivery {
     /// Kind of the delivery, always `cellar.feed`.
@@ -18,14 +18,14 @@ pub struct WebhookDelivery {
 }
 
 impl WebhookDelivery {
-    /// Creates the delivery for a page of the feed of the stack `stack`.
+    /// Creates a delivery for a feed page of the stack `stack`.
     #[must_use]
     pub fn new(stack: &str, data: FeedReply) -> Self {
         Self { kind: FEED_TYPE.to_owned(), stack: stack.to_owned(), data }
     }
 
-    /// Returns the delivery id. If a page is delivered repeatedly, all deliveries have the same id,
-    /// so that receivers can recognize repetitions.
+    /// Returns the delivery id, which is the same for all deliveries of a page, so that receivers
+    /// can deduplicate them.
     #[must_use]
     pub fn id(&self) -> String {
         let first = self.data.items.first().map_or(self.data.checkpoint, |item| item.checkpoint);

@@ -6,28 +6,28 @@ use super::log::MAX_ENTRY_BODY_BYTES;
 pub const MAX_MUTATIONS_PER_REQUEST: usize = 1_000;
 /// Largest mutation id. JSON numbers represent it exactly.
 pub const MAX_MUTATION_ID: u64 = (1 << 53) - 1;
-/// Maximum number of times that one push looks up a client's last mutation id. After that, the
-/// client must repeat the push.
+/// Maximum number of lookups of a client's last mutation id per push. If exceeded, the client must
+/// retry the push.
 pub const MAX_PUSH_LOOK_UPS: u32 = 4;
 /// Maximum size of a push, in bytes. A Replicache client always sends all of its pending mutations.
 pub const MAX_PUSH_BYTES: usize = MAX_REPLY_BYTES;
-/// Maximum number of connections that one process keeps open to send pokes.
+/// Maximum number of open poke connections (streams of change hints) per process.
 pub const MAX_FOLLOWERS: usize = 1_000;
 /// Maximum number of open poke connections per subject or share link.
 pub const MAX_FOLLOWERS_PER_SUBJECT: usize = 50;
 /// Lifetime of a poke connection, in seconds. The client then reconnects with a token that is still
 /// valid.
 pub const MAX_FOLLOWED_S: u64 = 5 * 60;
-/// Idle time in seconds after which a keep-alive is sent on a poke connection.
+/// Idle time before a keep-alive is sent on a poke connection, in seconds.
 pub const POKE_KEEP_ALIVE_S: u64 = 15;
 /// Maximum number of clients in client groups whose last mutation id a process caches.
 pub const MAX_CACHED_CLIENTS: usize = 4_096;
-/// Maximum number of distinct bases of the mutations in one entry. Each base requires a pass over
-/// all later changes.
+/// Maximum number of distinct base positions of the mutations in one entry. Each base requires a
+/// pass over all later changes.
 pub const MAX_BASES_PER_ENTRY: usize = 16;
-/// Maximum cost of transforming a mutation past the changes after its base. An operation that moves
-/// rows, columns or sheets costs one per span, and at least one. The author's own operations cost
-/// more.
+/// Maximum cost of transforming a mutation past the changes after its base. Each operation that
+/// moves rows, columns or sheets costs one per span, and at least one. The author's own operations
+/// cost more.
 pub const MAX_TRANSFORM_CHANGES: usize = 20_000;
 /// Maximum size of one mutation as JSON, in bytes.
 pub const MAX_MUTATION_BYTES: usize = 256 * 1024;
@@ -36,39 +36,39 @@ pub const MAX_REQUEST_BYTES: usize = 1024 * 1024;
 /// Maximum number of bytes of an oversized body that are read and discarded so that its sender
 /// receives the error response.
 pub const MAX_DRAINED_BYTES: usize = 16 * 1024 * 1024;
-/// Maximum total size of the request bodies with a bearer token that one process buffers at the
-/// same time, in bytes.
+/// Maximum total size of the request bodies that one process buffers concurrently for requests with
+/// a bearer token, in bytes.
 pub const MAX_KEPT_BODY_BYTES: usize = 64 * 1024 * 1024;
-/// Maximum total size of the request bodies with a share link that one process buffers at the same
-/// time, in bytes. The limit is separate from that for bearer tokens, because anyone can invent a
+/// Maximum total size of the request bodies that one process buffers concurrently for requests with
+/// a share link, in bytes. Separate from the limit for bearer tokens, because anyone can make up a
 /// share link.
 pub const MAX_KEPT_LINK_BODY_BYTES: usize = 16 * 1024 * 1024;
-/// Time limit for receiving a request body, in seconds.
+/// Timeout for receiving a request body, in seconds.
 pub const MAX_BODY_S: u64 = 60;
-/// Time limit in the local cloud for receiving request headers, in seconds. Idle connections are
-/// closed after the same time.
+/// Timeout for receiving request headers in the local cloud, in seconds. Also the idle timeout of
+/// connections.
 pub const MAX_HEADERS_S: u64 = 60;
-/// Maximum number of open connections to one server of the local cloud. Further connections wait.
+/// Maximum number of open connections per server of the local cloud. Further connections are
+/// queued.
 pub const MAX_CONNECTIONS: usize = 2_000;
 /// Maximum size of a list response (load, entries, append, cells), in bytes. A longer list is
 /// truncated, and the response contains `next`.
 ///
-/// Lambda limits a response to 6 MB and transmits it as a string inside JSON, in which each quote
-/// and backslash takes one more byte. A response can therefore take twice this size, plus the last
-/// entry or cell.
+/// Lambda limits a response to 6 MB and transmits it as a JSON string, in which each quote and
+/// backslash takes an additional byte. A response may therefore take up to twice this size, plus
+/// the last entry or cell.
 pub const MAX_REPLY_BYTES: usize = 2 * 1024 * 1024 + 512 * 1024;
 /// Maximum total size of the spans (range formats, or inserted and deleted rows and columns) in a
-/// response with cells, in bytes. Only the first page contains spans; the rest of that page is for
-/// cells.
+/// response with cells, in bytes. Only the first page contains spans; the rest of that page
+/// contains cells.
 pub const MAX_REPLY_SPANS_BYTES: usize = MAX_REPLY_BYTES / 2;
-/// Maximum number of chunks for which one request can obtain URLs. Each URL contains a session
-/// token of up to 2 KB.
+/// Maximum number of chunk URLs per request. Each URL contains a session token of up to 2 KB.
 pub const MAX_CHUNK_URLS: usize = 1_000;
-/// Maximum size of one span as JSON, in bytes, including the comma after it.
+/// Maximum size of one span as JSON, in bytes, including the trailing comma.
 pub const MAX_SPAN_JSON_BYTES: usize = 40;
 /// Maximum number of cells in a requested range, including empty cells.
 pub const MAX_RANGE_CELLS: u64 = 1 << 24;
-/// Maximum memory for the cells of one read while it replays the log, in bytes.
+/// Maximum memory for the cells of a read that replays the log, in bytes.
 pub const MAX_REPLAY_BYTES: usize = 64 * 1024 * 1024;
 /// Maximum size of a replayed operation that can be split, in bytes of JSON. Its entry contains the
 /// operation twice: as sent and as transformed.
@@ -77,20 +77,20 @@ pub const MAX_REPLAYED_BYTES: usize = MAX_ENTRY_BODY_BYTES / 2;
 pub const MAX_TOKEN_BYTES: usize = 4 * 1024;
 /// Maximum lifetime of a token in seconds (one year). Individual tokens cannot be revoked.
 pub const MAX_TOKEN_S: u64 = 366 * 24 * 60 * 60;
-/// Maximum number of spreadsheets that a token can list.
+/// Maximum number of spreadsheets listed in a token.
 pub const MAX_TOKEN_SPREADSHEETS: usize = 16;
 /// Maximum length of an issuer's key set or discovery document, in bytes.
 pub const MAX_KEY_SET_BYTES: usize = 64 * 1024;
-/// Maximum number of keys that are read from an issuer's key set.
+/// Maximum number of keys read from an issuer's key set.
 pub const MAX_KEY_SET_KEYS: usize = 32;
-/// Time in seconds for which an issuer's cached keys are used without a refresh.
+/// Refresh interval of an issuer's cached keys, in seconds.
 pub const KEY_SET_FRESH_S: u64 = 60 * 60;
-/// Time in seconds for which an issuer's cached keys are used while the issuer does not respond.
+/// Maximum age of an issuer's cached keys while the issuer is unavailable, in seconds.
 pub const KEY_SET_STALE_S: u64 = 24 * 60 * 60;
-/// Minimum interval in seconds between refreshes of an issuer's keys that are caused by unknown
-/// keys.
+/// Minimum interval between refreshes of an issuer's keys that are triggered by unknown keys, in
+/// seconds.
 pub const KEY_SET_REFRESH_S: u64 = 60;
-/// Delay in seconds before the next request to an issuer that did not respond.
+/// Delay before the next request to an unavailable issuer, in seconds.
 pub const KEY_SET_RETRY_S: u64 = 5;
 /// Timeout of a request to an issuer, in milliseconds.
 pub const KEY_SET_TIMEOUT_MS: u64 = 4_000;
@@ -98,20 +98,20 @@ pub const KEY_SET_TIMEOUT_MS: u64 = 4_000;
 pub const WEBHOOK_ITEMS: u32 = 100;
 /// Timeout of a webhook delivery, in milliseconds.
 pub const WEBHOOK_TIMEOUT_MS: u64 = 15_000;
-/// Minimum remaining time of a webhook invocation, in milliseconds, to start another delivery.
+/// Minimum remaining time of a webhook invocation for starting another delivery, in milliseconds.
 pub const WEBHOOK_RESERVE_MS: u64 = 20_000;
-/// Maximum size of the object that contains the webhook's secrets, in bytes.
+/// Maximum size of the webhook secrets object, in bytes.
 pub const MAX_WEBHOOK_SECRETS_BYTES: u64 = 4 * 1024;
-/// Maximum number of forks between a log and the original log of its family. Each fork adds one
-/// more log to read for the oldest entries.
+/// Maximum number of forks between a log and its original log. Each fork adds one more log to read
+/// for the oldest entries.
 pub const MAX_FORK_DEPTH: u32 = 16;
 /// Maximum number of logs whose lineage a process caches.
 pub const MAX_CACHED_LINEAGES: usize = 1_000;
-/// Maximum number of forks on one page of a fork list.
+/// Maximum number of forks per page of a fork list.
 pub const MAX_LISTED_FORKS: u32 = 100;
-/// Maximum number of attempts to create one fork. Each attempt uses a different number in the
+/// Maximum number of attempts to create a fork. Each attempt uses a different number in the
 /// source's fork list.
 pub const MAX_FORK_ATTEMPTS: u32 = 8;
-/// Largest number in the `cellar-cost` header. A decimal in a structured field has at most 12
+/// Maximum number in the `cellar-cost` header. A decimal in a structured field has at most 12
 /// integer digits.
 pub const MAX_COST_COUNT: u64 = 999_999_999_999;

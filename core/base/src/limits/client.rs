@@ -3,31 +3,31 @@
 use super::api::{MAX_MUTATIONS_PER_REQUEST, MAX_REPLAY_BYTES};
 use super::log::SNAPSHOT_ENTRIES;
 
-/// Maximum size of a client's file cache of snapshot objects, in bytes.
+/// Maximum size of a client's on-disk cache of snapshot objects, in bytes.
 pub const MAX_CHUNK_CACHE_BYTES: u64 = 256 * 1024 * 1024;
-/// Maximum number of objects that a client downloads concurrently. Each object takes up to
+/// Maximum number of concurrent object downloads per client. Each object takes up to
 /// `MAX_STORED_CHUNK_BYTES`.
 pub const CHUNK_GETS_AT_ONCE: usize = 16;
-/// Maximum number of tiles that a client loads for one band of rows; a band of a single row may
-/// need more. The tiles of a band are in memory together.
+/// Maximum number of tiles that a client loads per band of rows; a single-row band may need more.
+/// All tiles of a band are in memory together.
 pub const MAX_READ_BAND_TILES: usize = 32;
 /// Maximum number of attempts to read a consistent version of a spreadsheet that changes during the
 /// read.
 pub const MAX_READ_BEGINNINGS: u32 = 4;
 
 /// Maximum number of entries that a live sheet keeps after its root: twice the distance between two
-/// snapshots. If there are more entries, the live sheet loads a newer root.
+/// snapshots. If exceeded, the live sheet loads a newer root.
 pub const MAX_LIVE_ENTRIES: usize = 2 * SNAPSHOT_ENTRIES as usize;
 /// Maximum total size of the entries that a live sheet keeps after its root, in bytes.
 pub const MAX_LIVE_ENTRY_BYTES: usize = 16 * 1024 * 1024;
-/// Maximum number of unsent edits of a live sheet. One request sends all of them unless they are
-/// long.
+/// Maximum number of unsent edits of a live sheet. A single request sends all of them unless they
+/// are long.
 pub const MAX_LIVE_PENDING: usize = MAX_MUTATIONS_PER_REQUEST;
-/// Maximum size of a live sheet's unsent edits as JSON, in bytes, without uploaded bodies. Every
+/// Maximum size of a live sheet's unsent edits as JSON, in bytes, excluding uploaded bodies. Every
 /// change rewrites the whole file of unsent edits.
 pub const MAX_LIVE_PENDING_BYTES: usize = 2 * 1024 * 1024;
-/// Maximum memory for a live sheet's unsent edits that have uploaded bodies, in bytes. It equals
-/// the memory limit of one read.
+/// Maximum memory for a live sheet's unsent edits with uploaded bodies, in bytes. Equals the memory
+/// limit of a read.
 pub const MAX_LIVE_OBJECT_BYTES: usize = MAX_REPLAY_BYTES;
 /// Minimum poll interval in milliseconds, used after a change.
 pub const POLL_MIN_MS: u64 = 1_000;

@@ -1,25 +1,25 @@
 //! Bounds of entries, appends and segments.
 
-/// Maximum number of segments of a log. The limit keeps packed positions below 2⁵³, so that JSON
-/// numbers represent them exactly.
+/// Maximum number of segments in a log. Keeps packed positions below 2⁵³, so that JSON numbers
+/// represent them exactly.
 pub const MAX_SEGMENTS: u32 = 1 << 21;
-/// Maximum size of an entry's encoded body, in bytes. A DynamoDB item, including all attributes,
-/// has at most 400 KB.
+/// Maximum size of an entry's encoded body, in bytes. DynamoDB limits an item to 400 KB, including
+/// all attributes.
 pub const MAX_ENTRY_BODY_BYTES: usize = 320 * 1024;
-/// Size of a compressed body, in bytes, above which an external body is cheaper.
+/// Compressed body size above which an external body is cheaper, in bytes.
 pub const EXTERNAL_BODY_BYTES: usize = 10 * 1024;
 /// Maximum size of an uploaded object, in bytes.
 pub const MAX_UPLOAD_BYTES: usize = 8 * 1024 * 1024;
 /// Maximum uncompressed size of an uploaded body, in bytes.
 pub const MAX_EXTERNAL_BODY_BYTES: usize = 32 * 1024 * 1024;
-/// Maximum total number of cells in the operations of an uploaded body. A cell takes more bytes in
+/// Maximum total number of cells in an uploaded body's operations. A cell takes more bytes in
 /// memory than in the body.
 pub const MAX_CELLS_PER_UPLOAD: usize = 200_000;
-/// Time limit for completing an upload, in seconds. The bucket deletes incomplete uploads after
-/// three days.
+/// Timeout for completing an upload, in seconds. The bucket deletes incomplete uploads after three
+/// days.
 pub const MAX_UPLOAD_AGE_S: u64 = 24 * 60 * 60;
-/// Maximum number of sheets whose rows or columns moved between the base of an uploaded body and
-/// its entry.
+/// Maximum number of sheets whose rows or columns moved between an uploaded body's base and its
+/// entry.
 pub const MAX_MOVED_SHEETS: usize = 1_000;
 /// Maximum length of the author's name in an entry, in bytes.
 pub const MAX_AUTHOR_BYTES: usize = 64;
@@ -28,67 +28,67 @@ pub const MAX_CLIENT_ID_BYTES: usize = 64;
 /// Maximum length of the nonce in a create or fork request, in bytes.
 pub const MAX_NONCE_BYTES: usize = 64;
 
-/// Maximum number of cells with lost texts that one search returns. The next search returns further
+/// Maximum number of cells with lost texts per search result. The next search returns further
 /// cells.
 pub const MAX_LOST_CELLS_AT_ONCE: usize = 10_000;
-/// Maximum number of attempts to resolve an undo or revert while other writers append. After that,
+/// Maximum number of attempts to resolve an undo or revert while other writers append. If exceeded,
 /// it fails with `Contention`.
 pub const MAX_RESOLVE_ATTEMPTS: u32 = 10;
-/// Maximum number of conditional puts of one entry. After that, the append fails with `Contention`
-/// or `OutcomeUnknown`.
+/// Maximum number of conditional puts per entry. If exceeded, the append fails with `Contention` or
+/// `OutcomeUnknown`.
 pub const MAX_PUT_ATTEMPTS: u32 = 48;
 /// Maximum number of failed reads before an append fails.
 pub const MAX_READ_ATTEMPTS: u32 = 8;
-/// Maximum age of an append in seconds. An older append puts no entry. The limit is much lower than
+/// Maximum age of an append in seconds. An older append puts no entry. The limit is far below
 /// `TRIM_FENCE_S`, so that a process that was suspended during an append never puts an entry into a
 /// trimmed segment.
 pub const MAX_APPEND_AGE_S: u64 = 15 * 60;
 /// Number of consecutive lost races after which an append reads the newer entries with a single
 /// query.
 pub const LOSSES_BEFORE_CATCH_UP: u32 = 2;
-/// Upper bound of the first backoff, in milliseconds. The bound doubles with each attempt.
+/// Maximum backoff before the first retry, in milliseconds. The maximum doubles with each attempt.
 pub const BACKOFF_BASE_MS: u64 = 10;
-/// Maximum upper bound of a backoff, in milliseconds.
+/// Maximum backoff before any retry, in milliseconds.
 pub const BACKOFF_MAX_MS: u64 = 400;
-/// Maximum number of entries on one page of a read. DynamoDB itself truncates a page at 1 MB.
+/// Maximum number of entries per page of a read. DynamoDB itself truncates a page at 1 MB.
 pub const MAX_PAGE_ENTRIES: u32 = 1_000;
 
-/// Default number of entries between two Snapshot entries of a log.
+/// Default number of entries between two Snapshot entries.
 pub const SNAPSHOT_ENTRIES: u32 = 1_000;
-/// Default total size of the entry bodies between two Snapshot entries of a log, in bytes.
+/// Default total size of the entry bodies between two Snapshot entries, in bytes.
 pub const SNAPSHOT_BYTES: u64 = 256 * 1024;
 /// Maximum number of attempts to put a Snapshot entry after an append. If every attempt loses a
 /// race, the winning writer puts the Snapshot entry.
 pub const SNAPSHOT_ENTRY_ATTEMPTS: u32 = 2;
-/// Number of entries between attempts to roll a full segment. A writer tries at each entry whose
-/// number is a multiple of this constant.
+/// Number of entries between attempts to roll a full segment. A writer attempts the roll at each
+/// entry whose number is a multiple of this constant.
 pub const ROLL_TRY_ENTRIES: u32 = 16;
-/// Maximum time that log upkeep (Snapshot entries and rolls) may add to an append request, in
+/// Maximum time that log upkeep (Snapshot entries and rolls) adds to an append request, in
 /// milliseconds.
 pub const MAX_UPKEEP_MS: u64 = 2_000;
 
 /// Default number of entries after which a segment is rolled.
 pub const SEGMENT_ENTRIES: u32 = 10_000;
-/// Default total size of the entry bodies, in bytes, after which a segment is rolled.
+/// Default total size of entry bodies after which a segment is rolled, in bytes.
 pub const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
-/// Number of newest segments that are never trimmed. A load searches the two newest segments for a
-/// snapshot.
+/// Number of newest segments that are never trimmed. Loading a spreadsheet searches the two newest
+/// segments for a snapshot.
 pub const MIN_KEPT_SEGMENTS: u32 = 2;
-/// Minimum time between the end of a segment and its trim, in seconds. It is much longer than any
-/// process caches a tail (`CACHED_TAIL_AGE_MS`).
+/// Minimum time between the end of a segment and its trim, in seconds. Much longer than any process
+/// caches a tail (`CACHED_TAIL_AGE_MS`).
 pub const TRIM_FENCE_S: u64 = 24 * 60 * 60;
-/// Age of the newest cached entry, in seconds, from which an append must read before it puts an
-/// entry. The cached page may belong to a segment that is being trimmed. The age is half of
-/// `TRIM_FENCE_S`, to allow for differences between clocks.
+/// Age of the newest cached entry at which an append must read before it puts an entry, in seconds.
+/// The cached page may belong to a segment that is being trimmed. Half of `TRIM_FENCE_S`, to allow
+/// for clock skew.
 pub const CACHED_ENTRY_AGE_S: u64 = TRIM_FENCE_S / 2;
-/// Maximum size of the object of an offloaded segment, in bytes.
+/// Maximum size of an offloaded segment's object, in bytes.
 pub const MAX_OFFLOADED_OBJECT_BYTES: usize = 32 * 1024 * 1024;
-/// Maximum uncompressed size of the records in an offloaded segment, in bytes.
+/// Maximum uncompressed size of an offloaded segment's records, in bytes.
 pub const MAX_OFFLOADED_BYTES: usize = 64 * 1024 * 1024;
 
 /// Maximum total size of the cached entries per log, in bytes.
 pub const MAX_CACHED_TAIL_BYTES: usize = 2 * 1024 * 1024;
 /// Maximum number of logs whose tails a process caches.
 pub const MAX_CACHED_TAILS: usize = 16;
-/// Age in milliseconds at which the cached tail of a log is discarded.
+/// Maximum age of a log's cached tail, in milliseconds.
 pub const CACHED_TAIL_AGE_MS: u64 = 15 * 60 * 1000;

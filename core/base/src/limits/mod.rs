@@ -1,4 +1,4 @@
-//! Limits and default sizes. Each limit is tested at its value and one above it;
+//! Limits and default sizes. Each limit is tested at its value and at one above;
 //! `tests/promises/bounds.txt` lists the tests.
 
 mod api;

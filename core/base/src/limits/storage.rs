@@ -6,12 +6,12 @@ pub const MAX_BLOB_KEY_BYTES: usize = 1_024;
 pub const MAX_BLOB_BYTES: u64 = 5 * 1024 * 1024 * 1024;
 /// Maximum lifetime of a presigned URL, in seconds.
 pub const MAX_PRESIGNED_S: u64 = 15 * 60;
-/// Maximum number of objects on one page of a listing (S3's limit).
+/// Maximum number of objects per page of a listing (S3's limit).
 pub const MAX_LISTED_BLOBS: u16 = 1_000;
-/// Maximum size of a queue message, in bytes. Every queue service accepts this size, which is far
-/// more than a job needs.
+/// Maximum size of a queue message, in bytes. Every queue service accepts this size, which far
+/// exceeds the size of a job.
 pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;
-/// Maximum number of messages that one request receives from a queue (SQS's limit).
+/// Maximum number of messages per receive request (SQS's limit).
 pub const MAX_RECEIVED_MESSAGES: u8 = 10;
 /// Maximum visibility timeout of a received message, in seconds (SQS's limit, 12 hours).
 pub const MAX_VISIBILITY_S: u32 = 12 * 60 * 60;

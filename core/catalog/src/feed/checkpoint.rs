@@ -6,19 +6,18 @@ use std::str::FromStr;
 use cellar_base::hexadecimal::{hexadecimal, parse_hexadecimal};
 use cellar_base::limits::{FEED_PARTITION_ITEMS, MAX_CHECKPOINT};
 
-/// A place in the feed, encoded as one number: partition × [`FEED_PARTITION_ITEMS`] + offset. A
-/// consumer resumes with the item at this place. The number is at most [`MAX_CHECKPOINT`], so that
-/// floating-point numbers represent it exactly.
+/// A feed position from which a consumer resumes, encoded as partition × [`FEED_PARTITION_ITEMS`] +
+/// offset. Limited to [`MAX_CHECKPOINT`], so that floating-point numbers represent it exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Checkpoint(u64);
 
-/// Reason why a number or text is not a checkpoint.
+/// Reason why a number or text is not a valid checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a checkpoint must be a whole number of at most {MAX_CHECKPOINT}")]
 pub struct BadCheckpoint;
 
 impl Checkpoint {
-    /// First place in the first feed of a stack.
+    /// First position of a stack's first feed.
     pub const START: Self = Self(0);
 
     /// Creates a checkpoint from a number.
@@ -59,7 +58,7 @@ impl Checkpoint {
         self.0 % FEED_PARTITION_ITEMS
     }
 
-    /// Returns the next place in the feed.
+    /// Returns the next feed position.
     ///
     /// # Errors
     /// Returns [`BadCheckpoint`] if this is [`MAX_CHECKPOINT`].
@@ -78,7 +77,7 @@ impl FromStr for Checkpoint {
     type Err = BadCheckpoint;
 
     fn from_str(text: &str) -> Result<Self, BadCheckpoint> {
-        // `u64::from_str` would accept a plus sign, which a checkpoint must not have.
+        // `u64::from_str` accepts a plus sign, which is invalid in a checkpoint.
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(BadCheckpoint);
         }
@@ -86,8 +85,8 @@ impl FromStr for Checkpoint {
     }
 }
 
-/// Random id of a generation of the feed. Checkpoints of another feed are recognized by their
-/// different id.
+/// Random id of a feed generation (one build of the feed). Distinguishes checkpoints of different
+/// generations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FeedId(pub [u8; 8]);
 
@@ -105,8 +104,8 @@ impl FromStr for FeedId {
     }
 }
 
-/// A generation of the feed and its first partition. Each rebuild of the feed starts a new
-/// generation in a new partition; earlier partitions do not belong to it.
+/// A feed generation: one build of the feed. Each rebuild starts a new generation in a new
+/// partition; earlier partitions do not belong to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Feed {
     /// Id of the generation.

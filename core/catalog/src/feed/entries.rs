@@ -1,8 +1,8 @@
-//! Represents log entries as events in the feed.
+//! Represents log entries as feed events.
 //!
-//! Each log segment is an event stream in the feed. Its events are the entries of the segment, and
-//! an event's index is the entry's number. The last event has the kind `EndSegment`; the log
-//! continues in the stream of the next segment.
+//! Each log segment appears in the feed as an event stream. Its events are the segment's entries;
+//! the event index is the entry number. The last event has the kind `EndSegment`, after which the
+//! log continues in the next segment's stream.
 
 use super::span::Span;
 use crate::stream::{InvalidStreamName, Kind, StreamName};
@@ -14,25 +14,25 @@ use cellar_base::schema::PARTITION_KEY;
 use cellar_log::entry::Content;
 use cellar_log::records::entry::{EDITS, END_SEGMENT, SNAPSHOT, decode_key_and_type};
 
-/// Category of the event streams that represent log segments.
+/// Category of log segment streams.
 pub const LOG_CATEGORY: &str = "Log";
 
-/// Separates the log id from the segment number in the name of a stream.
+/// Separator between log id and segment number in a stream name.
 const SEGMENT_MARK: char = '.';
-/// Number of digits of a segment number in a stream name. The number is padded with zeros so that
-/// the names sort by segment.
+/// Number of digits of a segment number in a stream name. Zero-padded, so that stream names sort by
+/// segment.
 const SEGMENT_DIGITS: usize = 7;
 
-/// Kind of a log entry in the feed.
+/// Event kind of a log entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A Snapshot entry.
     Snapshot,
-    /// Edits of a client, stored in the entry or in an external body.
+    /// A client's edits, inline or in an external body (an S3 object).
     Edits,
     /// The last entry of a segment.
     EndSegment,
-    /// An entry that was offloaded before it was indexed, so that its kind is unknown.
+    /// An entry of unknown kind, because it was offloaded before it was indexed.
     Offloaded,
 }
 
@@ -40,7 +40,7 @@ impl EntryKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Snapshot, Self::Edits, Self::EndSegment, Self::Offloaded];
 
-    /// Returns the event kind that represents this kind of entry.
+    /// Returns the event kind for this entry kind.
     #[must_use]
     pub fn kind(self) -> Kind {
         Kind::own(match self {
@@ -61,7 +61,7 @@ impl EntryKind {
         }
     }
 
-    /// Returns the kind for a stored entry type, or `None` if the type is unknown.
+    /// Returns the kind of a stored entry type, or `None` if unknown.
     #[must_use]
     pub fn of_letter(letter: &str) -> Option<Self> {
         Some(match letter {
@@ -73,17 +73,17 @@ impl EntryKind {
     }
 }
 
-/// Decodes only the key and the kind from an entry's record.
+/// Decodes only the key and kind of an entry record.
 ///
 /// # Errors
-/// Returns [`RecordError`] that names the invalid attribute or the unknown type.
+/// Returns a [`RecordError`] with the name of the invalid attribute or the unknown type.
 fn decode_kind(item: &Item) -> Result<(LogId, Position, EntryKind), RecordError> {
     let (log, position, letter) = decode_key_and_type(item)?;
     let kind = EntryKind::of_letter(&letter);
     Ok((log, position, kind.ok_or(RecordError::UnknownType { letter })?))
 }
 
-/// Returns the name of the event stream that represents a log segment: `Log-{id}.{segment}`.
+/// Returns the stream name of a log segment: `Log-{id}.{segment}`.
 ///
 /// # Errors
 /// Never fails, because these names are always valid.
@@ -91,8 +91,8 @@ pub fn stream_of_segment(log: LogId, segment: u32) -> Result<StreamName, Invalid
     StreamName::new(LOG_CATEGORY, &format!("{log}{SEGMENT_MARK}{segment:0SEGMENT_DIGITS$}"))
 }
 
-/// Returns the log and the segment number from a stream name, or `None` if the stream does not
-/// represent a segment.
+/// Returns the log and segment number of a stream name, or `None` if the stream does not represent
+/// a log segment.
 #[must_use]
 pub fn segment_of_stream(stream: &StreamName) -> Option<(LogId, u32)> {
     if stream.category() != LOG_CATEGORY {
@@ -107,19 +107,19 @@ pub fn segment_of_stream(stream: &StreamName) -> Option<(LogId, u32)> {
     Some((log.parse().ok()?, segment))
 }
 
-/// Returns the event that represents a newly written entry record.
+/// Returns the event for a newly written entry record.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn entry_span(image: &Item) -> Result<Span, RecordError> {
     let (log, position, kind) = decode_kind(image)?;
     entries_span(log, position, vec![kind])
 }
 
-/// Returns the events that represent consecutive entries of one segment.
+/// Returns the events for consecutive entries of a segment.
 ///
 /// # Errors
-/// Never fails, because the names of the streams are always valid.
+/// Never fails, because the stream names are always valid.
 pub fn entries_span(
     log: LogId,
     first: Position,

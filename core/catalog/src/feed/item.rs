@@ -13,11 +13,11 @@ use cellar_base::limits::{
 /// An item of the feed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Item {
-    /// Time of indexing, in Unix milliseconds.
+    /// Time of indexing, in milliseconds since the Unix epoch.
     pub time_ms: u64,
-    /// Total bytes of the partition's items up to and including this item.
+    /// Total size of the partition's items up to and including this item, in bytes.
     pub partition_bytes: u64,
-    /// The appended events, or the mark of the partition's end.
+    /// The appended events, or the end marker of the partition.
     pub content: Content,
 }
 
@@ -26,11 +26,11 @@ pub struct Item {
 pub enum Content {
     /// Appended events.
     Spans(Vec<Span>),
-    /// The end of the partition. The same generation of the feed continues in the next partition.
+    /// The end of the partition. The feed generation continues in the next partition.
     End(Feed),
 }
 
-/// Limits that end a partition when they are exceeded.
+/// Thresholds above which a partition is ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PartitionPolicy {
     /// Maximum total size of the items, in bytes.
@@ -45,7 +45,7 @@ impl Default for PartitionPolicy {
     }
 }
 
-/// The bytes are not a list of event ranges.
+/// The bytes are not a valid list of event ranges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an item of the feed cannot be read; rebuild the feed with `synth feed rebuild`")]
 pub struct UnreadableItem;
@@ -63,7 +63,7 @@ struct StoredSpans<'a>(
     #[serde(borrow, deserialize_with = "at_most::<_, _, MAX_FEED_ITEM_SPANS>")] Vec<StoredSpan<'a>>,
 );
 
-/// Encodes ranges of events with postcard, compressed if that makes them smaller.
+/// Encodes event ranges with postcard, compressed if that is smaller.
 ///
 /// # Errors
 /// Returns [`UnreadableItem`] if the events exceed the limits of an item.
@@ -78,10 +78,10 @@ pub fn encode_spans(spans: &[Span]) -> Result<Payload, UnreadableItem> {
     Payload::pack(bytes).map_err(|_| UnreadableItem)
 }
 
-/// Decodes ranges of events.
+/// Decodes event ranges.
 ///
 /// # Errors
-/// Returns [`UnreadableItem`] if the bytes are not a list of event ranges.
+/// Returns [`UnreadableItem`] if the bytes are not a valid list of event ranges.
 pub fn decode_spans(payload: &Payload) -> Result<Vec<Span>, UnreadableItem> {
     let bytes = payload.unpack().map_err(|_| UnreadableItem)?;
     let (stored, rest) =

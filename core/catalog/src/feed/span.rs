@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::stream::{Kind, StreamName};
 
-/// A range of consecutive events of one event stream.
+/// A range of consecutive events of an event stream.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Span {
     /// Name of the stream.
@@ -22,7 +22,7 @@ impl Span {
         self.first.saturating_add(u64::try_from(self.kinds.len()).unwrap_or(u64::MAX))
     }
 
-    /// Returns the events from an index on, or `None` if the range ends before the index.
+    /// Returns the events starting at an index, or `None` if the range ends before it.
     #[must_use]
     pub fn starting_at(mut self, index: u64) -> Option<Self> {
         if self.next() <= index {

@@ -1,4 +1,4 @@
-//! Records of the feed in the Feed table.
+//! Feed records in the Feed table.
 
 use crate::feed::{self, Checkpoint, Content, Feed, FeedId, Mark};
 use crate::stream::{Payload, StreamName};
@@ -12,12 +12,12 @@ const ITEM: &str = "item of the feed";
 const PARTITION: &str = "partition of the feed";
 const MARK: &str = "mark of a stream";
 
-/// Sort key of the record that stores a stream's mark.
+/// Sort key of a stream's high-water mark.
 const MARK_SORT: &str = "mark";
-/// Partition key of the list of feed partitions.
+/// Partition key of the feed partition list.
 pub const PARTITIONS: &str = "$AppendsIndex-0";
 
-/// Prefix of the partition keys of feed partitions.
+/// Prefix of feed partition keys.
 const PARTITION_PREFIX: &str = "$AppendsEpoch-0_";
 
 /// Returns the partition key of a feed partition's items.
@@ -26,10 +26,10 @@ pub fn feed_partition_key(partition: u64) -> String {
     format!("{PARTITION_PREFIX}{partition}")
 }
 
-/// Returns an item's place in the feed, decoded from the item's key.
+/// Decodes a feed position from an item's key.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn place_of(record: &Item) -> Result<Checkpoint, RecordError> {
     let reader = Reader { record: ITEM, item: record };
     let partition = reader.text(FEED_PARTITION_KEY)?;
@@ -40,15 +40,14 @@ pub fn place_of(record: &Item) -> Result<Checkpoint, RecordError> {
     place.ok_or_else(|| reader.fault(FEED_PARTITION_KEY, "a partition of the feed"))
 }
 
-/// Returns the sort key of a feed item. The offset is padded with zeros so that keys sort by
-/// offset.
+/// Returns the sort key of a feed item. The offset is zero-padded, so that keys sort by offset.
 #[must_use]
 pub fn offset_sort(offset: u64) -> String {
     format!("{offset:06}")
 }
 
-/// Returns the sort key of a feed partition in the list of partitions. The number is padded with
-/// zeros so that keys sort by number.
+/// Returns the sort key of a feed partition in the partition list. The number is zero-padded, so
+/// that keys sort by number.
 #[must_use]
 pub fn partition_sort(partition: u64) -> String {
     format!("{partition:010}")
@@ -67,13 +66,13 @@ pub fn item_key(at: Checkpoint) -> Item {
     key(&feed_partition_key(at.partition()), &offset_sort(at.offset()))
 }
 
-/// Returns the key of a feed partition in the list of partitions.
+/// Returns the key of a feed partition in the partition list.
 #[must_use]
 pub fn partition_key(partition: u64) -> Item {
     key(PARTITIONS, &partition_sort(partition))
 }
 
-/// Returns the key of the record that stores a stream's mark.
+/// Returns the key of a stream's high-water mark.
 #[must_use]
 pub fn mark_key(stream: &StreamName) -> Item {
     key(stream.as_str(), MARK_SORT)
@@ -82,7 +81,7 @@ pub fn mark_key(stream: &StreamName) -> Item {
 /// Encodes a feed item.
 ///
 /// # Errors
-/// Returns [`RecordError`] if the item has too many events.
+/// Returns a [`RecordError`] if the item has too many events.
 pub fn encode_item(at: Checkpoint, item: &feed::Item) -> Result<Item, RecordError> {
     let mut record = item_key(at);
     put_number(&mut record, TIME, item.time_ms);
@@ -101,7 +100,7 @@ pub fn encode_item(at: Checkpoint, item: &feed::Item) -> Result<Item, RecordErro
     Ok(record)
 }
 
-/// Returns the size of a feed item in the table, in bytes.
+/// Returns the stored size of a feed item, in bytes.
 #[must_use]
 pub fn item_size(at: Checkpoint, item: &feed::Item) -> u64 {
     let record = encode_item(at, item).unwrap_or_default();
@@ -111,7 +110,7 @@ pub fn item_size(at: Checkpoint, item: &feed::Item) -> u64 {
 /// Decodes a feed item and its offset.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode_item(record: &Item) -> Result<(u64, feed::Item), RecordError> {
     let reader = Reader { record: ITEM, item: record };
     let content = match reader.optional_bytes(DATA)? {
@@ -128,7 +127,7 @@ pub fn decode_item(record: &Item) -> Result<(u64, feed::Item), RecordError> {
     Ok((offset, feed::Item { time_ms, partition_bytes, content }))
 }
 
-/// Encodes the record of a feed partition in the list of partitions.
+/// Encodes a feed partition for the partition list.
 #[must_use]
 pub fn encode_partition(partition: u64, feed: Feed) -> Item {
     let mut record = partition_key(partition);
@@ -136,10 +135,10 @@ pub fn encode_partition(partition: u64, feed: Feed) -> Item {
     record
 }
 
-/// Decodes the record of a feed partition in the list of partitions.
+/// Decodes a feed partition from the partition list.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode_partition(record: &Item) -> Result<(u64, Feed), RecordError> {
     let reader = Reader { record: PARTITION, item: record };
     let feed = decode_feed(&reader)?;
@@ -150,10 +149,10 @@ pub fn decode_partition(record: &Item) -> Result<(u64, Feed), RecordError> {
     Ok((partition, feed))
 }
 
-/// Decodes the mark of a stream, the index up to which its events are indexed.
+/// Decodes a stream's high-water mark: the index up to which its events are in the feed.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode_mark(record: &Item) -> Result<(StreamName, Mark), RecordError> {
     let reader = Reader { record: MARK, item: record };
     let name = reader.text(FEED_PARTITION_KEY)?;
@@ -181,7 +180,7 @@ fn decode_feed(reader: &Reader<'_>) -> Result<Feed, RecordError> {
     Ok(Feed { id: FeedId(reader.array(FEED)?), first_partition: reader.number(FIRST_PARTITION)? })
 }
 
-/// Decodes a numeric sort key. `expected` describes the key in errors.
+/// Decodes a numeric sort key. `expected` describes the key in error messages.
 fn decode_sort_key(reader: &Reader<'_>, expected: &'static str) -> Result<u64, RecordError> {
     let sort = reader.text(FEED_SORT_KEY)?;
     let is_number = !sort.is_empty() && sort.bytes().all(|byte| byte.is_ascii_digit());

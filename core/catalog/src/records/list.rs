@@ -1,4 +1,4 @@
-//! Records of spreadsheet lists in the Feed table.
+//! Spreadsheet list records in the Feed table.
 
 use crate::access::Role;
 use crate::{
@@ -18,14 +18,14 @@ const ACTIVE: &str = "active";
 const ARCHIVED: &str = "archived";
 const DELETED: &str = "deleted";
 
-/// Returns the partition key of a person's spreadsheet list. The key is a hash, so that it does not
-/// reveal the person.
+/// Returns the partition key of a person's spreadsheet list. Hashed, so as not to reveal the
+/// person.
 #[must_use]
 pub fn list_partition(person: &Person) -> String {
     format!("$Sheets-{}", hexadecimal(person.key().as_bytes()))
 }
 
-/// Returns the key of a spreadsheet's entry in a person's list.
+/// Returns the key of a spreadsheet in a person's list.
 #[must_use]
 pub fn key(person: &Person, log: LogId) -> Item {
     let mut item = Item::new();
@@ -34,8 +34,8 @@ pub fn key(person: &Person, log: LogId) -> Item {
     item
 }
 
-/// Encodes a spreadsheet's entry in a person's list. The record is kept after access was revoked,
-/// so that a late write of an older version cannot restore the entry.
+/// Encodes a list entry of a person. The record is retained after access was revoked, so that a
+/// late write of an older version cannot restore the entry.
 #[must_use]
 pub fn encode(person: &Person, entry: &ListEntry) -> Item {
     let mut item = key(person, entry.log);
@@ -44,7 +44,7 @@ pub fn encode(person: &Person, entry: &ListEntry) -> Item {
     let (status, at_s) = match line.status {
         Status::Active => (ACTIVE, None),
         Status::Archived { at_s } => (ARCHIVED, Some(at_s)),
-        // A purged spreadsheet is not listed.
+        // Purged spreadsheets are not listed.
         Status::Deleted { at_s } | Status::Purged { at_s } => (DELETED, Some(at_s)),
     };
     put_text(&mut item, LISTED_NAME, Some(line.name.as_str()));
@@ -57,10 +57,10 @@ pub fn encode(person: &Person, entry: &ListEntry) -> Item {
     item
 }
 
-/// Decodes a spreadsheet's entry in a person's list.
+/// Decodes a list entry of a person.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode(item: &Item) -> Result<ListEntry, RecordError> {
     let reader = Reader { record: ENTRY, item };
     let log = reader

@@ -1,5 +1,4 @@
-//! Records of the catalog in the tables. Each kind of record has a file with functions `key`,
-//! `encode` and `decode`.
+//! Table records of the catalog. Each record type has a module with `key`, `encode` and `decode`.
 
 pub mod feed;
 pub mod list;

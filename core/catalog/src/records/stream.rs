@@ -1,4 +1,4 @@
-//! Records of the EventStream table: tips and event batches.
+//! EventStream table records: tips (latest events of a stream) and event batches (older events).
 
 use crate::stream::{
     Etag, EventBatch, Kind, Payload, StreamEvent, StreamName, Tip, Unfold, WriterId, event_count,
@@ -17,8 +17,8 @@ const EVENT_BATCH: &str = "event batch of a stream";
 const EVENT: &str = "event of a stream";
 const UNFOLD: &str = "unfold of a stream";
 
-/// Returns the key of an item of a stream. `index` is `TIP_INDEX` for the tip, or the index of the
-/// first event for an event batch.
+/// Returns the key of an event stream item. `index` is `TIP_INDEX` for the tip, or the first event
+/// index of an event batch.
 #[must_use]
 pub fn key(name: &StreamName, index: u64) -> Item {
     let mut item = Item::new();
@@ -54,7 +54,7 @@ fn put_events(item: &mut Item, events: &[StreamEvent]) {
     item.insert(EVENTS.to_owned(), encode_events(events));
 }
 
-/// Encodes the kinds of events as the attribute [`KINDS`].
+/// Encodes event kinds as the attribute [`KINDS`].
 #[must_use]
 pub fn encode_kinds(events: &[StreamEvent]) -> Attribute {
     let kind = |event: &StreamEvent| Attribute::Text(event.kind.as_str().to_owned());
@@ -67,7 +67,7 @@ pub fn encode_events(events: &[StreamEvent]) -> Attribute {
     Attribute::List(events.iter().map(encode_event).collect())
 }
 
-/// Encodes unfolds as the attribute [`UNFOLDS`].
+/// Encodes unfolds (cached states) as the attribute [`UNFOLDS`].
 #[must_use]
 pub fn encode_unfolds(unfolds: &[Unfold]) -> Attribute {
     Attribute::List(unfolds.iter().map(encode_unfold).collect())
@@ -105,7 +105,7 @@ fn put_payload(item: &mut Item, [data, encoding]: [&str; 2], payload: &Payload) 
     }
 }
 
-/// Returns the size of events and their kinds in an item, in bytes.
+/// Returns the stored size of events and their kinds, in bytes.
 #[must_use]
 pub fn events_bytes(events: &[StreamEvent]) -> usize {
     let mut item = Item::new();
@@ -113,24 +113,25 @@ pub fn events_bytes(events: &[StreamEvent]) -> usize {
     item_bytes(&item)
 }
 
-/// Returns the size of unfolds in an item, in bytes.
+/// Returns the stored size of unfolds (cached states), in bytes.
 #[must_use]
 pub fn unfolds_bytes(unfolds: &[Unfold]) -> usize {
     item_bytes(&Item::from([(UNFOLDS.to_owned(), encode_unfolds(unfolds))]))
 }
 
-/// Decodes a tip. Ignores unfolds that cannot be decoded, because their state can be rebuilt from
-/// the events.
+/// Decodes a tip. Ignores unfolds (cached states) that cannot be decoded, because they can be
+/// rebuilt from the events.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
     let reader = Reader { record: TIP, item };
     if reader.number(STREAM_INDEX)? != TIP_INDEX {
         return Err(reader.fault(STREAM_INDEX, "the index of a tip"));
     }
     let events = decode_events(&reader)?;
-    // Unfolds can be rebuilt from events, so a missing or invalid list counts as empty.
+    // Unfolds (cached states) can be rebuilt from events, so treat a missing or invalid list as
+    // empty.
     let unfolds = reader.list(UNFOLDS).unwrap_or_default();
     let tip = Tip {
         name: decode_name(&reader)?,
@@ -147,11 +148,11 @@ pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
     Ok(tip)
 }
 
-/// Decodes which events the last write to a tip appended: the stream, the index of the first event,
-/// and the kinds. The attribute that contains the events themselves may be absent.
+/// Decodes which events the last write appended to a tip: the stream, the first event index and the
+/// event kinds. Does not require the attribute with the events themselves.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), RecordError> {
     let reader = Reader { record: TIP, item };
     let (next, appended) = (reader.number(NEXT_INDEX)?, reader.number(APPENDED)?);
@@ -178,7 +179,7 @@ pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), Reco
 /// Decodes an event batch.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode_event_batch(item: &Item) -> Result<EventBatch, RecordError> {
     let reader = Reader { record: EVENT_BATCH, item };
     let batch = EventBatch {
@@ -199,7 +200,7 @@ fn decode_name(reader: &Reader<'_>) -> Result<StreamName, RecordError> {
     reader.text(STREAM)?.parse().map_err(|_| reader.fault(STREAM, "a stream name"))
 }
 
-/// Decodes the events of an item and their kinds. At least one event is required.
+/// Decodes an item's events and their kinds. At least one event is required.
 fn decode_events(reader: &Reader<'_>) -> Result<Vec<StreamEvent>, RecordError> {
     let (events, kinds) = (reader.list(EVENTS)?, reader.list(KINDS)?);
     if events.is_empty() {
@@ -216,7 +217,7 @@ fn decode_events(reader: &Reader<'_>) -> Result<Vec<StreamEvent>, RecordError> {
     decoded.collect()
 }
 
-/// Returns a reader for an element of a list, which must be a map.
+/// Returns a reader for a list element, which must be a map.
 fn map_reader<'a>(record: &'static str, value: &'a Attribute) -> Result<Reader<'a>, RecordError> {
     match value {
         Attribute::Map(item) => Ok(Reader { record, item }),

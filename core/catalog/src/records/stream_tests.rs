@@ -1,4 +1,4 @@
-//! Tests of stream records with golden files of a tip and an event batch, and with invalid records.
+//! Tests event stream records with golden files and invalid records.
 
 use std::fs;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ fn batch() -> EventBatch {
     EventBatch { name: "$AppendsEpoch-0_1".parse().unwrap(), index: 7, events }
 }
 
-/// Converts an item to DynamoDB's JSON format, but with bytes as hexadecimal digits.
+/// Converts an item to DynamoDB JSON, but with bytes as hexadecimal digits.
 fn to_json(item: &Item) -> Value {
     item.iter().map(|(name, value)| (name.clone(), value_to_json(value))).collect()
 }
@@ -73,7 +73,7 @@ fn value_to_json(value: &Attribute) -> Value {
     }
 }
 
-/// Compares an item with a golden file. Writes a missing file if `WRITE_GOLDEN_FILES` is set.
+/// Compares an item with its golden file. Writes a missing file if `WRITE_GOLDEN_FILES` is set.
 fn golden(name: &str, item: &Item) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
     let text = format!("{}\n", serde_json::to_string_pretty(&to_json(item)).unwrap());
@@ -140,7 +140,7 @@ fn ignores_unreadable_unfolds() {
     assert_eq!(decode_tip(&item), Ok(tip()));
 }
 
-/// Returns attributes of any shape.
+/// Generates arbitrary attributes.
 fn attributes() -> impl Strategy<Value = Attribute> {
     let names = prop::sample::select(vec!["p", "i", "t", "d", "D", "m", "M", "c", "w", "x"]);
     let leaf = prop_oneof![

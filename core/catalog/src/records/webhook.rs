@@ -1,4 +1,4 @@
-//! Record of the webhook's progress in the Feed table.
+//! Webhook progress record in the Feed table.
 
 use crate::feed::{Checkpoint, FeedId};
 use crate::webhook::WebhookProgress;
@@ -28,7 +28,7 @@ pub fn encode(progress: WebhookProgress) -> Item {
 /// Decodes the webhook's progress.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode(item: &Item) -> Result<WebhookProgress, RecordError> {
     let reader = Reader { record: PROGRESS, item };
     let next = Checkpoint::new(reader.number(NEXT_INDEX)?);

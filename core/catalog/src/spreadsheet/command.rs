@@ -1,4 +1,4 @@
-//! Commands of the catalog, and the reasons to reject a command.
+//! Catalog commands and the reasons to reject them.
 
 use super::link::{Link, LinkId};
 use super::name::Name;
@@ -8,29 +8,28 @@ use crate::access::Role;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_LINKS, MAX_MEMBERS};
 
-/// A command that changes the catalog's record of one spreadsheet.
+/// A command that changes the catalog record of a spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// The caller and the source of the caller's role.
+    /// The caller and the source of its role.
     pub by: By,
     /// Requested change.
     pub action: CatalogAction,
-    /// Current time in Unix seconds.
+    /// Current time in seconds since the Unix epoch.
     pub now_s: u64,
-    /// Version of the spreadsheet's details that the caller has seen. If a later version exists,
-    /// the command is rejected, so that a late request does not override later changes.
+    /// Version of the catalog record that the caller has seen. The command is rejected if a later
+    /// version exists, so that a late request does not overwrite later changes.
     pub seen: Option<u64>,
 }
 
-/// Requested change. A change that has already been made has no effect, so every command is
-/// idempotent.
+/// Requested change. No-op if the change was already made, so every command is idempotent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CatalogAction {
     /// Add a new spreadsheet to the catalog. The caller becomes its owner.
     Create {
-        /// Name of the spreadsheet; may be empty.
+        /// Spreadsheet name; may be empty.
         name: Name,
-        /// Source of the spreadsheet, if it is a fork.
+        /// Source of the fork. Set if the spreadsheet is a fork.
         source: Option<LogId>,
     },
     /// Rename the spreadsheet.
@@ -50,21 +49,21 @@ pub enum CatalogAction {
     RemoveLink(LinkId),
     /// Make the spreadsheet read-only.
     Archive,
-    /// Delete the spreadsheet. It can be undeleted for a limited time.
+    /// Delete the spreadsheet. Can be undone for a limited time.
     Delete,
     /// Unarchive or undelete the spreadsheet.
     Activate,
-    /// Mark a deleted spreadsheet as purged, once it can no longer be undeleted. Operators only.
+    /// Mark a deleted spreadsheet as purged after its undelete deadline. Operators only.
     Purge,
 }
 
 impl CatalogAction {
-    /// Returns the role that the caller `by` needs for this change.
+    /// Returns the role that this change requires of the caller `by`.
     #[must_use]
     pub fn needs(&self, by: &By) -> Role {
         match self {
             Self::Create { .. } => Role::Viewer,
-            // Every member may leave a spreadsheet, but not with a read-only token.
+            // Every member may leave a spreadsheet, except with a read-only token.
             Self::Unshare(person) if *person == by.person => {
                 if by.cap > Role::Viewer {
                     Role::Viewer
@@ -81,21 +80,21 @@ impl CatalogAction {
 /// Reason why a command is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    /// The spreadsheet does not exist, or is hidden from the caller.
+    /// The spreadsheet does not exist or is hidden from the caller.
     #[error("the spreadsheet does not exist, or you have no access to it")]
     Hidden,
     /// The caller's role does not permit the change.
     #[error("your role is {has}; role {needs} is required")]
     Role {
-        /// Current role of the caller.
+        /// The caller's current role.
         has: Role,
         /// Required role.
         needs: Role,
     },
-    /// The details were changed since the caller read them.
+    /// The catalog record was changed after the caller read it.
     #[error("the details have changed since they were read; read them again and retry")]
     Changed,
-    /// The spreadsheet is archived, so it is read-only.
+    /// The spreadsheet is archived and therefore read-only.
     #[error("the spreadsheet is archived and read-only; unarchive it first (owners only)")]
     Archived,
     /// The spreadsheet is deleted, but can be undeleted.
@@ -104,10 +103,10 @@ pub enum Rejection {
     /// The spreadsheet is deleted and can no longer be undeleted.
     #[error("the spreadsheet was deleted more than 30 days ago; it cannot be undeleted")]
     Gone,
-    /// The spreadsheet cannot be purged, because it is not deleted or can still be undeleted.
+    /// The spreadsheet cannot be purged: it is not deleted or can still be undeleted.
     #[error("only spreadsheets deleted more than 30 days ago can be purged")]
     NotPurgeable,
-    /// The command would change the role of the caller.
+    /// The command would change the caller's own role.
     #[error("you cannot change your own role; ask another owner")]
     WithOneself,
     /// The command would remove the last owner.

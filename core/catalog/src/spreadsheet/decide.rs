@@ -1,4 +1,4 @@
-//! Handles commands of the catalog.
+//! Handles catalog commands.
 
 use super::command::{CatalogAction, Command, Rejection};
 use super::event::{CatalogEvent, Grantee, Recipient};
@@ -11,7 +11,7 @@ use crate::access::Role;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_LINKS, MAX_MEMBERS};
 
-/// Returns the events that a command causes, or no events if the listing already shows the change.
+/// Returns the events that result from a command. Empty if the listing already shows the change.
 pub(super) fn decide(
     command: &Command,
     listing: Option<&Listing>,
@@ -42,8 +42,8 @@ fn create(
     }
 }
 
-/// Handles a command on a log that is older than the catalog. If the caller is an operator, the log
-/// is first added to the catalog with the operator as its owner.
+/// Handles a command on a log that is older than the catalog. For an operator, first adds the log
+/// to the catalog with the operator as its owner.
 fn decide_unlisted(command: &Command) -> Result<Vec<CatalogEvent>, Rejection> {
     if !matches!(command.by.right, Right::Token(_)) {
         return Err(Rejection::Hidden);
@@ -58,7 +58,7 @@ fn decide_unlisted(command: &Command) -> Result<Vec<CatalogEvent>, Rejection> {
     Ok(std::iter::once(created).chain(events).collect())
 }
 
-/// Handles a command on a spreadsheet in the catalog.
+/// Handles a command on a spreadsheet that is in the catalog.
 fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEvent>, Rejection> {
     check_role(command, listing)?;
     check_status(command, listing)?;
@@ -90,8 +90,7 @@ fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEven
     }
 }
 
-/// Handles a purge. It requires an operator token and a spreadsheet that can no longer be
-/// undeleted.
+/// Handles a purge. Requires an operator token and an expired undelete deadline.
 fn purge(command: &Command, listing: Option<&Listing>) -> Result<Vec<CatalogEvent>, Rejection> {
     let Some(listing) = listing else { return Err(Rejection::Hidden) };
     if !matches!(command.by.right, Right::Token(Role::Owner)) {
@@ -122,9 +121,8 @@ fn check_role(command: &Command, listing: &Listing) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// Checks that the status of the spreadsheet allows the change. An archived spreadsheet cannot be
-/// renamed. A deleted spreadsheet can only be undeleted; deleting or creating it again has no
-/// effect.
+/// Checks that the spreadsheet's status allows the change. An archived spreadsheet cannot be
+/// renamed. A deleted spreadsheet can only be undeleted; deleting or recreating it is a no-op.
 fn check_status(command: &Command, listing: &Listing) -> Result<(), Rejection> {
     match (listing.status, &command.action) {
         (Status::Deleted { .. }, CatalogAction::Activate)
@@ -173,8 +171,7 @@ fn unshare(by: Person, person: &Person, listing: &Listing) -> Result<Vec<Catalog
     }
 }
 
-/// Handles the addition of a share link. If the spreadsheet has too many links, expired links are
-/// removed.
+/// Handles the addition of a share link. Removes expired links if the spreadsheet has too many.
 fn add_link(
     by: &Person,
     link: &Link,

@@ -1,4 +1,4 @@
-//! The decider of the catalog. Events and listings are encoded as JSON.
+//! The catalog's decider. Encodes events and listings as JSON.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -9,7 +9,8 @@ use super::event::CatalogEvent;
 use super::listing::Listing;
 use crate::stream::{Decider, Encoded, Kind, UnreadableEvent};
 
-/// Kind of the unfold that stores a listing. If the layout changes, the kind gets a new number.
+/// Kind of the unfold (cached state) that stores a listing. Must get a new number if the layout
+/// changes.
 const LISTING_KIND: &str = "Listing1";
 
 /// The decider for event streams of the category [`CATEGORY`](super::CATEGORY).
@@ -39,7 +40,8 @@ impl Decider for Catalog {
     }
 
     fn encode(&self, event: &CatalogEvent) -> Encoded {
-        // Serde encodes an event as `{"Created": {…}}`: the key is the kind, the value is the data.
+        // Serde encodes an event as `{"Created": {…}}`: the key is the kind and the value is the
+        // data.
         let tagged = serde_json::to_value(event).unwrap_or_default();
         let data = tagged.get(event.kind()).map(Value::to_string).unwrap_or_default();
         Encoded::new(Kind::own(event.kind()), data.into_bytes())

@@ -1,4 +1,4 @@
-//! Events in the event stream of a spreadsheet.
+//! Events in a spreadsheet's event stream.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,20 +9,20 @@ use super::person::Person;
 use crate::access::Role;
 use cellar_base::identity::LogId;
 
-/// An event of a spreadsheet. In the event stream, the variant's name is stored as the kind of the
-/// event, and the variant's fields are stored as its data, in JSON.
+/// A spreadsheet event. Stored with the variant name as the event kind and the variant's fields as
+/// JSON data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CatalogEvent {
     /// The spreadsheet was added to the catalog.
     Created {
         /// Creator and first owner.
         by: Person,
-        /// Name of the spreadsheet; may be empty.
+        /// Spreadsheet name; may be empty.
         name: Name,
-        /// Source of the spreadsheet, if it is a fork.
+        /// Source of the fork. Set if the spreadsheet is a fork.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source: Option<LogId>,
-        /// Time of the change, in Unix seconds.
+        /// Time of the change, in seconds since the Unix epoch.
         at_s: u64,
     },
     /// The spreadsheet was renamed.
@@ -36,21 +36,21 @@ pub enum CatalogEvent {
     Shared {
         /// Person who made the change.
         by: Person,
-        /// Person or share link, with the new role.
+        /// The person or share link with its new role.
         with: Grantee,
     },
     /// The access of a person or share link was revoked.
     Unshared {
         /// Person who made the change.
         by: Person,
-        /// Person or share link whose access was revoked.
+        /// The person or share link that lost access.
         from: Recipient,
     },
     /// The spreadsheet was made read-only.
     Archived {
         /// Person who made the change.
         by: Person,
-        /// Time of the change, in Unix seconds.
+        /// Time of the change, in seconds since the Unix epoch.
         at_s: u64,
     },
     /// The archived spreadsheet was made editable again.
@@ -63,23 +63,23 @@ pub enum CatalogEvent {
         /// Person who made the change.
         by: Person,
     },
-    /// The spreadsheet was deleted. It can be undeleted for a limited time.
+    /// The spreadsheet was deleted. Can be undone for a limited time.
     Deleted {
         /// Person who made the change.
         by: Person,
-        /// Time of the change, in Unix seconds.
+        /// Time of the change, in seconds since the Unix epoch.
         at_s: u64,
     },
-    /// The spreadsheet was permanently removed. Its data is deleted after this event.
+    /// The spreadsheet was purged. Its data is deleted after this event.
     Purged {
         /// Person who made the change.
         by: Person,
-        /// Time of the change, in Unix seconds.
+        /// Time of the change, in seconds since the Unix epoch.
         at_s: u64,
     },
 }
 
-/// A person or share link, with its role.
+/// A person or share link with its role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grantee {
@@ -95,7 +95,7 @@ pub enum Grantee {
 pub enum Recipient {
     /// Person whose access is revoked.
     Member(Person),
-    /// Share link that is revoked.
+    /// The revoked share link.
     Link(LinkHash),
 }
 
@@ -113,7 +113,7 @@ impl CatalogEvent {
         "Purged",
     ];
 
-    /// Returns the kind of the event in the stream.
+    /// Returns the event kind in the stream.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -145,14 +145,14 @@ impl CatalogEvent {
         }
     }
 
-    /// Returns whether the event changes who may access the spreadsheet.
+    /// Whether the event changes who may access the spreadsheet.
     #[must_use]
     pub fn is_sharing(&self) -> bool {
         matches!(self, Self::Shared { .. } | Self::Unshared { .. })
     }
 
-    /// Returns the listing after this event. The first event of a stream is `Created`. Without a
-    /// listing, any other event has no effect.
+    /// Returns the listing after this event. The first event of a stream must be `Created`; any
+    /// other event without a listing is a no-op.
     #[must_use]
     pub fn apply(&self, listing: Option<Listing>) -> Option<Listing> {
         if let Self::Created { by, name, source, at_s } = self {
@@ -190,7 +190,7 @@ impl CatalogEvent {
 }
 
 impl Listing {
-    /// Adds a member, or changes the role of an existing member.
+    /// Adds a member or changes an existing member's role.
     fn set_role(&mut self, member: &Member) {
         match self.members.iter_mut().find(|existing| existing.person == member.person) {
             Some(existing) => existing.role = member.role,

@@ -1,4 +1,4 @@
-//! Share links, whose holders may read or edit a spreadsheet without a personal token.
+//! Share links, which let their holders read or edit a spreadsheet without a personal token.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,19 +15,19 @@ use cellar_base::limits::MAX_LINK_LABEL_BYTES;
 /// Prefix of a link token.
 const PREFIX: &str = "cellar-link";
 
-/// Secret of a share link: 16 random bytes that only the link's holders know.
+/// Secret of a share link: 16 random bytes, known only to the link's holders.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LinkSecret(pub [u8; 16]);
 
-/// Hash of a link's secret. The catalog stores this hash and not the secret.
+/// Hash of a link secret. Stored in the catalog instead of the secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkHash([u8; 16]);
 
-/// Id of a share link: the first half of the secret's hash, as 16 hexadecimal digits.
+/// Share link id: the first half of the secret's hash, as 16 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId([u8; 8]);
 
-/// Role that a share link grants. It can never be owner.
+/// Role granted by a share link. Never owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -38,16 +38,16 @@ pub enum LinkRole {
     Editor,
 }
 
-/// A share link as the catalog stores it.
+/// A share link, as stored in the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     /// Hash of the secret.
     pub hash: LinkHash,
-    /// Role that the link grants.
+    /// Role granted by the link.
     pub role: LinkRole,
     /// Label, visible to owners; may be empty.
     pub label: String,
-    /// Expiry in Unix seconds; absent if the link never expires.
+    /// Expiry in seconds since the Unix epoch, or `None` if the link never expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_s: Option<u64>,
 }
@@ -55,7 +55,7 @@ pub struct Link {
 /// Bearer token of a share link: `cellar-link.{spreadsheet}.{secret}`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LinkToken {
-    /// Spreadsheet to which the link grants access.
+    /// Spreadsheet that the link grants access to.
     pub log: LogId,
     /// Secret of the link.
     pub secret: LinkSecret,
@@ -64,7 +64,7 @@ pub struct LinkToken {
 /// Reason why a text is not a valid share link, link id, secret or label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadLink {
-    /// The secret is not 16 bytes.
+    /// The secret is not 16 bytes long.
     #[error(
         "the secret of a link must have 16 random bytes, as 22 characters of unpadded base64url"
     )]
@@ -75,7 +75,7 @@ pub enum BadLink {
     /// The text is not a link token.
     #[error("a share link must have the form `{PREFIX}.SPREADSHEET.SECRET`")]
     Token,
-    /// The label is too long or has several lines.
+    /// The label is too long or has more than one line.
     #[error("the label of a link must be one line of at most {MAX_LINK_LABEL_BYTES} bytes")]
     Label,
 }
@@ -107,7 +107,7 @@ impl fmt::Display for LinkSecret {
     }
 }
 
-/// Prints the id of the link instead of the secret, so that the secret never appears in logs.
+/// Formats the link id instead of the secret, so that the secret never appears in logs.
 impl fmt::Debug for LinkSecret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "LinkSecret(of {})", self.hash().id())
@@ -124,7 +124,7 @@ impl LinkHash {
 }
 
 impl LinkRole {
-    /// Returns the role as a [`Role`].
+    /// Returns the equivalent [`Role`].
     #[must_use]
     pub fn role(self) -> Role {
         match self {
@@ -135,13 +135,13 @@ impl LinkRole {
 }
 
 impl Link {
-    /// Returns whether the link has expired.
+    /// Whether the link has expired.
     #[must_use]
     pub fn has_expired(&self, now_s: u64) -> bool {
         self.expires_s.is_some_and(|expires_s| expires_s <= now_s)
     }
 
-    /// Checks that a label is a single line and not too long.
+    /// Checks that a label is a single line within the length limit.
     ///
     /// # Errors
     /// Returns [`BadLink::Label`] if the label is invalid.
@@ -154,8 +154,8 @@ impl Link {
 }
 
 impl LinkToken {
-    /// Returns whether a bearer token starts with the prefix of link tokens. The rest of the token
-    /// may be invalid.
+    /// Whether a bearer token starts with the link token prefix. Does not validate the rest of the
+    /// token.
     #[must_use]
     pub fn has_prefix(text: &str) -> bool {
         text.strip_prefix(PREFIX).is_some_and(|rest| rest.starts_with('.'))
@@ -189,7 +189,7 @@ impl fmt::Debug for LinkToken {
     }
 }
 
-/// Implements formatting and parsing as hexadecimal digits, both as text and in JSON.
+/// Implements hexadecimal formatting and parsing, as text and in JSON.
 macro_rules! as_hexadecimal {
     ($name:ident) => {
         impl fmt::Display for $name {

@@ -1,4 +1,4 @@
-//! People's spreadsheet lists, which are derived from the event streams.
+//! Spreadsheet lists: each person's spreadsheets, derived from the event streams.
 
 use std::collections::BTreeSet;
 
@@ -9,18 +9,18 @@ use super::person::Person;
 use crate::access::Role;
 use cellar_base::identity::LogId;
 
-/// A spreadsheet's entry in a person's list.
+/// Entry of a spreadsheet in a person's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListEntry {
     /// Spreadsheet id.
     pub log: LogId,
-    /// Number of events that the entry includes. An entry with a higher number is newer.
+    /// Version of the entry: the number of events that it includes. Higher is newer.
     pub version: u64,
-    /// Content of the entry, or `None` if the person's access was revoked.
+    /// Details of the spreadsheet, or `None` if the person's access was revoked.
     pub line: Option<ListLine>,
 }
 
-/// Content of a spreadsheet's entry in a person's list.
+/// Spreadsheet details shown in a person's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListLine {
     /// Name of the spreadsheet.
@@ -29,13 +29,13 @@ pub struct ListLine {
     pub role: Role,
     /// Status of the spreadsheet.
     pub status: Status,
-    /// Creation time of the spreadsheet, in Unix seconds.
+    /// Creation time of the spreadsheet, in seconds since the Unix epoch.
     pub created_s: u64,
 }
 
 impl Listing {
-    /// Returns the person's list entry for the spreadsheet of this listing. `version` is the number
-    /// of events that the listing includes.
+    /// Returns the person's list entry for this listing. `version` is the number of events that the
+    /// listing includes.
     #[must_use]
     pub fn list_entry(&self, log: LogId, version: u64, person: &Person) -> ListEntry {
         let is_purged = matches!(self.status, Status::Purged { .. });
@@ -49,8 +49,8 @@ impl Listing {
         ListEntry { log, version, line }
     }
 
-    /// Returns the people whose lists change because of `events`. `listing` is the state after the
-    /// last of these events.
+    /// Returns the people whose lists are affected by `events`. `listing` is the state after the
+    /// last event.
     #[must_use]
     pub fn affected_persons(&self, events: &[CatalogEvent]) -> BTreeSet<Person> {
         let mut people = BTreeSet::new();
@@ -62,7 +62,7 @@ impl Listing {
                 CatalogEvent::Unshared { from: Recipient::Member(person), .. } => {
                     people.insert(person.clone());
                 }
-                // A share link does not add the spreadsheet to anyone's list.
+                // Share links do not add the spreadsheet to any list.
                 CatalogEvent::Shared { with: Grantee::Link(_), .. }
                 | CatalogEvent::Unshared { from: Recipient::Link(_), .. } => {}
                 CatalogEvent::Created { .. }

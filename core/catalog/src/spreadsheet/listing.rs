@@ -1,4 +1,4 @@
-//! Listings: the catalog's current state of each spreadsheet.
+//! Listings: the catalog's current record of each spreadsheet.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,25 +9,25 @@ use crate::access::Role;
 use cellar_base::identity::LogId;
 use cellar_base::limits::DELETED_KEPT_S;
 
-/// The catalog's record of a spreadsheet, which is the state after all events of its stream.
+/// Catalog record of a spreadsheet: the state after all events of its stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
-    /// Name of the spreadsheet; may be empty.
+    /// Spreadsheet name; may be empty.
     pub name: Name,
-    /// Creation time in Unix seconds.
+    /// Creation time in seconds since the Unix epoch.
     pub created_s: u64,
-    /// Source of the spreadsheet, if it is a fork.
+    /// Source of the fork. Set if the spreadsheet is a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<LogId>,
-    /// Members in the order in which they were added. At least one member is an owner.
+    /// Members in the order in which they were added. At least one is an owner.
     pub members: Vec<Member>,
-    /// Share links in the order in which they were created, including expired links.
+    /// Share links in creation order, including expired links.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
     /// Whether the spreadsheet is active, archived, deleted or purged.
     pub status: Status,
-    /// Number of events of the stream. A command that refers to an earlier number is rejected, so
-    /// that it does not override later changes.
+    /// Version: the number of events in the stream. A command based on an earlier version is
+    /// rejected, so that it does not overwrite later changes.
     pub changes: u64,
 }
 
@@ -37,7 +37,7 @@ pub struct Listing {
 pub struct Member {
     /// Person who has the role.
     pub person: Person,
-    /// Role of the person on the spreadsheet.
+    /// The person's role on the spreadsheet.
     pub role: Role,
 }
 
@@ -49,25 +49,25 @@ pub enum Status {
     Active,
     /// The spreadsheet is read-only.
     Archived {
-        /// Time of archiving, in Unix seconds.
+        /// Time of archiving, in seconds since the Unix epoch.
         at_s: u64,
     },
     /// The spreadsheet is deleted and hidden. An owner can undelete it for `DELETED_KEPT_S`
     /// seconds.
     Deleted {
-        /// Time of the deletion, in Unix seconds.
+        /// Time of the deletion, in seconds since the Unix epoch.
         at_s: u64,
     },
-    /// The spreadsheet is permanently removed. Its id is never reused.
+    /// The spreadsheet is permanently deleted. Its id is never reused.
     Purged {
-        /// Time of the purge, in Unix seconds.
+        /// Time of the purge, in seconds since the Unix epoch.
         at_s: u64,
     },
 }
 
 impl Status {
-    /// Returns the time of archiving, deletion or purge in Unix seconds, or `None` for an active
-    /// spreadsheet.
+    /// Returns the time of archiving, deletion or purge in seconds since the Unix epoch, or `None`
+    /// if the spreadsheet is active.
     #[must_use]
     pub fn since_s(self) -> Option<u64> {
         match self {
@@ -76,8 +76,8 @@ impl Status {
         }
     }
 
-    /// Returns the time until which a deleted spreadsheet can be undeleted, in Unix seconds, or
-    /// `None` if the spreadsheet is not deleted.
+    /// Returns the undelete deadline in seconds since the Unix epoch, or `None` if the spreadsheet
+    /// is not deleted.
     #[must_use]
     pub fn kept_until_s(self) -> Option<u64> {
         match self {
@@ -88,13 +88,13 @@ impl Status {
 }
 
 impl Listing {
-    /// Returns the role of a person, or `None` if the person is not a member.
+    /// Returns a person's role, or `None` if the person is not a member.
     #[must_use]
     pub fn role_of(&self, person: &Person) -> Option<Role> {
         self.members.iter().find(|member| member.person == *person).map(|member| member.role)
     }
 
-    /// Returns the unexpired share link whose secret has this hash.
+    /// Returns the unexpired share link with this secret hash.
     #[must_use]
     pub fn link(&self, hash: LinkHash, now_s: u64) -> Option<&Link> {
         self.links.iter().find(|link| link.hash == hash && !link.has_expired(now_s))

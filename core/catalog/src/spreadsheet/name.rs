@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use cellar_base::limits::MAX_SPREADSHEET_NAME_BYTES;
 
-/// Name of a spreadsheet, trimmed. It is empty if the spreadsheet has no name. Names need not be
-/// unique.
+/// Trimmed name of a spreadsheet. Empty if the spreadsheet is unnamed. Need not be unique.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -31,7 +30,7 @@ pub enum BadName {
 }
 
 impl Name {
-    /// Creates a name from a text after trimming it.
+    /// Trims a text and creates a name from it.
     ///
     /// # Errors
     /// Returns [`BadName`] with the reason.
@@ -47,8 +46,8 @@ impl Name {
         }
     }
 
-    /// Returns the default name of a fork, which is `Fork of` followed by this name, truncated to
-    /// the maximum length. If this name is empty, the fork's name is empty, too.
+    /// Returns the default name of a fork: `Fork of` followed by this name, truncated to the
+    /// maximum length. Empty if this name is empty.
     #[must_use]
     pub fn of_fork(&self) -> Self {
         if self.0.is_empty() {

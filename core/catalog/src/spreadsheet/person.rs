@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use cellar_base::identity::SubjectKey;
 use cellar_base::limits::{MAX_AUTHOR_BYTES, MAX_ISSUER_BYTES};
 
-/// A person, identified by issuer and subject together.
+/// A person, identified by the combination of issuer and subject.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Person {
-    /// Issuer of the person's tokens: the claim `iss`.
+    /// Issuer of the person's tokens (the `iss` claim).
     pub issuer: String,
-    /// Subject of the person's tokens: the claim `sub` or the claim that is configured instead.
+    /// Subject of the person's tokens (the `sub` claim unless another claim is configured).
     pub subject: String,
 }
 
-/// Reason why an issuer and a subject cannot identify a person.
+/// Reason why an issuer and a subject do not identify a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadPerson {
     /// The subject is empty or too long.
@@ -33,7 +33,7 @@ pub enum BadPerson {
 }
 
 impl Person {
-    /// Creates a person from the issuer and subject of a token.
+    /// Creates a person from a token's issuer and subject.
     ///
     /// # Errors
     /// Returns [`BadPerson`] with the reason.
@@ -50,7 +50,7 @@ impl Person {
         Ok(Self { issuer: issuer.to_owned(), subject: subject.to_owned() })
     }
 
-    /// Returns the hash of the issuer and subject, which identifies the person in spreadsheet logs.
+    /// Returns the hash of issuer and subject that identifies the person in spreadsheet logs.
     #[must_use]
     pub fn key(&self) -> SubjectKey {
         SubjectKey::new(&self.issuer, &self.subject)

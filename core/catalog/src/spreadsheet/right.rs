@@ -1,30 +1,30 @@
-//! The source of a caller's role on a spreadsheet.
+//! Sources of a caller's role on a spreadsheet.
 
 use super::link::LinkHash;
 use super::listing::{Listing, Status};
 use super::person::Person;
 use crate::access::Role;
 
-/// Source of a caller's role on one spreadsheet.
+/// Source of a caller's role on a spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
-    /// A token for this spreadsheet or for all spreadsheets. It grants this role even if the
-    /// spreadsheet is not shared with the caller, unless the spreadsheet is purged.
+    /// A token for this or all spreadsheets. Grants the role even if the spreadsheet is not shared
+    /// with the caller, unless the spreadsheet is purged.
     Token(Role),
     /// Membership in the spreadsheet.
     Membership,
-    /// A share link, identified by the hash of its secret.
+    /// A share link, identified by its secret's hash.
     Link(LinkHash),
 }
 
-/// A caller and the source of the caller's role.
+/// A caller and the source of its role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct By {
     /// Person who calls.
     pub person: Person,
     /// Source of the role.
     pub right: Right,
-    /// Maximum role that the caller's token permits.
+    /// Maximum role permitted by the caller's token.
     pub cap: Role,
 }
 
@@ -44,8 +44,8 @@ impl By {
         role.map(|role| role.min(self.cap))
     }
 
-    /// Returns whether the role comes from a share link. Because links can be passed on, their
-    /// holders may not see the members.
+    /// Whether the role comes from a share link. Links can be passed on, so their holders may not
+    /// see the members.
     #[must_use]
     pub fn is_link(&self) -> bool {
         matches!(self.right, Right::Link(_))

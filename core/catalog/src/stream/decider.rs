@@ -1,26 +1,26 @@
-//! Deciders: the rules for one category of event streams.
+//! Deciders: the state and command rules of an event stream category.
 
 use super::event::Kind;
 
-/// The rules for one category of event streams. They are pure functions, so that every process
+/// State and command rules of an event stream category. Pure functions, so that every process
 /// computes the same state.
 pub trait Decider {
-    /// State that results from the events of a stream.
+    /// State that results from a stream's events.
     type State;
     /// Event of the stream.
     type Event;
-    /// Request to change the state.
+    /// Command that requests a state change.
     type Command;
     /// Reason why a command is rejected.
     type Rejection;
 
-    /// Returns the state before the first event.
+    /// Returns the initial state, before the first event.
     fn initial(&self) -> Self::State;
 
-    /// Returns the state after applying one event.
+    /// Returns the state after applying an event.
     fn evolve(&self, state: Self::State, event: &Self::Event) -> Self::State;
 
-    /// Handles a command and returns its events, or no events if the state already shows the
+    /// Handles a command and returns the resulting events. Empty if the state already shows the
     /// change.
     ///
     /// # Errors
@@ -37,23 +37,23 @@ pub trait Decider {
     /// Decodes an event.
     ///
     /// # Errors
-    /// Returns [`UnreadableEvent`] for an unknown kind or invalid data.
+    /// Returns [`UnreadableEvent`] for an unknown kind or malformed data.
     fn decode(&self, kind: &Kind, data: &[u8]) -> Result<Self::Event, UnreadableEvent>;
 
-    /// Returns whether the state after this event is independent of earlier events. If so, readers
-    /// skip the earlier events.
+    /// Whether the state after this event is independent of earlier events. Readers then skip the
+    /// earlier events.
     fn is_origin(&self, event: &Self::Event) -> bool;
 
-    /// Encodes a state as an unfold, so that readers need no earlier events. Returns `None` if no
-    /// unfold is to be stored.
+    /// Encodes a state as an unfold (cached state), which saves readers the earlier events. Returns
+    /// `None` if no unfold should be stored.
     fn unfold(&self, state: &Self::State) -> Option<Encoded>;
 
-    /// Decodes the state from an unfold. Returns `None` if a different version wrote the unfold;
-    /// the events must then be read.
+    /// Decodes the state of an unfold (cached state). Returns `None` if it was written by a
+    /// different version; the events must then be read.
     fn refold(&self, kind: &Kind, data: &[u8]) -> Option<Self::State>;
 }
 
-/// An event or unfold in encoded form.
+/// An encoded event or unfold (cached state).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoded {
     /// Kind, which determines how the data is decoded.
@@ -62,14 +62,14 @@ pub struct Encoded {
     pub data: Vec<u8>,
     /// Metadata; may be empty.
     pub meta: Vec<u8>,
-    /// Correlation id, if this is an event.
+    /// Correlation id. Set only for events.
     pub correlation: Option<String>,
-    /// Causation id, if this is an event.
+    /// Causation id. Set only for events.
     pub causation: Option<String>,
 }
 
 impl Encoded {
-    /// Creates an encoded event or unfold without metadata, correlation id and causation id.
+    /// Creates an encoded event or unfold without metadata, correlation id or causation id.
     #[must_use]
     pub fn new(kind: Kind, data: Vec<u8>) -> Self {
         Self { kind, data, meta: Vec::new(), correlation: None, causation: None }

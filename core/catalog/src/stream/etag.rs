@@ -5,16 +5,16 @@ use super::name::StreamName;
 use super::payload::Payload;
 use super::unfold::Unfold;
 
-/// Etag of a tip: 16 bytes of a hash of the preceding etag and the written content. Only a retry of
-/// the same write produces the same etag, so no stream ever has an etag twice. A late write is
-/// therefore harmless: once another write has taken effect, the condition of the late write is
-/// never met.
+/// Etag of a tip (the item with a stream's latest events): a 16-byte hash of the preceding etag and
+/// the written content. Only a retry of the same write produces the same etag, so no etag ever
+/// recurs in a stream. A late write is therefore harmless: once another write has taken effect, its
+/// condition can never be met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Etag(pub [u8; 16]);
 
 impl Etag {
-    /// Computes the etag that a write produces. `before` is the etag of the tip that the write
-    /// replaces, or `None` for the first write to a stream.
+    /// Computes the etag produced by a write. `before` is the etag of the replaced tip, or `None`
+    /// for the first write to a stream.
     #[must_use]
     pub fn of(
         name: &StreamName,
@@ -39,8 +39,7 @@ impl Etag {
     }
 }
 
-/// Hashes each part together with its length, so that different writes never produce the same hash
-/// input.
+/// Hashes each part with its length, so that different writes never produce the same hash input.
 struct Hash(blake3::Hasher);
 
 impl Hash {
@@ -68,7 +67,7 @@ impl Hash {
     }
 
     fn add_event(&mut self, event: &StreamEvent) {
-        // Thanks to the destructuring, a new field that is not hashed is a compile error.
+        // Destructuring turns an unhashed new field into a compile error.
         let StreamEvent { time_ms, kind, data, meta, correlation, causation, writer } = event;
         self.add_u64(*time_ms);
         self.add_bytes(kind.as_str().as_bytes());

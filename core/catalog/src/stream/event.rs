@@ -3,16 +3,16 @@
 use super::payload::Payload;
 use cellar_base::limits::{MAX_EVENT_ID_BYTES, MAX_EVENT_KIND_BYTES};
 
-/// Id of an append: 16 random bytes that are stored with each of its events. If a response is lost,
-/// the writer searches for its events by this id.
+/// Id of an append: 16 random bytes, stored with each appended event. After a lost response, the
+/// writer searches for its events by this id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WriterId(pub [u8; 16]);
 
-/// Kind of an event or unfold, such as `Created` or `Renamed`.
+/// Kind of an event or unfold (cached state), such as `Created` or `Renamed`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind(String);
 
-/// Reason why an event is invalid: one of its fields has an invalid length.
+/// Reason why an event is invalid: the length of a field is out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEvent {
     /// The kind is empty or too long.
@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// Creates an event kind that Cellar itself defines. A test checks the lengths of these kinds.
+    /// Creates an event kind defined by Cellar itself. Lengths are checked by a test.
     pub(crate) fn own(name: &'static str) -> Self {
         Self(name.to_owned())
     }
@@ -50,7 +50,7 @@ impl Kind {
 /// A stored event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamEvent {
-    /// Time at which the event was decided, in Unix milliseconds.
+    /// Decision time of the event, in milliseconds since the Unix epoch.
     pub time_ms: u64,
     /// Kind, which determines how the data is decoded.
     pub kind: Kind,
@@ -67,8 +67,8 @@ pub struct StreamEvent {
 }
 
 impl StreamEvent {
-    /// Checks the lengths of the correlation and causation ids. Kinds and payloads are checked when
-    /// they are created.
+    /// Checks the lengths of the correlation and causation ids. Kinds and payloads are checked on
+    /// creation.
     ///
     /// # Errors
     /// Returns [`InvalidEvent::Id`] if an id is too long.

@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use cellar_base::limits::MAX_STREAM_NAME_BYTES;
 
-/// Name of an event stream, `{category}-{id}`, such as `Spreadsheet-{uuid}`. A category consists of
-/// ASCII letters, digits and underscores and starts with a letter. A category whose streams index
-/// other streams starts with `$` and a letter. An id is any text without control characters. The
-/// first hyphen separates the category from the id.
+/// Event stream name, `{category}-{id}`, such as `Spreadsheet-{uuid}`. The first hyphen separates
+/// category and id. A category consists of ASCII letters, digits and underscores and starts with a
+/// letter, or with `$` and a letter if its streams index other streams. An id is any text without
+/// control characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamName {
     text: String,
@@ -24,13 +24,13 @@ pub enum InvalidStreamName {
     /// The category, the id, or the hyphen between them is missing.
     #[error("the name of a stream must be a category, a hyphen and an id")]
     Shape,
-    /// The category or the id contains a character that is not allowed.
+    /// The category or the id contains an invalid character.
     #[error("the name of a stream has a character that is not allowed")]
     Character,
 }
 
 impl StreamName {
-    /// Creates the name of a stream from its category and id.
+    /// Creates a stream name from its category and id.
     ///
     /// # Errors
     /// Returns [`InvalidStreamName`] with the reason.
@@ -64,7 +64,7 @@ impl StreamName {
         self.text.get(..self.category_bytes).unwrap_or_default()
     }
 
-    /// Returns the id, without the category.
+    /// Returns the id without the category.
     #[must_use]
     pub fn id(&self) -> &str {
         self.text.get(self.category_bytes + 1..).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Data of events and unfolds, which is compressed if that makes it smaller.
+//! Event and unfold data, compressed if that is smaller.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use cellar_base::zstd_frames::{compress, decompress};
 
 /// Encoding number of uncompressed data.
 const PLAIN: u64 = 0;
-/// Encoding number of data in a single zstd frame.
+/// Encoding number of a single zstd frame.
 const ZSTD: u64 = 1;
 
-/// Stored data and its encoding. The attributes are `d` and `D` for data, and `m` and `M` for
-/// metadata. A payload with an unknown encoding is not changed: as an unfold it is ignored, and as
-/// an event it cannot be read.
+/// Encoded data. The attributes are `d` and `D` for data, and `m` and `M` for metadata. A payload
+/// with an unknown encoding is preserved unchanged; unfolds (cached states) with such a payload are
+/// ignored, and events are unreadable.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Payload {
     /// Encoding number: 0 for uncompressed data, 1 for a single zstd frame.
@@ -21,25 +21,25 @@ pub struct Payload {
     pub stored: Vec<u8>,
 }
 
-/// Reason why data cannot be stored or decoded.
+/// Reason why data cannot be encoded or decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadError {
     /// The uncompressed data is too large.
     #[error("the data of an event or unfold must have at most {MAX_STREAM_PAYLOAD_BYTES} bytes")]
     TooLong,
-    /// A later release of Cellar wrote the data, with an unknown encoding.
+    /// The data was written by a later release of Cellar, with an unknown encoding.
     #[error("encoding {number} is unknown to this build; upgrade Cellar")]
     UnknownEncoding {
         /// Number of the encoding.
         number: u64,
     },
-    /// The data cannot be decompressed, or exceeds the size limit.
+    /// The data cannot be decompressed or exceeds the size limit.
     #[error("the data cannot be decompressed")]
     Malformed,
 }
 
 impl Payload {
-    /// Encodes data, compressed if that makes it smaller.
+    /// Encodes data, compressed if that is smaller.
     ///
     /// # Errors
     /// Returns [`PayloadError::TooLong`] if the uncompressed data is too large.
@@ -53,11 +53,10 @@ impl Payload {
         }
     }
 
-    /// Decodes the data. A frame whose content exceeds the size limit is rejected before memory is
-    /// allocated.
+    /// Decodes the data. Rejects an oversized frame before allocating memory.
     ///
     /// # Errors
-    /// Returns [`PayloadError`] for invalid bytes or an unknown encoding.
+    /// Returns a [`PayloadError`] for malformed bytes or an unknown encoding.
     pub fn unpack(&self) -> Result<Cow<'_, [u8]>, PayloadError> {
         match self.encoding {
             PLAIN if self.stored.len() > MAX_STREAM_PAYLOAD_BYTES => Err(PayloadError::TooLong),

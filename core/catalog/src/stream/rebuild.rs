@@ -1,5 +1,5 @@
-//! Rebuilds the state of an event stream. Starts from the newest readable unfold or, if there is
-//! none, from the newest event that makes earlier events irrelevant.
+//! Rebuilds the state of an event stream, starting from the latest readable unfold (cached state)
+//! or, without one, from the latest event that makes earlier events irrelevant.
 
 use super::decider::{Decider, UnreadableEvent};
 use super::event::StreamEvent;
@@ -11,9 +11,9 @@ use cellar_base::limits::MAX_REBUILD_BYTES;
 pub enum Need<'a, D: Decider> {
     /// The state is complete.
     Nothing(Rebuilt<D::State>),
-    /// The caller must read event batches, newest first.
+    /// The caller must read event batches, latest first.
     Batches {
-        /// Upper bound (exclusive) for the indexes of the required batches.
+        /// Upper bound (exclusive) of the required batch indexes.
         below: u64,
         /// Rebuild to continue with these batches.
         rebuild: Rebuild<'a, D>,
@@ -29,10 +29,10 @@ pub struct Rebuilt<S> {
     pub next: u64,
 }
 
-/// Reason why the state of a stream cannot be rebuilt.
+/// Reason why a stream's state cannot be rebuilt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebuildFault {
-    /// A later release of Cellar wrote an event of an unknown kind.
+    /// An event of an unknown kind was written by a later release of Cellar.
     #[error("event {index} has the kind `{kind}`, which is unknown to this build; upgrade Cellar")]
     UnknownEvent {
         /// Index of the event.
@@ -40,7 +40,7 @@ pub enum RebuildFault {
         /// Kind of the event.
         kind: String,
     },
-    /// The data of an event is not valid for its kind.
+    /// The event data is invalid for the event kind.
     #[error("event {index} of kind `{kind}` has invalid data")]
     Malformed {
         /// Index of the event.
@@ -48,7 +48,7 @@ pub enum RebuildFault {
         /// Kind of the event.
         kind: String,
     },
-    /// The data of an event cannot be decoded.
+    /// The event data cannot be decoded.
     #[error("event {index}: {fault}")]
     Payload {
         /// Index of the event.
@@ -67,15 +67,15 @@ pub enum RebuildFault {
     TooLarge,
 }
 
-/// A rebuild in progress, which reads events in descending order.
+/// A rebuild in progress. Reads events in descending order.
 pub struct Rebuild<'a, D: Decider> {
     decider: &'a D,
-    /// Index and state of the unfold from which the rebuild starts.
+    /// Index and state of the unfold (cached state) from which the rebuild starts.
     unfold: Option<(u64, D::State)>,
     next: u64,
-    /// Index of the oldest event that was added.
+    /// Index of the oldest event added so far.
     first: u64,
-    /// Events added so far, newest first.
+    /// Events added so far, latest first.
     events: Vec<D::Event>,
     /// Total size of the added events, in bytes.
     bytes: usize,
@@ -83,10 +83,10 @@ pub struct Rebuild<'a, D: Decider> {
 }
 
 impl<'a, D: Decider> Rebuild<'a, D> {
-    /// Starts a rebuild from the tip of a stream, which is `None` if the stream does not exist.
+    /// Starts a rebuild from a stream's tip, or from `None` if the stream does not exist.
     ///
     /// # Errors
-    /// Returns [`RebuildFault`] if a required event cannot be read.
+    /// Returns a [`RebuildFault`] if a required event cannot be read.
     pub fn begin(decider: &'a D, tip: Option<&Tip>) -> Result<Need<'a, D>, RebuildFault> {
         let Some(tip) = tip else {
             let (state, next) = (decider.initial(), 0);
@@ -105,10 +105,10 @@ impl<'a, D: Decider> Rebuild<'a, D> {
         Ok(rebuild.finish_or_continue())
     }
 
-    /// Adds the requested event batches, newest first.
+    /// Adds the requested event batches, latest first.
     ///
     /// # Errors
-    /// Returns [`RebuildFault`] if the batches have gaps or a required event cannot be read.
+    /// Returns a [`RebuildFault`] if the batches have gaps or a required event cannot be read.
     pub fn add_batches(mut self, batches: &[EventBatch]) -> Result<Need<'a, D>, RebuildFault> {
         if batches.is_empty() {
             return Err(RebuildFault::Damaged { index: self.first });
@@ -125,7 +125,7 @@ impl<'a, D: Decider> Rebuild<'a, D> {
         Ok(self.finish_or_continue())
     }
 
-    /// Returns whether all required events were added.
+    /// Whether all required events have been added.
     fn is_done(&self) -> bool {
         let first_required = self.unfold.as_ref().map_or(0, |(index, _)| *index);
         self.found_origin || self.first <= first_required
@@ -150,7 +150,8 @@ impl<'a, D: Decider> Rebuild<'a, D> {
         Ok(())
     }
 
-    /// Returns the state if all required events were added. Otherwise requests more event batches.
+    /// Returns the state if all required events have been added. Otherwise, requests more event
+    /// batches.
     fn finish_or_continue(self) -> Need<'a, D> {
         if !self.is_done() {
             return Need::Batches { below: self.first, rebuild: self };
@@ -165,8 +166,8 @@ impl<'a, D: Decider> Rebuild<'a, D> {
     }
 }
 
-/// Returns the index and state of the newest unfold that the decider can decode. Ignores an unfold
-/// whose index is after the end of the tip.
+/// Returns the index and state of the latest unfold (cached state) that the decider can decode.
+/// Ignores unfolds past the end of the tip.
 fn newest_readable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D::State)> {
     let mut newest_first: Vec<_> =
         tip.unfolds.iter().filter(|unfold| unfold.index <= tip.next).collect();
@@ -177,21 +178,21 @@ fn newest_readable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D:
     })
 }
 
-/// An event of a stream with its index and time.
+/// An event with its stream index and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dated<E> {
     /// Index of the event in its stream.
     pub index: u64,
-    /// Time at which the event was decided, in Unix milliseconds.
+    /// Decision time of the event, in milliseconds since the Unix epoch.
     pub time_ms: u64,
     /// Decoded event.
     pub event: E,
 }
 
-/// Decodes consecutive events, starting at the index `first`, and returns them newest first.
+/// Decodes consecutive events starting at index `first`. Returns them latest first.
 ///
 /// # Errors
-/// Returns [`RebuildFault`] if an event cannot be read.
+/// Returns a [`RebuildFault`] if an event cannot be read.
 pub fn newest_first<D: Decider>(
     decider: &D,
     first: u64,
@@ -207,7 +208,7 @@ pub fn newest_first<D: Decider>(
     Ok(dated)
 }
 
-/// Decodes an event. Returns the event and the size of its data in bytes.
+/// Decodes an event. Returns the event and its data size in bytes.
 fn decode<D: Decider>(
     decider: &D,
     index: u64,

@@ -1,4 +1,4 @@
-//! The items of an event stream: the tip, and the event batches that contain older events.
+//! Event stream items: the tip with the latest events, and event batches with older events.
 
 use super::etag::Etag;
 use super::event::{StreamEvent, WriterId};
@@ -6,26 +6,26 @@ use super::name::StreamName;
 use super::unfold::Unfold;
 use cellar_base::limits::{TIP_BYTES, TIP_EVENTS};
 
-/// The item with the newest events and the unfolds of a stream.
+/// The item with a stream's latest events and unfolds (cached states).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tip {
     /// Name of the stream.
     pub name: StreamName,
-    /// Etag that identifies the write that produced this tip.
+    /// Etag that identifies the write of this tip.
     pub etag: Etag,
-    /// Index of the next event, which equals the number of events in the stream.
+    /// Index of the next event, equal to the number of events in the stream.
     pub next: u64,
-    /// Total bytes of the stream's event batches.
+    /// Total size of the stream's event batches, in bytes.
     pub batch_bytes: u64,
-    /// Number of events that the last write appended. They are the last of `events`.
+    /// Number of events appended by the last write, at the end of `events`.
     pub appended: u64,
-    /// Newest events of the stream, oldest first. Not empty.
+    /// Latest events of the stream, oldest first. Not empty.
     pub events: Vec<StreamEvent>,
-    /// Unfolds that the last write stored.
+    /// Unfolds (cached states) stored by the last write.
     pub unfolds: Vec<Unfold>,
 }
 
-/// An immutable item with older events, which were moved out of a tip.
+/// An immutable item with older events that were moved out of a tip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventBatch {
     /// Name of the stream.
@@ -43,7 +43,7 @@ impl Tip {
         self.next.saturating_sub(event_count(&self.events))
     }
 
-    /// Returns whether the tip contains an event of this append.
+    /// Whether the tip contains an event of this append.
     #[must_use]
     pub fn has(&self, writer: WriterId) -> bool {
         self.events.iter().any(|event| event.writer == writer)
@@ -57,7 +57,7 @@ impl EventBatch {
         self.index.saturating_add(event_count(&self.events))
     }
 
-    /// Returns whether the batch contains an event of this append.
+    /// Whether the batch contains an event of this append.
     #[must_use]
     pub fn has(&self, writer: WriterId) -> bool {
         self.events.iter().any(|event| event.writer == writer)
@@ -69,7 +69,7 @@ pub(crate) fn event_count(events: &[StreamEvent]) -> u64 {
     u64::try_from(events.len()).unwrap_or(u64::MAX)
 }
 
-/// Thresholds above which an append moves the earlier events from the tip to an event batch.
+/// Thresholds above which an append moves earlier events from the tip to an event batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitPolicy {
     /// Maximum size of the tip's events and unfolds, in bytes.

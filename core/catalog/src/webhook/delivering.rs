@@ -1,22 +1,22 @@
-//! The state machine of one webhook invocation.
+//! State machine of a webhook invocation.
 
 use crate::feed::{Checkpoint, FeedId};
 
-/// Progress of the webhook's deliveries in the feed.
+/// Checkpoint of the webhook's deliveries in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebhookProgress {
     /// Generation of the feed.
     pub feed: FeedId,
-    /// Place in the feed of the next item to deliver.
+    /// Feed position of the next item to deliver.
     pub next: Checkpoint,
 }
 
-/// The properties of a feed page that the delivery decisions depend on.
+/// Properties of a feed page that determine the delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// Generation of the feed, or `None` if no event was ever indexed.
+    /// Feed generation, or `None` if no event was ever indexed.
     pub feed: Option<FeedId>,
-    /// Place of the first item, or `None` if the page is empty.
+    /// Feed position of the first item, or `None` if the page is empty.
     pub first: Option<Checkpoint>,
     /// Number of items.
     pub items: usize,
@@ -24,21 +24,21 @@ pub struct Page {
     pub next: Checkpoint,
 }
 
-/// Next action that the driver must perform.
+/// Next action for the driver to perform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryAction {
     /// Read the webhook's progress with strong consistency.
     ReadProgress,
     /// Read a page of the feed.
     ReadPage {
-        /// First place to read, or `None` for the start of the feed.
+        /// First feed position to read, or `None` for the start of the feed.
         from: Option<Checkpoint>,
-        /// Generation of the feed that `from` belongs to, if known.
+        /// Feed generation of `from`, if known.
         feed: Option<FeedId>,
     },
-    /// Send the most recently read page to the receiver.
+    /// Send the last page read to the receiver.
     Send,
-    /// Store the progress, unless another invocation has changed it since it was read.
+    /// Persist the progress, unless another invocation has changed it since it was read.
     Advance {
         /// Progress as it was read.
         from: Option<WebhookProgress>,
@@ -56,31 +56,31 @@ pub enum DeliveryAnswer {
     Progress(Option<WebhookProgress>),
     /// The requested page.
     Page(Page),
-    /// The requested generation of the feed no longer exists.
+    /// The requested feed generation no longer exists.
     AnotherFeed,
-    /// The receiver has accepted the page.
+    /// The receiver accepted the page.
     Accepted,
-    /// The receiver refused the page or did not respond in time.
+    /// The receiver refused the page or timed out.
     NotAccepted,
     /// The progress was stored.
     Advanced,
-    /// Another invocation has changed the progress, so nothing was stored.
+    /// Another invocation has changed the progress; nothing was written.
     Overtaken,
     /// The store failed.
     Failed,
 }
 
-/// Outcome of an invocation.
+/// Outcome of a webhook invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryOutcome {
-    /// All announced items were delivered, by this invocation or another one.
+    /// All announced items were delivered, by this or another invocation.
     Done {
-        /// Number of items that this invocation delivered.
+        /// Number of items delivered by this invocation.
         items: usize,
     },
-    /// The remaining time was too short to deliver all items. Invoke the webhook again.
+    /// Too little time was left to deliver all items. Invoke the webhook again.
     OutOfTime {
-        /// Number of items that this invocation delivered.
+        /// Number of items delivered by this invocation.
         items: usize,
     },
     /// The announced items are not visible in the feed yet. Invoke the webhook again.
@@ -91,27 +91,28 @@ pub enum DeliveryOutcome {
     Store,
 }
 
-/// A webhook invocation in progress. It delivers the feed from the stored progress on, at least up
-/// to the announced items.
+/// A webhook invocation in progress. Delivers the feed from the stored progress, at least up to the
+/// announced items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivering {
-    /// Places of the first and the last announced item.
+    /// Feed positions of the first and last announced item.
     announced: (Checkpoint, Checkpoint),
     progress: Option<WebhookProgress>,
-    /// Whether the delivery restarts at the beginning of another generation of the feed.
+    /// Whether the delivery restarts at the beginning of another feed generation.
     restarts: bool,
-    /// Whether the starting place of the first delivery is being stored as progress.
+    /// Whether the start position of the first delivery is being persisted.
     stores_start: bool,
     page: Option<Page>,
     items: usize,
 }
 
 impl Delivering {
-    /// Starts an invocation for newly indexed items from the place `first` to the place `last`.
+    /// Starts an invocation for newly indexed items between the feed positions `first` and `last`
+    /// (inclusive).
     ///
-    /// If nothing was ever delivered, the delivery starts with these items. If these items are at
-    /// the start of a partition, the delivery starts with the whole feed instead, because another
-    /// shard may not have announced the items of the preceding partition yet.
+    /// If nothing was ever delivered, the delivery starts with these items. At the start of a
+    /// partition, it starts with the whole feed instead, because another shard may not have
+    /// announced the preceding partition's items yet.
     #[must_use]
     pub fn begin(first: Checkpoint, last: Checkpoint) -> (Self, DeliveryAction) {
         let delivering = Self {
@@ -126,7 +127,7 @@ impl Delivering {
     }
 
     /// Processes the result of the last action and returns the next action. `time_left` is set if
-    /// the remaining time suffices to deliver another page.
+    /// enough time remains to deliver another page.
     #[must_use]
     pub fn step(mut self, answer: DeliveryAnswer, time_left: bool) -> (Self, DeliveryAction) {
         let action = match answer {
@@ -134,8 +135,8 @@ impl Delivering {
                 self.progress = progress;
                 self.read_page()
             }
-            // The stored progress belongs to another generation. The current generation is
-            // delivered from its start.
+            // The stored progress belongs to another feed generation, so deliver the current one
+            // from its start.
             DeliveryAnswer::AnotherFeed if !self.restarts => {
                 self.restarts = true;
                 self.read_page()
@@ -182,8 +183,9 @@ impl Delivering {
     fn handle_page(&mut self, page: Page) -> DeliveryAction {
         let Some(first) = page.first else { return self.handle_empty_page(page) };
         match page.feed {
-            // The starting place is stored before the first delivery. Otherwise an invocation for
-            // later items could start after it and skip items.
+            // Persist the start position before the first delivery; otherwise, a concurrent
+            // invocation for later items could initialize the progress past these items and skip
+            // them.
             Some(feed) if self.progress.is_none() => {
                 self.stores_start = true;
                 DeliveryAction::Advance { from: None, to: WebhookProgress { feed, next: first } }
@@ -192,14 +194,14 @@ impl Delivering {
         }
     }
 
-    /// Handles a page without items. Stores the place after the page if it is later than the
-    /// progress, for example in the next partition; otherwise finishes.
+    /// Handles an empty page. Persists the position after the page if it is past the current
+    /// progress, for example in the next partition; otherwise, finishes.
     fn handle_empty_page(&self, page: Page) -> DeliveryAction {
         let is_further = self.progress.is_some_and(|progress| progress.next < page.next);
         if self.restarts || is_further { self.advance() } else { self.finish() }
     }
 
-    /// Sends the first page of the first delivery, after the starting place was stored as progress.
+    /// Sends the first page of the first delivery, after its start position was persisted.
     fn send_first_page(&mut self) -> DeliveryAction {
         self.stores_start = false;
         if let Some(Page { feed: Some(feed), first: Some(next), .. }) = self.page {
@@ -208,13 +210,13 @@ impl Delivering {
         DeliveryAction::Send
     }
 
-    /// Stores the place after the page as the new progress.
+    /// Persists the position after the page as the new progress.
     fn advance(&self) -> DeliveryAction {
         let Some(Page { feed: Some(feed), next, .. }) = self.page else { return self.finish() };
         DeliveryAction::Advance { from: self.progress, to: WebhookProgress { feed, next } }
     }
 
-    /// Continues after the progress was stored. Reads the next page if the last page had items and
+    /// Continues after persisting the progress. Reads the next page if the last page had items and
     /// time is left.
     fn continue_after_page(&mut self, time_left: bool) -> DeliveryAction {
         let Some(Page { feed: Some(feed), next, items, .. }) = self.page else {
@@ -234,7 +236,7 @@ impl Delivering {
         DeliveryAction::Finish(DeliveryOutcome::OutOfTime { items: self.items })
     }
 
-    /// Returns whether the last announced item is already delivered.
+    /// Whether the last announced item has been delivered.
     fn has_reached_last(&self) -> bool {
         let (_, last) = self.announced;
         self.progress.is_some_and(|progress| progress.next > last)
@@ -271,7 +273,7 @@ mod tests {
         DeliveryAnswer::Page(Page { feed: Some(feed), first, items, next })
     }
 
-    /// Runs an invocation with a script of answers, and checks the action after each answer.
+    /// Runs an invocation with scripted answers and checks the action after each answer.
     fn assert_does(
         (first, last): (Checkpoint, Checkpoint),
         script: impl IntoIterator<Item = (DeliveryAnswer, DeliveryAction)>,
@@ -359,7 +361,7 @@ mod tests {
             (at(0, 3), at(0, 3)),
             [(DeliveryAnswer::Progress(None), read(at(0, 3), None)), nothing],
         );
-        // All items of a repeated batch are already delivered.
+        // All items of a redelivered batch have already been delivered.
         let there = progress(FEED, at(0, 4));
         assert_does(
             (at(0, 3), at(0, 3)),

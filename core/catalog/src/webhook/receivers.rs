@@ -21,11 +21,10 @@ const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 13] = [
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// The block from which all public addresses have been assigned so far.
+/// Block from which all public addresses have been assigned so far.
 const PUBLIC_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
-/// Blocks within [`PUBLIC_V6`] that are not public: addresses that tunnel other addresses, and
-/// documentation.
+/// Non-public blocks within [`PUBLIC_V6`]: tunneling and documentation addresses.
 const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
@@ -36,25 +35,25 @@ const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 4] = [
 /// Host name of the local machine.
 const LOCALHOST: &str = "localhost";
 
-/// The addresses to which deliveries may be sent.
+/// Addresses that may receive deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Receivers {
-    /// Addresses of the public internet.
+    /// Public internet addresses only.
     Public,
-    /// Addresses of the public internet and, for development, 127.0.0.1.
+    /// Public internet addresses and, for development, 127.0.0.1.
     PublicAndLocalhost,
 }
 
 impl Receivers {
-    /// Returns whether an address may receive deliveries.
+    /// Whether an address may receive deliveries.
     #[must_use]
     pub fn allows(self, address: IpAddr) -> bool {
         let is_localhost = address == IpAddr::V4(Ipv4Addr::LOCALHOST);
         is_public(address) || (self == Self::PublicAndLocalhost && is_localhost)
     }
 
-    /// Returns whether a URL may receive deliveries, without resolving its host name. Hosts that
-    /// end with a number are rejected, because some resolvers interpret unusual addresses such as
+    /// Whether a URL may receive deliveries. Does not resolve its host name. Rejects hosts that end
+    /// with a number, because some resolvers interpret unusual addresses such as
     /// `https://2130706433` as the local machine.
     #[must_use]
     pub fn allows_url(self, url: &str) -> bool {
@@ -69,8 +68,7 @@ impl Receivers {
     }
 }
 
-/// Returns the host of a URL in lowercase, without the brackets of an IPv6 address and without a
-/// trailing dot.
+/// Returns a URL's host in lowercase, without IPv6 brackets and trailing dot.
 fn host_of(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
@@ -82,8 +80,8 @@ fn host_of(url: &str) -> Option<String> {
     Some(host.to_ascii_lowercase())
 }
 
-/// Returns whether an address belongs to the public internet. Addresses of the local machine and of
-/// its network do not, and neither do addresses of network services such as 169.254.169.254.
+/// Whether an address is public. Addresses of the local machine, its network and network services
+/// such as 169.254.169.254 are not.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
@@ -108,7 +106,7 @@ fn is_public(address: IpAddr) -> bool {
 mod tests {
     use super::*;
 
-    /// The first and last address of each block, and some addresses inside.
+    /// The first and last address of each block, and some addresses in between.
     const NOT_PUBLIC: &str = "
         0.0.0.0 0.255.255.255 10.0.0.0 10.255.255.255 100.64.0.0 100.127.255.255
         127.0.0.0 127.0.0.1 127.255.255.255 169.254.0.0 169.254.169.254 169.254.255.255
@@ -119,7 +117,7 @@ mod tests {
         fc00:: fd00:ec2::254 fdff::1 fe80::1 febf::1 fec0::1 ff00:: ff02::1 100::1
         2001::1 2001:1ff::1 2001:db8::1 2002:7f00:1:: 3fff::1 1fff:: 4000::";
 
-    /// The addresses next to the blocks, and some other public addresses.
+    /// The addresses adjacent to the blocks, and some other public addresses.
     const PUBLIC: &str = "
         1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0
         169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.167.255.255

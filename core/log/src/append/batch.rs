@@ -1,5 +1,5 @@
-//! Builds the next entry of a request. The entry contains as many mutations as fit, each
-//! transformed past the entries committed since its base.
+//! Builds the next entry of a request from as many mutations as fit. Each mutation is transformed
+//! past the entries committed since its base.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use cellar_base::limits::{MAX_BASES_PER_ENTRY, MAX_ENTRY_BODY_BYTES};
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Returns the content of the request's next entry, which will be put at `position`.
+/// Returns the content of the request's next entry, for the given `position`.
 pub(super) fn build_next_content(
     request: &Request,
     scan: &Scan,
@@ -39,20 +39,20 @@ pub(super) fn build_next_content(
     }))
 }
 
-/// Returns the first position whose entry is needed to transform the remaining mutations.
+/// Returns the position of the oldest entry that is needed to transform the remaining mutations.
 pub(super) fn first_needed_position(request: &Request, scan: &Scan) -> Position {
     // The mutation with the lowest base needs the oldest entry.
     let lowest_base = request.transformed_bases_after(scan.last_id).min();
     lowest_base.map_or(scan.start, |base| scan.viewpoint.first_needed_position(base))
 }
 
-/// Returns the newest known edit if it is later than the state on which the request's undo or
-/// revert was resolved.
+/// Returns the position of the latest known edit if it is later than the state against which the
+/// request's undo or revert was resolved.
 pub(super) fn find_stale_resolution(request: &Request, scan: &Scan) -> Option<Position> {
     let mut remaining = request.after(scan.last_id);
     let resolved_at = remaining.find_map(|(_, mutation)| Some(mutation.resolved.as_ref()?.at))?;
-    // The entries before the first scanned entry are unknown, so the first scanned entry counts as
-    // an edit.
+    // Entries before the first scanned entry are unknown and may be edits, so treat the first
+    // scanned entry as an edit.
     let newest = scan.newest_edit.max(Some(scan.start))?;
     (newest > resolved_at).then_some(newest)
 }
@@ -75,7 +75,7 @@ fn build_external_edits(
     committer.commit_external(authored, &upload.operations)
 }
 
-/// Returns a committer for mutations that are committed after the scanned entries.
+/// Creates a committer for mutations that follow the scanned entries.
 fn committer_after(scan: &Scan, position: Position) -> Committer {
     let viewpoint = scan.viewpoint.clone();
     let committer = Committer::new(viewpoint, scan.start, position, scan.committed_bytes);
@@ -91,7 +91,7 @@ fn reject_all(upload: &Upload, rejection: &Rejection) -> Vec<Mutation> {
     vec![rejected; upload.operations.len()]
 }
 
-/// Collects the mutations of one entry while it is built.
+/// Accumulates the mutations of an entry under construction.
 struct EntryBuilder {
     committer: Committer,
     mutations: Vec<Mutation>,

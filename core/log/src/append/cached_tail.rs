@@ -1,4 +1,4 @@
-//! The cached newest entries of a log, which the process has read or written.
+//! Cache of a log's latest entries.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,11 +7,12 @@ use crate::entry::Entry;
 use cellar_base::limits::MAX_CACHED_TAIL_BYTES;
 use cellar_base::position::Position;
 
-/// The newest entries of a log without gaps, at most `MAX_CACHED_TAIL_BYTES`.
+/// The latest entries of a log that this process has read or written. Contains no gaps and at most
+/// `MAX_CACHED_TAIL_BYTES`.
 ///
-/// Entries are immutable, so a cached tail can be stale but never wrong. The only exception is the
-/// key of the root, which is added to a Snapshot entry when its snapshot is finished. The key is
-/// never read from this cache.
+/// Entries are immutable, so the cache can be stale but never wrong. One field is not immutable: a
+/// Snapshot entry receives its root key when the snapshot finishes. That key is never read from
+/// this cache.
 #[derive(Debug, Clone, Default)]
 pub struct CachedTail {
     entries: VecDeque<Arc<Entry>>,
@@ -19,8 +20,8 @@ pub struct CachedTail {
 }
 
 impl CachedTail {
-    /// Adds an entry that was read or written. Ignores an entry that is not after the newest cached
-    /// entry. If there is a gap before the entry, the entry replaces the whole tail.
+    /// Adds an entry that was read or written. No-op unless the entry is later than the latest
+    /// cached entry. If a gap precedes the entry, the cached entries are evicted first.
     pub fn add(&mut self, entry: &Arc<Entry>) {
         if let Some(last) = self.entries.back() {
             if entry.position <= last.position {
@@ -40,8 +41,8 @@ impl CachedTail {
         }
     }
 
-    /// Returns the cached entries from `base` (inclusive) on. Empty if the entry at `base` is not
-    /// cached.
+    /// Returns the cached entries starting at `base` (inclusive). Empty if the entry at `base` is
+    /// not cached.
     #[must_use]
     pub fn entries_from(&self, base: Position) -> Vec<Arc<Entry>> {
         match self.entries.binary_search_by_key(&base, |entry| entry.position) {
@@ -50,13 +51,13 @@ impl CachedTail {
         }
     }
 
-    /// Returns whether the entry at `base` is cached.
+    /// Whether the entry at `base` is cached.
     #[must_use]
     pub fn covers(&self, base: Position) -> bool {
         self.entries.binary_search_by_key(&base, |entry| entry.position).is_ok()
     }
 
-    /// Returns the newest cached entry.
+    /// Returns the latest cached entry.
     #[must_use]
     pub fn last(&self) -> Option<&Arc<Entry>> {
         self.entries.back()

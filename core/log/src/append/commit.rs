@@ -1,5 +1,5 @@
-//! Transforms a mutation past the entries committed since its base. The append machine commits the
-//! result. Clients use the same code to show pending edits.
+//! Transforms mutations past the entries committed since their bases. The append state machine
+//! commits the transformed mutations; clients use the same code to display pending edits.
 
 use std::collections::BTreeSet;
 
@@ -15,28 +15,26 @@ use cellar_base::limits::{
 use cellar_base::position::Position;
 use cellar_sheet::operation::{DeleteSpans, Operation, Rejection, RejectionReason, SheetId, Spans};
 
-/// Commits the mutations of one client in order. Each mutation is transformed past the changes in
-/// the viewpoint.
+/// Commits mutations of one client in order, transforming each past the changes in its viewpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Committer {
     viewpoint: Viewpoint,
-    /// Position from which on all entries are in the viewpoint.
+    /// Position of the first entry in the viewpoint.
     viewpoint_start: Position,
-    /// Position of the entry that will contain the mutations.
+    /// Position of the entry under construction.
     position: Position,
-    /// Approximate size in the response of the operations that the request has committed so far, in
-    /// bytes.
+    /// Approximate response size of the operations committed for the request so far, in bytes.
     committed_bytes: usize,
-    /// Base of the last transformed mutation, and the map by which it was transformed.
+    /// Memoized transform map and its base, from the last transformed mutation.
     map: Option<(Position, SpaceMap)>,
-    /// State before the next mutation, if it is known.
+    /// State before the next mutation, if known.
     state: Option<KnownState>,
 }
 
 impl Committer {
-    /// Creates a committer for an entry at `position`. `viewpoint` contains all entries from
-    /// `viewpoint_start` on. `committed_bytes` is the size in the response of the operations that
-    /// the request has already committed.
+    /// Creates a committer for an entry at `position`. `viewpoint` must contain all entries
+    /// starting at `viewpoint_start`. `committed_bytes` is the response size of the operations
+    /// already committed for the request.
     pub fn new(
         viewpoint: Viewpoint,
         viewpoint_start: Position,
@@ -46,25 +44,25 @@ impl Committer {
         Self { viewpoint, viewpoint_start, position, committed_bytes, map: None, state: None }
     }
 
-    /// Sets the state before the next mutation. Operations that have no effect on this state are
-    /// not committed.
+    /// Sets the state before the next mutation. Operations without an effect on this state are
+    /// dropped.
     pub fn with_state(self, state: Option<KnownState>) -> Self {
         Self { state, ..self }
     }
 
-    /// Adds to `authored` the map from its base to the entry's position. `operations` are the
-    /// operations of the external body.
+    /// Adds the map from the base to the entry's position to `authored`. `operations` is the
+    /// content of the external body.
     ///
     /// # Errors
-    /// Returns a rejection of all operations if the map cannot be stored or an operation refers to a
-    /// sheet that does not exist.
+    /// Returns a rejection of all operations if the map cannot be stored or an operation targets a
+    /// nonexistent sheet.
     pub fn commit_external(
         &self,
         authored: ExternalEdits,
         operations: &[Operation],
     ) -> Result<ExternalEdits, Rejection> {
         let mut map = self.map_from(authored.base)?;
-        // A stored map must keep the order of rows and columns.
+        // A stored map must preserve the order of rows and columns.
         if map.sheets().any(|(_, map)| !map.rows.keeps_order() || !map.columns.keeps_order()) {
             return Err(too_far_behind());
         }
@@ -85,8 +83,8 @@ impl Committer {
         Ok(external)
     }
 
-    /// Returns the committed form of a mutation. If the mutation cannot be committed, this is a
-    /// rejection.
+    /// Returns the committed form of a mutation, or a rejection if the mutation cannot be
+    /// committed.
     pub fn commit(&mut self, mutation: &RequestMutation) -> Mutation {
         let RequestMutation { base, authored, resolved } = mutation;
         let committed = match authored {
@@ -106,7 +104,7 @@ impl Committer {
     }
 
     /// Transforms an operation past the changes since its base. Returns `None` if the operation is
-    /// unchanged, or an empty list if it has no effect.
+    /// unchanged, or an empty list if it no longer has an effect.
     fn transform_operation(
         &mut self,
         base: Position,
@@ -130,7 +128,7 @@ impl Committer {
         if self.has_effect(base, effective)? { Ok(committed) } else { Ok(Some(Vec::new())) }
     }
 
-    /// Returns the map from the client's coordinates after `base` to the coordinates of the newest
+    /// Returns the map from the client's coordinates after `base` to the coordinates of the latest
     /// entry.
     fn map_from(&self, base: Position) -> Result<SpaceMap, Rejection> {
         if self.viewpoint.first_needed_position(base) < self.viewpoint_start {
@@ -140,7 +138,7 @@ impl Committer {
         if map.is_too_long() { Err(too_far_behind()) } else { Ok(map) }
     }
 
-    /// Returns whether an operation changes the known state, or `true` if the state is unknown.
+    /// Whether an operation changes the known state. `true` if the state is unknown.
     fn has_effect(&self, base: Position, operation: &Operation) -> Result<bool, Rejection> {
         match &self.state {
             Some(state) => state.has_effect(&self.viewpoint, base, operation),
@@ -148,13 +146,13 @@ impl Committer {
         }
     }
 
-    /// Returns whether operations on the cells of a sheet can have an effect.
+    /// Whether cell operations on a sheet can have an effect.
     fn sheet_has_effect(&self, base: Position, sheet: SheetId) -> Result<bool, Rejection> {
         let any_operation = Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::default() });
         self.has_effect(base, &any_operation)
     }
 
-    /// Checks that a mutation fits into an entry, and that the request's committed operations fit
+    /// Checks that a mutation fits into an entry and that the request's committed operations fit
     /// into a response.
     fn check_size(&mut self, mutation: &Mutation) -> Result<(), Rejection> {
         if let Some(rejection) = too_many_spans(mutation).or_else(|| too_large(mutation)) {
@@ -171,13 +169,13 @@ impl Committer {
         Ok(())
     }
 
-    /// Adds a committed mutation to the viewpoint, so that later mutations are transformed past it.
+    /// Adds a committed mutation to the viewpoint. Later mutations are transformed past it.
     pub fn add_committed(&mut self, mutation: &Mutation) {
         let (authored, committed) = (&mutation.authored, mutation.effective());
         if let Some((_, map)) = &mut self.map {
             if authored.is_resolved_on_append() {
-                // The client does not know the operations to which its undo or revert was resolved,
-                // so they count as foreign.
+                // The client never saw the operations that its undo or revert was resolved to, so
+                // treat them as another client's changes.
                 committed.iter().for_each(|operation| map.add_foreign(operation));
             } else {
                 map.add_own(authored, committed);
@@ -217,8 +215,8 @@ fn undo_operations(
     }
 }
 
-/// Returns the operations that revert all edits after `target`, or a rejection if there are no such
-/// operations or too many.
+/// Returns the operations that revert all edits after `target`, or a rejection if there is nothing
+/// to revert or too much for one entry.
 fn revert_operations(
     target: Position,
     resolved: Option<&Resolved>,
@@ -234,8 +232,8 @@ fn revert_operations(
     Ok(resolved.operations.clone())
 }
 
-/// Returns a rejection for an undo or revert that does not fit into an entry, or `None` for any
-/// other operation.
+/// Returns a rejection if an undo or revert does not fit into an entry, and `None` for any other
+/// operation.
 fn resolution_too_large(authored: &Operation) -> Option<Rejection> {
     match authored {
         Operation::Undo(_) => {
@@ -256,7 +254,7 @@ fn revert_too_large(target: Position) -> Rejection {
     Rejection::new(RejectionReason::TooLarge, detail)
 }
 
-/// Returns a rejection for a mutation whose transformed operations do not fit into an entry.
+/// Rejection of a mutation whose transformed operations do not fit into an entry.
 fn too_many_spans(mutation: &Mutation) -> Option<Rejection> {
     let committed = mutation.committed.as_ref()?;
     let span_count = |operation: &Operation| match operation {

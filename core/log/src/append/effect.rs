@@ -1,5 +1,5 @@
-//! Determines whether a committed mutation has an effect, so that no mutation is reported as
-//! appended but silently lost.
+//! Determines whether committed mutations have an effect, so that no mutation is silently lost
+//! after being reported as appended.
 //!
 //! | operation | changes nothing if | result |
 //! |---|---|---|
@@ -28,16 +28,16 @@ use cellar_sheet::metadata::{SheetFault, StateSummary};
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SetFormat, SheetId};
 use cellar_sheet::workbook::Workbook;
 
-/// The part of the state before the next mutation that is known.
+/// State before the next mutation, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownState {
     summary: StateSummary,
-    /// The workbook without its cells, if the workbook metadata was read.
+    /// The workbook without its cells. Set if the workbook metadata was read.
     workbook: Option<Workbook>,
 }
 
 impl KnownState {
-    /// Creates a known state from the summary in an entry's header.
+    /// Creates a known state from the summary in an entry header.
     pub(crate) fn from_summary(summary: StateSummary) -> Self {
         Self { summary, workbook: None }
     }
@@ -48,7 +48,7 @@ impl KnownState {
         Self { summary: StateSummary::of(metadata), workbook }
     }
 
-    /// Returns the summary of the state after an entry with this content.
+    /// Returns the state summary after an entry with this content.
     pub(super) fn into_summary_after(mut self, content: &Content) -> StateSummary {
         if let Content::Edits(edits) = content {
             edits.mutations.iter().for_each(|mutation| self.apply(mutation.effective()));
@@ -61,15 +61,15 @@ impl KnownState {
         self.summary.apply(operations);
         let Some(workbook) = &mut self.workbook else { return };
         for operation in operations {
-            // This workbook contains no cells.
+            // The cloned workbook contains no cells.
             if !matches!(operation, Operation::SetCells(_)) {
                 workbook.apply_operation(operation);
             }
         }
     }
 
-    /// Returns whether an operation changes this state. Returns `false` if, after `base`, others
-    /// deleted the operation's sheet or moved its place past the end of the sheet.
+    /// Whether an operation changes this state. Returns `false` if other clients have deleted the
+    /// operation's sheet since `base`, or have moved its target past the end of the sheet.
     ///
     /// # Errors
     /// Returns a rejection if the operation can never have an effect.
@@ -98,8 +98,8 @@ impl KnownState {
         }
     }
 
-    /// Checks that one more range format can be added to a sheet. Uses the workbook if the summary
-    /// is not precise enough.
+    /// Checks that a sheet has room for another range format. Falls back to the workbook if the
+    /// summary is too coarse.
     fn check_format_limit(&self, set: &SetFormat) -> Result<(), Rejection> {
         if self.summary.has_room_for(set) {
             return Ok(());
@@ -125,7 +125,7 @@ fn inserts_past_the_end(operation: &Operation) -> bool {
     }
 }
 
-/// Returns a rejection for a mutation on a sheet whose addition was rejected.
+/// Rejection of a mutation that targets a sheet whose creation was rejected.
 pub(super) fn sheet_not_added(sheet: SheetId) -> Rejection {
     let detail = format!("sheet {} does not exist: its addition was rejected", sheet.0);
     Rejection::new(RejectionReason::NoSuchSheet, detail)

@@ -1,4 +1,4 @@
-//! The append state machine.
+//! State machine of a log append.
 
 use std::sync::Arc;
 
@@ -19,19 +19,21 @@ pub struct Append {
     rules: Rules,
     scan: Scan,
     phase: Phase,
-    /// Start time of the append in Unix seconds.
+    /// Start time of the append in seconds since the Unix epoch.
     started_s: u64,
-    /// Whether a consistent read has reached the end of the log and no later entry was found since.
+    /// Whether a strongly consistent read has reached the end of the log and no later entry has
+    /// been found since.
     end_is_confirmed: bool,
-    /// Number of puts of the current entry that were refused or have an unknown outcome.
+    /// Number of failed puts of the current entry: refused puts and puts with an unknown outcome.
     failed_puts: u32,
     /// Whether an earlier attempt of the current put has an unknown outcome.
     put_is_uncertain: bool,
-    /// Number of consecutive puts that lost a race against another writer.
+    /// Number of consecutive puts that lost a race to another writer.
     losses: u32,
-    /// Number of failed reads of all kinds.
+    /// Number of failed reads of any type.
     failed_reads: u32,
-    /// Whether entries after a base were trimmed. If so, the scan starts at the newest segment.
+    /// Whether entries after a base have been trimmed. If so, the scan starts at the latest
+    /// segment.
     base_was_trimmed: bool,
 }
 
@@ -41,7 +43,7 @@ enum Phase {
         from: Position,
         consistent: bool,
     },
-    /// Checks whether the segment of a missing entry was trimmed, before the append is refused.
+    /// Checks whether the segment of a missing entry was trimmed, before refusing the append.
     CheckingTrim {
         refusal: Refusal,
     },
@@ -63,14 +65,14 @@ enum Phase {
 }
 
 impl Append {
-    /// Starts an append. `cached` are the cached entries from the request's lowest base on,
-    /// possibly none (see [`CachedTail::entries_from`](super::CachedTail::entries_from)).
+    /// Starts an append. `cached` contains the cached entries starting at the request's lowest
+    /// base, and may be empty (see [`CachedTail::entries_from`](super::CachedTail::entries_from)).
     #[must_use]
     pub fn begin(request: Request, cached: &[Arc<Entry>], inputs: Inputs) -> (Self, AppendAction) {
         Self::begin_with(Rules::default(), request, cached, inputs)
     }
 
-    /// Like [`Append::begin`], but the caller (the model checker) chooses the rules.
+    /// Like [`Append::begin`], but with safety rules chosen by the caller (the model checker).
     #[must_use]
     pub fn begin_with(
         rules: Rules,
@@ -105,8 +107,8 @@ impl Append {
         (append, action)
     }
 
-    /// Processes the result of the last action and returns the next action. If the event does not
-    /// match the last action, the append ends with [`Refusal::Store`].
+    /// Processes the result of the last action and returns the next action. Ends the append with
+    /// [`Refusal::Store`] if the event does not match the last action.
     #[must_use]
     pub fn step(mut self, event: AppendEvent, inputs: Inputs) -> (Self, AppendAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -136,7 +138,7 @@ impl Append {
             (Phase::Putting { entry }, AppendEvent::PutUnknown) => {
                 self.handle_put_unknown(entry, inputs)
             }
-            // This attempt failed, but an earlier attempt may have succeeded.
+            // The failed attempt had no effect, but an earlier attempt may have succeeded.
             (Phase::Putting { .. }, AppendEvent::PutFailed) if self.put_is_uncertain => {
                 finish(Err(Refusal::OutcomeUnknown))
             }
@@ -161,7 +163,8 @@ impl Append {
             return finish(Err(Refusal::Full));
         };
         if scanned.is_err() {
-            // A gap counts as the end of the log until a consistent read finds a later entry.
+            // Treat a gap as the end of the log until a strongly consistent read finds a later
+            // entry.
             if !consistent && self.rules.is_enforced(SafetyRule::ConsistentRefusal) {
                 return self.read(next, true);
             }
@@ -175,7 +178,7 @@ impl Append {
         self.decide(inputs)
     }
 
-    /// Retries a failed read. Gives up if the error is permanent or too many reads have failed.
+    /// Retries a failed read. Gives up on a permanent error or after too many failed reads.
     fn handle_read_failure(
         &mut self,
         phase: Phase,
@@ -236,8 +239,8 @@ impl Append {
             return finish(Err(Refusal::Contention));
         }
         match self.scan.next {
-            // Other writers are faster. One query is cheaper than losing a put to each of their
-            // entries.
+            // Other writers are faster. Catching up with one query is cheaper than losing another
+            // put for each of their entries.
             Some(from) if self.losses >= LOSSES_BEFORE_CATCH_UP => {
                 self.losses = 0;
                 self.phase = Phase::WaitingToRead { from, consistent: false };
@@ -261,7 +264,7 @@ impl Append {
         AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_puts, inputs.random) }
     }
 
-    /// Handles the possible end of the log: puts the next entry, reads again, or finishes.
+    /// Handles a possible end of the log: puts the next entry, reads again, or finishes.
     fn decide(&mut self, inputs: Inputs) -> AppendAction {
         if self.scan.tail.is_none() && !self.rules.is_enforced(SafetyRule::KnownExists) {
             self.scan.assume_base_exists(self.request.incarnation);
@@ -293,18 +296,18 @@ impl Append {
         self.put_next_entry(&tail, inputs)
     }
 
-    /// Handles a scan that found no entry at its starting position.
+    /// Handles a scan that found no entry at its start position.
     fn handle_missing_base(&mut self, inputs: Inputs) -> AppendAction {
         let start = self.scan.start;
         if self.base_was_trimmed {
-            // The record of the newest segment proves that the segment exists.
+            // The latest segment's record proves that the segment exists.
             return self.await_segment(start, inputs);
         }
         self.refuse(Refusal::UnknownBase { base: start })
     }
 
-    /// Checks that the first mutation follows the client's last committed mutation. If not, returns
-    /// the action that refuses the request.
+    /// Checks that the first mutation directly follows the client's last committed mutation.
+    /// Otherwise, returns the action that refuses the request.
     fn check_numbering(&mut self) -> Option<AppendAction> {
         if self.base_was_trimmed && !self.request.numbering_known {
             let base = self.request.lowest_base();
@@ -316,7 +319,7 @@ impl Append {
             if !self.base_was_trimmed {
                 return Some(self.refuse(Refusal::Gap { expected, got: first_id }));
             }
-            // The missing mutations may be in entries that were trimmed.
+            // The missing mutations may be in trimmed entries.
             self.scan.last_id = first_id.saturating_sub(1);
         }
         let last_id = self.scan.last_id;
@@ -326,8 +329,8 @@ impl Append {
         None
     }
 
-    /// Puts the request's next entry. If the segment or the state must be read first, returns that
-    /// read instead.
+    /// Puts the request's next entry, or returns the read of the segment or state that must happen
+    /// first.
     fn put_next_entry(&mut self, tail: &Tail, inputs: Inputs) -> AppendAction {
         let Some(next) = self.scan.next else {
             return finish(Err(Refusal::Full));
@@ -340,14 +343,14 @@ impl Append {
         }
         match self.build_entry(next, tail, inputs) {
             Ok(entry) => self.put(Arc::new(entry), inputs),
-            // Encoding cannot fail, because `Request::new` has already encoded these mutations.
+            // Encoding cannot fail: `Request::new` has already encoded these mutations.
             Err(_) => finish(Err(Refusal::Store)),
         }
     }
 
-    /// Waits for the first entry of a segment that is known to exist. One transaction writes this
-    /// entry and the End Segment of the preceding segment, but eventually consistent reads may not
-    /// show the entry yet.
+    /// Waits for the first entry of an existing segment to become visible. The entry was written in
+    /// the same transaction as the preceding segment's End Segment (the last entry of a segment),
+    /// but eventually consistent reads may lag behind.
     fn await_segment(&mut self, first_entry: Position, inputs: Inputs) -> AppendAction {
         if !self.end_is_confirmed || self.failed_reads >= self.rules.max_reads() {
             return self.refuse(Refusal::Corrupt { at: first_entry });
@@ -357,7 +360,7 @@ impl Append {
         AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
     }
 
-    /// Returns whether all mutations of the request are committed.
+    /// Whether all mutations of the request are committed.
     fn is_done(&self) -> bool {
         self.scan.last_id >= self.request.last_id()
     }
@@ -390,8 +393,8 @@ impl Append {
         AppendAction::ReadState { at }
     }
 
-    /// Refuses the request if a consistent read has confirmed the end of the log. Otherwise
-    /// continues with a consistent read.
+    /// Refuses the request if a strongly consistent read has confirmed the end of the log.
+    /// Otherwise, continues with a strongly consistent read.
     fn refuse(&mut self, refusal: Refusal) -> AppendAction {
         let may_refuse =
             self.end_is_confirmed || !self.rules.is_enforced(SafetyRule::ConsistentRefusal);
@@ -403,8 +406,8 @@ impl Append {
         self.check_trim(refusal)
     }
 
-    /// Handles a refusal. If the refusal is about a missing entry, first checks whether the entry
-    /// was trimmed, which the first entry of its segment records. Otherwise, refuses the request.
+    /// Handles a refusal. If an entry is missing, first reads the first entry of its segment, which
+    /// records whether the segment was trimmed. Otherwise, refuses the request immediately.
     fn check_trim(&mut self, refusal: Refusal) -> AppendAction {
         let missing = match refusal {
             Refusal::UnknownBase { base } => base,
@@ -430,8 +433,8 @@ impl Append {
         AppendAction::FindNewestSegment
     }
 
-    /// Restarts the scan at the newest segment, because entries after a base were trimmed. The
-    /// remaining log is sufficient to continue the client's mutation ids. The mutations are
+    /// Restarts the scan at the latest segment because entries after a base were trimmed. The rest
+    /// of the log is sufficient to continue the client's mutation ids; the mutations themselves are
     /// committed as rejected.
     fn restart_at_newest_segment(&mut self, newest: Option<u32>) -> AppendAction {
         let start = newest.and_then(|segment| Position::new(segment, 0).ok());
@@ -449,8 +452,8 @@ impl Append {
         AppendAction::Read { from, consistent }
     }
 
-    /// Puts the entry, unless the append is too old. If the process was suspended, its reads may be
-    /// older than a trim, and the key of a trimmed entry is free again.
+    /// Puts the entry unless the append is too old. After a long suspension of the process, its
+    /// reads may predate a trim, which frees the keys of trimmed entries.
     fn put(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
         let is_old = inputs.now_s > self.started_s.saturating_add(MAX_APPEND_AGE_S);
         if is_old && self.rules.is_enforced(SafetyRule::BoundedAge) {
@@ -462,8 +465,8 @@ impl Append {
         AppendAction::Put { entry }
     }
 
-    /// Returns the result of the finished append. Moves the entries that the client does not have
-    /// out of the scan.
+    /// Returns the result of the finished append. Moves the entries that the client is missing out
+    /// of the scan.
     fn take_result(&mut self, tail: Tail) -> Appended {
         let ids = self.request.first_id..=self.request.last_id();
         Appended {

@@ -1,4 +1,4 @@
-//! A request to append mutations. It is validated as far as possible without reading the log.
+//! A validated append request. Validation does not read the log.
 
 use std::sync::Arc;
 
@@ -8,50 +8,49 @@ use cellar_base::limits::{MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_P
 use cellar_base::position::Position;
 use cellar_sheet::operation::{ImportSheet, Operation, Rejection, RejectionReason};
 
-/// Maximum size of the mutation count at the start of a body, in bytes. The count is a
-/// variable-length integer.
+/// Maximum size of the variable-length mutation count at the start of a body, in bytes.
 pub(super) const BODY_FRAME_BYTES: usize = 5;
 
 /// A mutation as authored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMutation {
-    /// Id of the mutation. A client's ids start at 1 and are consecutive.
+    /// Id of the mutation. The ids of a client are consecutive and start at 1.
     pub id: u64,
-    /// Base: the position that the author had seen. A retry sends the same base.
+    /// Base: the latest position that the author had seen. Unchanged in a retry.
     pub base: Position,
-    /// Operation as authored. An operation that can never succeed is appended as rejected.
+    /// Operation as authored. Appended as rejected if it can never succeed.
     pub operation: Operation,
 }
 
-/// The operations to which an undo or revert was resolved.
+/// The concrete operations that an undo or revert was resolved to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
-    /// Position of the state on which the operations were computed. If the log has a later edit,
-    /// the operations are not put.
+    /// Position of the state that the operations were computed from. The operations are not put if
+    /// the log contains a later edit.
     pub at: Position,
     /// Operations that reverse the edits, in order. Empty if nothing is left to reverse.
     pub operations: Vec<Operation>,
 }
 
-/// A request for an undo or revert, which must be the only mutation of its request.
+/// A request for a single undo or revert, without other mutations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResolutionRequest {
     /// Client that sent the request.
     pub client: ClientKey,
     /// Id of the mutation.
     pub id: u64,
-    /// Base: the position that the author had seen.
+    /// Base: the latest position that the author had seen.
     pub base: Position,
     /// The edits to reverse.
     pub target: Target,
 }
 
-/// The edits that an undo or revert must reverse.
+/// The edits to be reversed by an undo or revert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// The edits of the entry at this position.
+    /// All edits of the entry at this position.
     Entry(Position),
-    /// The edits of all entries after this position.
+    /// All edits after this position.
     After(Position),
 }
 
@@ -60,13 +59,13 @@ pub enum Target {
 pub struct ImportRequest<'a> {
     /// Id of the mutation.
     pub id: u64,
-    /// Base: the position that the author had seen.
+    /// Base: the latest position that the author had seen.
     pub base: Position,
     /// The imported sheet.
     pub import: &'a ImportSheet,
 }
 
-/// An uploaded object that contains one operation per mutation.
+/// Reference to an uploaded object that contains one operation per mutation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Upload {
     /// Key of the object.
@@ -77,7 +76,7 @@ pub struct Upload {
     pub sha256: [u8; 32],
     /// Operations, one per mutation. Not empty.
     pub operations: Arc<[Operation]>,
-    /// Base: the position that the author had seen.
+    /// Base: the latest position that the author had seen.
     pub base: Position,
 }
 
@@ -89,7 +88,7 @@ impl Upload {
     }
 }
 
-/// A valid request. It has at least one mutation, and the mutation ids are consecutive.
+/// A validated append request with at least one mutation and consecutive mutation ids.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     pub(super) log: LogId,
@@ -108,14 +107,14 @@ pub struct Request {
 /// The mutations of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Payload {
-    /// Mutations that contain their operations.
+    /// Mutations with inline operations.
     Mutations(Vec<RequestMutation>),
-    /// Mutations whose operations are in an uploaded object. They are committed as one entry.
+    /// Mutations whose operations are in an uploaded object. Committed as a single entry.
     Upload(Upload),
 }
 
-/// One mutation of a request. A mutation that is invalid in every state has already become a
-/// rejection.
+/// A mutation of a request. Mutations that are invalid in every state have been replaced by
+/// rejections.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestMutation {
     pub(crate) base: Position,
@@ -135,7 +134,7 @@ pub enum InvalidRequest {
         /// Number of mutations.
         count: usize,
     },
-    /// The mutation ids do not start at 1 or are not consecutive.
+    /// The mutation ids are not consecutive or do not start at 1 or higher.
     #[error("mutation {id} follows {before}; ids must start at 1 and be consecutive")]
     IdsNotConsecutive {
         /// Preceding id, or 0 if `id` is the first.
@@ -143,11 +142,11 @@ pub enum InvalidRequest {
         /// The received id.
         id: u64,
     },
-    /// The request contains an undo or revert together with other mutations. These would change the
-    /// state on which the undo or revert is resolved.
+    /// The request combines an undo or revert with other mutations, which would change the state
+    /// that the undo or revert was resolved against.
     #[error("an undo or revert must be the only mutation of a request")]
     NotAlone,
-    /// A mutation id is too large to be exact as a JSON number.
+    /// A mutation id exceeds the integers that JSON numbers represent exactly.
     #[error("mutation id {id} is too large; at most {MAX_MUTATION_ID} is allowed")]
     IdTooLarge {
         /// Id of the mutation.
@@ -159,7 +158,7 @@ impl Request {
     /// Creates a request from mutations with their ids.
     ///
     /// # Errors
-    /// Returns [`InvalidRequest`] with the first violation.
+    /// Returns the first violation as [`InvalidRequest`].
     pub fn new(
         log: LogId,
         client: ClientKey,
@@ -172,7 +171,7 @@ impl Request {
         Self::from_numbered(log, client, author, incarnation, acknowledged, mutations.collect())
     }
 
-    /// Checks the number and the ids of the mutations.
+    /// Validates the number of mutations and their ids.
     fn from_numbered(
         log: LogId,
         client: ClientKey,
@@ -196,7 +195,7 @@ impl Request {
         Ok(Self::from_valid(log, client, author, incarnation, acknowledged, first_id, payload))
     }
 
-    /// Creates a request from a valid payload. The client's mutation ids are trusted.
+    /// Creates a request from a valid payload, with trusted mutation ids.
     fn from_valid(
         log: LogId,
         client: ClientKey,
@@ -219,9 +218,9 @@ impl Request {
         }
     }
 
-    /// Creates a request for the only mutation of a new client. The mutation is put directly after
-    /// the state at `at`. If the log has a later edit, the request is refused with
-    /// [`Refusal::StaleResolution`](super::Refusal::StaleResolution).
+    /// Creates a request for the only mutation of a new client, to be put directly after the state
+    /// at `at`. Refused with [`Refusal::StaleResolution`](super::Refusal::StaleResolution) if the
+    /// log contains a later edit.
     #[must_use]
     pub fn directly_after(
         log: LogId,
@@ -237,11 +236,11 @@ impl Request {
         Self::from_valid(log, client, author, incarnation, 0, 1, payload)
     }
 
-    /// Creates a request of rejected mutations on `base`. It records the ids of mutations that the
-    /// server rejects before an append.
+    /// Creates a request that records rejected mutations on `base`. Used for mutations that the
+    /// server rejects before an append, so that their ids are consumed.
     ///
     /// # Errors
-    /// Returns the same errors as [`Request::new`].
+    /// Like [`Request::new`].
     pub fn rejecting(
         log: LogId,
         client: ClientKey,
@@ -260,9 +259,9 @@ impl Request {
         Self::from_numbered(log, client, author, incarnation, acknowledged, mutations.collect())
     }
 
-    /// Marks the request as sent by a client in a client group, whose name the entry stores. The
-    /// client's mutation ids are not trusted: if entries after a base were trimmed, the request is
-    /// refused with [`Refusal::BaseGone`](super::Refusal).
+    /// Sets the name of the sending client, a member of a client group. The name is stored in the
+    /// entry. The client's mutation ids become untrusted: if entries after a base were trimmed, the
+    /// request is refused with [`Refusal::BaseGone`](super::Refusal).
     #[must_use]
     pub fn with_client_name(self, name: ClientName) -> Self {
         Self { name: Some(name), numbering_known: false, ..self }
@@ -271,7 +270,7 @@ impl Request {
     /// Creates a request for mutations whose operations are in an uploaded object.
     ///
     /// # Errors
-    /// Returns the same errors as [`Request::new`].
+    /// Like [`Request::new`].
     pub fn upload(
         log: LogId,
         client: ClientKey,
@@ -310,7 +309,7 @@ impl Request {
         self.first_id.saturating_add(self.count()).saturating_sub(1)
     }
 
-    /// Returns the mutations with ids above `last_id`, or none if the operations were uploaded.
+    /// Returns the mutations with ids above `last_id`. Empty if the operations were uploaded.
     pub(super) fn after(&self, last_id: u64) -> impl Iterator<Item = (u64, &RequestMutation)> {
         let mutations = match &self.payload {
             Payload::Mutations(mutations) => mutations.as_slice(),
@@ -331,15 +330,15 @@ impl Request {
         self.upload_payload().map_or(&[], |upload| &upload.operations)
     }
 
-    /// Returns the bases of all mutations in the request.
+    /// Returns the bases of all mutations.
     pub(super) fn bases(&self) -> impl Iterator<Item = Position> + '_ {
         let bases = self.after(0).map(|(_, mutation)| mutation.base);
         bases.chain(self.upload_payload().map(|upload| upload.base))
     }
 
-    /// Returns the bases of the mutations with ids above `last_id` that must be transformed. An
-    /// undo or revert is not transformed, because it is put only directly after the state on which
-    /// it was resolved.
+    /// Returns the bases of the mutations with ids above `last_id` that need a transform. An undo
+    /// or revert needs none, because it is put only directly after the state against which it was
+    /// resolved.
     pub(super) fn transformed_bases_after(
         &self,
         last_id: u64,
@@ -350,7 +349,7 @@ impl Request {
         bases.chain(self.upload_payload().map(|upload| upload.base))
     }
 
-    /// Returns the request's undo or revert, if any, so that the caller can resolve it.
+    /// Returns the request's undo or revert, if any. The caller must resolve it.
     #[must_use]
     pub fn to_resolve(&self) -> Option<ResolutionRequest> {
         let (_, mutation) = self.after(0).next()?;
@@ -363,8 +362,8 @@ impl Request {
         Some(ResolutionRequest { client, id, base: mutation.base, target })
     }
 
-    /// Returns the imports that the client does not know to be committed. Before the append, the
-    /// caller checks that their chunks exist.
+    /// Returns the imports that the client does not know to be committed. The caller must check
+    /// that their chunks exist before the append.
     pub fn imports(&self) -> impl Iterator<Item = ImportRequest<'_>> {
         self.after(self.acknowledged).filter_map(|(id, mutation)| match &mutation.authored {
             Operation::ImportSheet(import) => {
@@ -374,8 +373,8 @@ impl Request {
         })
     }
 
-    /// Sets the operations to which the request's undo or revert was resolved. If they are not set,
-    /// it is rejected.
+    /// Sets the operations that the request's undo or revert was resolved to. Without them, the
+    /// undo or revert is rejected.
     #[must_use]
     pub fn with_resolution(mut self, resolved: Resolved) -> Self {
         if let Payload::Mutations(mutations) = &mut self.payload
@@ -386,7 +385,7 @@ impl Request {
         self
     }
 
-    /// Returns the lowest base of all mutations. The scan of the log starts at this position.
+    /// Returns the lowest base of all mutations, which is where the log scan starts.
     #[must_use]
     pub fn lowest_base(&self) -> Position {
         self.bases().min().unwrap_or(Position::FIRST)
@@ -406,8 +405,8 @@ impl Request {
 }
 
 impl RequestMutation {
-    /// Validates a mutation. An invalid or too large mutation becomes a rejection, so that its id
-    /// is still used and the client's ids stay consecutive.
+    /// Validates a mutation. An invalid or oversized mutation becomes a rejection: its id must be
+    /// consumed to keep the client's ids consecutive.
     pub fn new(mutation: NewMutation) -> Self {
         let NewMutation { base, operation, .. } = mutation;
         let authored = operation.validated().unwrap_or_else(|fault| {
@@ -422,9 +421,9 @@ impl RequestMutation {
     }
 }
 
-/// Returns a rejection for a mutation that does not fit into an entry.
+/// Rejection of a mutation that does not fit into an entry.
 pub(super) fn too_large(mutation: &Mutation) -> Option<Rejection> {
-    // Encoding does not fail, because the operation was already validated.
+    // Encoding cannot fail: the operation has already been validated.
     let bytes = encoded_mutation_bytes(mutation).unwrap_or(usize::MAX);
     if bytes.saturating_add(BODY_FRAME_BYTES) <= MAX_ENTRY_BODY_BYTES {
         return None;
@@ -435,7 +434,7 @@ pub(super) fn too_large(mutation: &Mutation) -> Option<Rejection> {
     Some(Rejection::new(RejectionReason::TooLarge, detail))
 }
 
-/// Checks that the ids are consecutive, start above 0 and are not too large.
+/// Checks that the ids are consecutive, start at 1 or higher, and do not exceed the maximum.
 fn check_ids(ids: impl Iterator<Item = u64>) -> Result<(), InvalidRequest> {
     let mut before = None;
     for id in ids {

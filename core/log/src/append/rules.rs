@@ -1,9 +1,10 @@
-//! Safety rules of an append.
+//! Safety rules of a log append.
 
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 
-/// A rule that prevents gaps, lost mutations or duplicates. The model checker disables one rule at
-/// a time and must then find a violation. If the feature `model` is off, all rules are enforced.
+/// A rule that prevents gaps and lost or duplicate mutations. The model checker disables one rule
+/// at a time and must then find a violation. All rules are enforced unless the feature `model` is
+/// enabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// Entry n+1 is put only if entry n is known to exist.
@@ -14,18 +15,18 @@ pub enum SafetyRule {
     NoSkippedEntry,
     /// No entry is put after an End Segment.
     EndSegmentCheck,
-    /// No request is refused because of a read that may be stale.
+    /// No request is refused because of a stale read.
     ConsistentRefusal,
-    /// No entry is put on the basis of reads that may be older than a trim.
+    /// No entry is put if the preceding reads may predate a trim.
     BoundedAge,
 }
 
-/// The enforced rules. The model checker disables one of them.
+/// The set of enforced rules. The model checker disables one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]
     without: Option<SafetyRule>,
-    /// Maximum numbers of puts and of failed reads, which replace the constants if they are set.
+    /// Overrides for the maximum numbers of puts and of failed reads.
     #[cfg(feature = "model")]
     attempts: Option<(u32, u32)>,
 }
@@ -38,14 +39,14 @@ impl Rules {
         Self { without: Some(rule), ..Self::default() }
     }
 
-    /// Returns all rules, with limits that replace `MAX_PUT_ATTEMPTS` and `MAX_READ_ATTEMPTS`.
+    /// Returns all rules, with overrides for `MAX_PUT_ATTEMPTS` and `MAX_READ_ATTEMPTS`.
     #[cfg(feature = "model")]
     #[must_use]
     pub fn with_attempts(puts: u32, reads: u32) -> Self {
         Self { attempts: Some((puts, reads)), ..Self::default() }
     }
 
-    /// Returns the maximum number of conditional puts of one entry.
+    /// Returns the maximum number of conditional puts per entry.
     pub(super) fn max_puts(self) -> u32 {
         #[cfg(feature = "model")]
         if let Some((puts, _)) = self.attempts {
@@ -54,7 +55,7 @@ impl Rules {
         MAX_PUT_ATTEMPTS
     }
 
-    /// Returns the maximum number of failed reads during one append.
+    /// Returns the maximum number of failed reads per append.
     pub(super) fn max_reads(self) -> u32 {
         #[cfg(feature = "model")]
         if let Some((_, reads)) = self.attempts {
@@ -63,13 +64,11 @@ impl Rules {
         MAX_READ_ATTEMPTS
     }
 
-    /// Returns whether a rule is enforced.
     #[cfg(feature = "model")]
     pub(super) fn is_enforced(self, rule: SafetyRule) -> bool {
         self.without != Some(rule)
     }
 
-    /// Returns whether a rule is enforced.
     #[cfg(not(feature = "model"))]
     #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
     pub(super) fn is_enforced(self, _: SafetyRule) -> bool {

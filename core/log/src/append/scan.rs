@@ -1,4 +1,4 @@
-//! The entries that an append has scanned so far.
+//! The log entries scanned by an append.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,20 +15,21 @@ use cellar_sheet::metadata::StateSummary;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// The newest entry that was scanned.
+/// The latest scanned entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tail {
     pub(super) position: Position,
     pub(super) header: Header,
-    /// Set if the entry is an End Segment. No entry is put after an End Segment.
+    /// Whether the entry is an End Segment (the last entry of a closed segment). No entry may
+    /// follow it.
     pub(super) ended: bool,
 }
 
-/// The entry does not directly follow the last scanned entry. Either the log has a gap, or the read
+/// The entry does not directly follow the last scanned entry: either the log has a gap or the read
 /// was stale.
 pub(super) struct NotNext;
 
-/// The scanned entries from the lowest base on. Each entry is scanned exactly once and in order.
+/// A scan of the log starting at the lowest base. Entries are scanned exactly once and in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scan {
     client: ClientKey,
@@ -36,42 +37,42 @@ pub(super) struct Scan {
     lowest_base: Position,
     /// First scanned position.
     pub(super) start: Position,
-    /// The scanned changes from the client's viewpoint, past which mutations are transformed.
+    /// The scanned changes from the client's viewpoint. Mutations are transformed past these
+    /// changes.
     pub(super) viewpoint: Viewpoint,
-    /// Next position to scan, or `None` if no position is left.
+    /// Next position to scan, or `None` if the log is full.
     pub(super) next: Option<Position>,
     pub(super) tail: Option<Tail>,
-    /// Workbook metadata and the position at which it was read. The metadata is `None` if the read
-    /// failed.
+    /// Workbook metadata and its position. The metadata is `None` if the read failed.
     state_read: Option<(Position, Option<Arc<WorkbookMetadata>>)>,
-    /// Operations in the uploaded object.
+    /// Operations of the uploaded object.
     uploaded: Vec<Operation>,
     /// Bases of the request that the scan has not reached yet.
     pub(super) unseen_bases: BTreeSet<Position>,
-    /// Highest committed mutation id of the client.
+    /// The client's highest committed mutation id.
     pub(super) last_id: u64,
-    /// Outcomes of those mutations of the request whose committed form differs from the authored
-    /// form.
+    /// Outcomes of the request's mutations, limited to those whose committed form differs from the
+    /// authored form.
     outcomes: BTreeMap<u64, ScannedOutcome>,
-    /// Approximate size in the response of the operations that the request has committed, in bytes.
+    /// Approximate response size of the operations committed for the request, in bytes.
     pub(super) committed_bytes: usize,
-    /// Newest entry that contains mutations of any client.
+    /// Position of the latest entry with mutations of any client.
     pub(super) newest_edit: Option<Position>,
-    /// Entries that contain mutations of the client, by their first mutation id.
+    /// Entries with mutations of the client, keyed by their first mutation id.
     client_entries: BTreeMap<u64, ClientEntry>,
-    /// Entries of other requests after the lowest base, up to a total of `MAX_REPLY_BYTES`.
+    /// Other requests' entries after the lowest base, limited to `MAX_REPLY_BYTES` in total.
     pub(super) missing: Vec<Arc<Entry>>,
     missing_bytes: usize,
     /// Position of the last entry in `missing`. Set once `missing` is full.
     pub(super) missing_from: Option<Position>,
 }
 
-/// An entry that contains mutations of the client.
+/// An entry with mutations of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ClientEntry {
     last_id: u64,
     pub(super) position: Position,
-    /// Whether this request put the entry.
+    /// Whether the entry was put by this request.
     pub(super) is_own: bool,
 }
 
@@ -84,7 +85,7 @@ pub(super) struct ScannedOutcome {
 }
 
 impl Scan {
-    /// Starts a scan at the lowest base of the request.
+    /// Starts a scan at the request's lowest base.
     pub(super) fn new(request: &Request, rules: Rules) -> Self {
         let lowest_base = request.lowest_base();
         Self {
@@ -109,8 +110,8 @@ impl Scan {
         }
     }
 
-    /// Restarts the scan at `start`. This is a position before the lowest base or, if entries after
-    /// a base were trimmed, the first remaining entry.
+    /// Restarts the scan at `start`, which is either a position before the lowest base or, after a
+    /// trim, the first remaining entry.
     pub(super) fn restart(&mut self, request: &Request, start: Position) {
         self.start = start;
         self.viewpoint = Viewpoint::new(self.client);
@@ -153,8 +154,8 @@ impl Scan {
         Ok(())
     }
 
-    /// Records the changes of an entry. If the entry was written by the client, also records its
-    /// mutation ids and outcomes.
+    /// Records the changes of an entry. For an entry of this client, also records its mutation ids
+    /// and outcomes.
     fn record_mutations(&mut self, entry: &Entry, is_own: bool) {
         self.viewpoint.add_entry(entry);
         let Some((client, first_id, last_id)) = entry.mutation_ids() else { return };
@@ -167,7 +168,7 @@ impl Scan {
         }
     }
 
-    /// Assumes that the entry at the lowest base exists, without reading it. This violates
+    /// Assumes without a read that the entry at the lowest base exists. Injected fault: violates
     /// [`SafetyRule::KnownExists`].
     pub(super) fn assume_base_exists(&mut self, incarnation: u32) {
         let header = Header::first(incarnation);
@@ -176,21 +177,21 @@ impl Scan {
         self.unseen_bases.clear();
     }
 
-    /// Assumes that another client wrote the entry at the key of `entry`, although the put of
-    /// `entry` has an unknown outcome. This violates [`SafetyRule::SameKeyRetry`].
+    /// Assumes that another client's entry took the key of `entry`, although the put of `entry` has
+    /// an unknown outcome. Injected fault: violates [`SafetyRule::SameKeyRetry`].
     pub(super) fn assume_foreign_entry(&mut self, entry: &Entry) {
         let (position, header) = (entry.position, entry.header.clone());
         self.tail = Some(Tail { position, header, ended: false });
         self.next = entry.next_position();
     }
 
-    /// Returns whether this request has put the entry at `position`.
+    /// Whether this request has put the entry at `position`.
     fn has_put_at(&self, position: Position) -> bool {
         self.client_entries.values().any(|entry| entry.is_own && entry.position == position)
     }
 
-    /// Records the outcomes of an entry's mutations. Committed operations are recorded only if this
-    /// request put the entry; otherwise the client finds them in `missing`.
+    /// Records the outcomes of an entry's mutations. Committed operations are recorded only for
+    /// entries that this request put; the client finds all others in `missing`.
     fn record_outcomes(&mut self, entry: &Entry, is_own: bool) {
         if let Content::External(external) = &entry.content {
             return self.record_upload_outcomes(external);
@@ -213,8 +214,8 @@ impl Scan {
         }
     }
 
-    /// Records which operations of the uploaded object had no effect, according to the map stored
-    /// in their entry.
+    /// Records which operations of the uploaded object had no effect, according to the map in their
+    /// entry.
     fn record_upload_outcomes(&mut self, external: &ExternalEdits) {
         for (id, operation) in (external.first_id..).zip(&self.uploaded) {
             if external.committed(operation).is_some_and(|committed| committed.is_empty()) {
@@ -224,9 +225,8 @@ impl Scan {
         }
     }
 
-    /// Returns whether the workbook metadata at the tail must be read before the remaining
-    /// mutations can be committed. This is the case if the summary in the header is missing or
-    /// insufficient.
+    /// Whether the workbook metadata at the tail must be read before the remaining mutations can be
+    /// committed, because the header's state summary is missing or insufficient.
     pub(super) fn needs_state(&self, tail: &Tail, request: &Request) -> bool {
         if self.state_read.as_ref().is_some_and(|(at, _)| *at == tail.position) {
             return false;
@@ -244,12 +244,12 @@ impl Scan {
         false
     }
 
-    /// Stores the workbook metadata at a position, or `None` if it cannot be read.
+    /// Sets the workbook metadata at a position; `None` if unreadable.
     pub(super) fn set_state(&mut self, at: Position, metadata: Option<Arc<WorkbookMetadata>>) {
         self.state_read = Some((at, metadata));
     }
 
-    /// Returns the state at the newest scanned entry, if it is known.
+    /// Returns the state at the latest scanned entry, if known.
     pub(super) fn state(&self) -> Option<KnownState> {
         let tail = self.tail.as_ref()?;
         match &self.state_read {
@@ -260,8 +260,7 @@ impl Scan {
         }
     }
 
-    /// Returns the outcome of the mutation `id`, if its committed form differs from the authored
-    /// form.
+    /// Returns the outcome of mutation `id` if its committed form differs from the authored form.
     pub(super) fn outcome(&self, id: u64) -> Option<&ScannedOutcome> {
         self.outcomes.get(&id)
     }
@@ -286,7 +285,7 @@ impl Scan {
     }
 }
 
-/// Returns the approximate size of operations in a response, in bytes.
+/// Returns the approximate size of the operations in a response, in bytes.
 pub(super) fn operations_bytes(operations: &[Operation]) -> usize {
     const FRAME_BYTES: usize = 64;
     let weight = |operation: &Operation| operation.weight_bytes().saturating_add(FRAME_BYTES);

@@ -1,7 +1,7 @@
-//! Bodies of `E` entries, encoded with postcard.
+//! Postcard encoding of `E` entry bodies.
 //!
-//! Most bodies have version 1, in which every mutation was committed as authored. If a mutation was
-//! transformed, version 2 is written.
+//! Version 1 is used for most bodies: every mutation was committed as authored. Version 2 is used
+//! if at least one mutation was transformed.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,15 +14,15 @@ use cellar_base::record::RecordError;
 use cellar_sheet::axis_map::UnreadableAxisMap;
 use cellar_sheet::operation::{Operation, StoredOperation, UnreadableOperation};
 
-/// Version of a body in which every mutation was committed as authored.
+/// Body version if every mutation was committed as authored.
 const AS_AUTHORED_VERSION: u64 = 1;
-/// Version of a body with transformed mutations.
+/// Body version if at least one mutation was transformed.
 const TRANSFORMED_VERSION: u64 = 2;
 
 /// Reason why a body cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
-    /// A later release of Cellar wrote the body.
+    /// The body was written by a later release of Cellar.
     #[error(
         "the body has version {version}; this build reads versions up to {TRANSFORMED_VERSION}; \
          upgrade Cellar"
@@ -31,16 +31,16 @@ pub enum BodyError {
         /// Version of the body.
         version: u64,
     },
-    /// The bytes cannot be decoded.
+    /// The bytes are malformed.
     #[error("the body cannot be decoded: {0}")]
     Malformed(#[from] postcard::Error),
-    /// The bytes violate a rule of the layout, for example because more bytes follow the end.
+    /// The bytes violate the layout, for example because of trailing bytes.
     #[error("the body cannot be decoded: {0}")]
     Shape(&'static str),
-    /// An operation contains a value that is out of range.
+    /// An operation contains an out-of-range value.
     #[error("the body cannot be decoded: {0}")]
     Operation(#[from] UnreadableOperation),
-    /// An axis map contains a value that is out of range.
+    /// An axis map contains an out-of-range value.
     #[error("the body cannot be decoded: {0}")]
     AxisMap(#[from] UnreadableAxisMap),
 }
@@ -72,13 +72,13 @@ struct MutationV2 {
     committed: Option<Vec<StoredOperation>>,
 }
 
-/// A base, stored relative to the position of its entry. Most bases are a few entries back, so that
-/// this form is one or two bytes shorter than a position.
+/// A base relative to the position of its entry. Most bases are only a few entries back, so a
+/// relative base is one or two bytes shorter than a position.
 #[derive(Serialize, Deserialize)]
 pub(super) struct BaseV1 {
     segments_back: u32,
-    /// If both positions are in the same segment, the distance in entries. Otherwise the number of
-    /// the base within its segment.
+    /// Distance in entries if base and entry are in the same segment; otherwise, the entry number
+    /// of the base.
     num: u32,
 }
 
@@ -148,10 +148,10 @@ impl MutationV2 {
     }
 }
 
-/// Encodes the body of the `E` entry at `position`. Returns the version and the bytes of the body.
+/// Encodes the body of the `E` entry at `position`. Returns the body's version and bytes.
 ///
 /// # Errors
-/// Fails only if the encoder fails, which cannot happen for these types.
+/// Never fails for these types; only the encoder could fail.
 pub fn encode_edits(
     position: Position,
     mutations: &[Mutation],
@@ -164,20 +164,20 @@ pub fn encode_edits(
     Ok((TRANSFORMED_VERSION, postcard::to_allocvec(&EditsV2 { mutations })?))
 }
 
-/// Returns an upper bound for the size of a mutation in a body at any position, in bytes.
+/// Returns an upper bound for the encoded size of a mutation at any position, in bytes.
 ///
 /// # Errors
-/// Fails only if the encoder fails, which cannot happen for these types.
+/// Never fails for these types; only the encoder could fail.
 pub fn encoded_mutation_bytes(mutation: &Mutation) -> Result<usize, BodyError> {
     const LONGEST_BASE_BYTES: usize = 10;
     let shortest = MutationV2::new(mutation.base, mutation);
     Ok(postcard::to_allocvec(&shortest)?.len() + LONGEST_BASE_BYTES)
 }
 
-/// Decodes the body of the `E` entry at `position`. Never panics on invalid bytes.
+/// Decodes the body of the `E` entry at `position`. Never panics on malformed bytes.
 ///
 /// # Errors
-/// Returns [`BodyError`] with the reason.
+/// Returns a [`BodyError`] with the reason.
 pub fn decode_edits(
     version: u64,
     position: Position,
@@ -207,7 +207,7 @@ pub fn decode_edits(
     Ok(Edits { client, name: None, first_id, mutations })
 }
 
-/// Decodes a value that must take up all bytes of `body`.
+/// Decodes a value that must span all bytes of `body`.
 pub(super) fn decode_all<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, BodyError> {
     let (decoded, rest) = postcard::take_from_bytes::<T>(body)?;
     if !rest.is_empty() {
@@ -216,7 +216,7 @@ pub(super) fn decode_all<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Bo
     Ok(decoded)
 }
 
-/// Checks that the ids of `count` mutations, starting at `first_id`, are in range.
+/// Checks that `count` consecutive mutation ids starting at `first_id` are in range.
 pub(super) fn check_ids(first_id: u64, count: u64) -> Result<(), BodyError> {
     if first_id == 0 || first_id.saturating_add(count) > MAX_MUTATION_ID.saturating_add(1) {
         return Err(BodyError::Shape("mutation ids are out of range"));

@@ -1,4 +1,4 @@
-//! Stored client names, which consist of group and client and are encoded with postcard.
+//! Postcard encoding of client names, which consist of a group and a client.
 
 use super::BodyError;
 use cellar_base::identity::ClientName;
@@ -6,15 +6,15 @@ use cellar_base::identity::ClientName;
 /// Encodes a client name.
 ///
 /// # Errors
-/// Fails only if the encoder fails, which cannot happen for text.
+/// Never fails for text; only the encoder could fail.
 pub fn encode_name(name: &ClientName) -> Result<Vec<u8>, BodyError> {
     Ok(postcard::to_allocvec(&(name.group(), name.client()))?)
 }
 
-/// Decodes a client name. Never panics on invalid bytes.
+/// Decodes a client name. Never panics on malformed bytes.
 ///
 /// # Errors
-/// Returns [`BodyError`] with the reason.
+/// Returns a [`BodyError`] with the reason.
 pub fn decode_name(bytes: &[u8]) -> Result<ClientName, BodyError> {
     let ((group, client), rest) = postcard::take_from_bytes::<(&str, &str)>(bytes)?;
     if !rest.is_empty() {

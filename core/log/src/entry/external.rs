@@ -1,8 +1,8 @@
-//! Large entries, whose operations are stored in S3 as an external body.
+//! Large entries with an external body: an S3 object that contains the operations.
 //!
-//! The coordinates in an external body are those of its base. The entry contains the map from the
-//! base to the entry's position, and readers apply this map. An external body only sets cells.
-//! Operations that move cells are small and never need an external body.
+//! The coordinates in an external body are those of its base. Readers apply the map stored in the
+//! entry, which leads from the base to the entry's position. External bodies contain only cell
+//! edits; operations that move cells are small enough for the entry itself.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,31 +19,32 @@ use cellar_base::position::Position;
 use cellar_sheet::axis_map::{Axis, StoredAxisMap};
 use cellar_sheet::operation::{Operation, SheetId, StoredOperation};
 
-/// Version of the part of the body that is stored in the entry.
+/// Version of the body part stored in the entry.
 const EXTERNAL_VERSION: u64 = 1;
-/// First byte of the object: the version of the compressed content that follows.
+/// First byte of the object: version of the compressed content.
 const OBJECT_VERSION: u8 = 1;
-/// A fast zstd level. Higher levels save little on cells.
+/// A fast zstd level. Higher levels hardly shrink cell data.
 const COMPRESSION_LEVEL: i32 = 3;
 
-/// A batch of mutations of one client, whose operations are in an external body.
+/// A batch of one client's mutations, whose operations are in an external body (an S3 object).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalEdits {
     /// Client of the mutations.
     pub client: ClientKey,
     /// Id of the first mutation. The ids are consecutive.
     pub first_id: u64,
-    /// Number of mutations, which is at least one.
+    /// Number of mutations, at least one.
     pub count: u32,
-    /// Base: the position that the author had seen. The body uses its coordinates.
+    /// Base: the latest position that the author had seen. The body uses coordinates of this
+    /// position.
     pub base: Position,
     /// Key of the object.
     pub object: String,
     /// Size of the object in bytes.
     pub bytes: u64,
-    /// SHA-256 hash of the object, which readers verify.
+    /// SHA-256 hash of the object. Verified by readers.
     pub sha256: [u8; 32],
-    /// Map from the coordinates of `base` to the coordinates before the entry.
+    /// Map from the coordinates of `base` to those before the entry.
     pub map: SpaceMap,
 }
 
@@ -66,24 +67,23 @@ struct SheetV1 {
 }
 
 impl ExternalEdits {
-    /// Returns the id of the last mutation.
+    /// Returns the last mutation id.
     #[must_use]
     pub fn last_id(&self) -> u64 {
         self.first_id.saturating_add(u64::from(self.count)).saturating_sub(1)
     }
 
-    /// Returns the committed form of an operation in the body, or `None` if the operation is
-    /// unchanged.
+    /// Returns the committed form of an operation in the body, or `None` if unchanged.
     #[must_use]
     pub fn committed(&self, authored: &Operation) -> Option<Vec<Operation>> {
         transform(authored, &self.map)
     }
 
-    /// Returns the approximate size of the edits in memory and in a response, in bytes. A response
-    /// also contains a presigned URL.
+    /// Returns the approximate size of the edits in memory and in a response, in bytes. Includes
+    /// the presigned URL in a response.
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 512;
-        /// A presigned URL consists mostly of the session token of the signing function.
+        /// Most of a presigned URL is the session token of the signing function.
         const URL_BYTES: usize = 2_560;
         const SHEET_BYTES: usize = 64;
         const RUN_BYTES: usize = 48;
@@ -97,10 +97,10 @@ impl ExternalEdits {
 }
 
 /// Encodes the body of the `E` entry at `position`, whose operations are in an object. Returns the
-/// version and the bytes of the body.
+/// body's version and bytes.
 ///
 /// # Errors
-/// Fails only if the encoder fails, which cannot happen for these types.
+/// Never fails for these types; only the encoder could fail.
 pub fn encode_external(
     position: Position,
     external: &ExternalEdits,
@@ -121,10 +121,10 @@ pub fn encode_external(
     Ok((EXTERNAL_VERSION, postcard::to_allocvec(&stored)?))
 }
 
-/// Decodes the output of [`encode_external`]. Never panics on invalid bytes.
+/// Decodes the output of [`encode_external`]. Never panics on malformed bytes.
 ///
 /// # Errors
-/// Returns [`BodyError`] with the reason.
+/// Returns a [`BodyError`] with the reason.
 pub fn decode_external(
     version: u64,
     position: Position,
@@ -161,7 +161,7 @@ pub fn decode_external(
     })
 }
 
-/// Encodes the object of an external body, with one operation per mutation.
+/// Encodes an external body object with one operation per mutation.
 ///
 /// # Errors
 /// Returns [`BodyError::Shape`] if the operations exceed `MAX_MUTATIONS_PER_REQUEST`,
@@ -186,11 +186,11 @@ pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyErr
     Ok(object)
 }
 
-/// Decodes the object of an external body. Never panics on invalid bytes. Uses at most
-/// `MAX_EXTERNAL_BODY_BYTES` and the memory for `MAX_CELLS_PER_UPLOAD` cells.
+/// Decodes an external body object. Never panics on malformed bytes. Memory is limited to
+/// `MAX_EXTERNAL_BODY_BYTES` plus the cells allowed by `MAX_CELLS_PER_UPLOAD`.
 ///
 /// # Errors
-/// Returns [`BodyError`] with the reason.
+/// Returns a [`BodyError`] with the reason.
 pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> {
     let (version, compressed) =
         object.split_first().ok_or(BodyError::Shape("the object is empty"))?;
@@ -201,8 +201,7 @@ pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> 
     decode_operations(&plain)
 }
 
-/// Decodes operations one at a time, so that the number of cells in memory never exceeds
-/// `MAX_CELLS_PER_UPLOAD`.
+/// Decodes operations one at a time to limit the cells in memory to `MAX_CELLS_PER_UPLOAD`.
 fn decode_operations(plain: &[u8]) -> Result<Vec<Operation>, BodyError> {
     let (count, mut rest) = postcard::take_from_bytes::<usize>(plain)?;
     if count == 0 || count > MAX_MUTATIONS_PER_REQUEST {
@@ -318,8 +317,8 @@ mod tests {
         assert!(decode_external_body(&other_version).is_err());
     }
 
-    /// Returns an object that contains one operation per element of `counts`, each with that number
-    /// of blank cells. The encoder would not write this object.
+    /// Returns an object with one operation per element of `counts`, each with that number of blank
+    /// cells. The encoder would never write such an object.
     fn bomb(cells: &[usize]) -> Vec<u8> {
         let mut plain = postcard::to_allocvec(&cells.len()).unwrap();
         for count in cells {
@@ -364,7 +363,8 @@ mod tests {
             assert_eq!(decode_external_body(&object).is_ok(), fits, "{cells:?}");
             assert_eq!(encode_external_body(&operations).is_ok(), fits, "{cells:?}");
         }
-        // Both contain 32 MB: many operations with one cell each, or one operation with all cells.
+        // Both objects contain 32 MB: either many single-cell operations or one operation with all
+        // cells.
         assert!(decode_external_body(&bomb(&vec![1; 4_000_000])).is_err());
         assert!(decode_external_body(&bomb(&[32_000_000])).is_err());
     }

@@ -1,7 +1,7 @@
-//! The stored form of headers: postcard without trailing zero bytes, of which most headers have
-//! three.
+//! Header encoding: postcard without trailing zero bytes.
 //!
-//! Every entry has a header, and a load reads thousands of entries, so each byte counts.
+//! Every entry has a header and a load reads thousands of entries, so each byte counts. Most
+//! encoded headers would end with three zero bytes.
 
 use std::sync::Arc;
 
@@ -12,28 +12,28 @@ use cellar_base::limits::MAX_SUMMARY_RUNS;
 use cellar_sheet::metadata::{SheetNumbers, SheetSet, StateSummary};
 use cellar_sheet::operation::{Span, Spans};
 
-/// The trailing zero bytes that may be omitted, one per field.
+/// Trailing zero bytes that may be omitted, one per field.
 const OMITTED_ZEROS: [u8; 8] = [0; 8];
 
 /// Value of [`StoredHeader::sheets`] for a workbook that never had a second sheet.
 const ONLY_THE_FIRST: u32 = 0;
-/// Value of [`StoredHeader::sheets`] for a header without a summary.
+/// Value of [`StoredHeader::sheets`] for a header without a state summary.
 const NO_SUMMARY: u32 = 1;
 
-/// The stored form of a [`Header`]. Most workbooks never had more than one sheet; their sheets take
-/// no bytes.
+/// Encoded form of a [`Header`]. The sheets take no bytes in most workbooks, which never had a
+/// second sheet.
 #[derive(Serialize, Deserialize)]
 struct StoredHeader {
     segment_bytes: u64,
     incarnation: u32,
     snapshot_num: u32,
     snapshot_bytes: u64,
-    /// The highest sheet number ever used plus one, or [`ONLY_THE_FIRST`] or [`NO_SUMMARY`].
+    /// Either [`ONLY_THE_FIRST`], [`NO_SUMMARY`], or the highest sheet number ever used plus one.
     sheets: u32,
     format_spans: u32,
-    /// Numbers of deleted sheets as runs, each with its first number and its length.
+    /// Deleted sheet numbers as runs, each with its first number and length.
     deleted: Vec<(u32, u32)>,
-    /// Numbers below the next sheet number that were never used, as runs.
+    /// Runs of unused numbers below the next sheet number.
     skipped: Vec<(u32, u32)>,
 }
 
@@ -86,7 +86,7 @@ impl TryFrom<StoredHeader> for Header {
     }
 }
 
-/// Decodes runs of sheet numbers. They must be in ascending order.
+/// Decodes runs of sheet numbers, which must be in ascending order.
 fn decode_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
     let ordered = runs.windows(2).all(|pair| match pair {
         [(first, count), (next, _)] => first.checked_add(*count).is_some_and(|end| end <= *next),
@@ -102,20 +102,20 @@ fn decode_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
 /// Encodes a header.
 ///
 /// # Errors
-/// Fails only if the encoder fails, which cannot happen for these types.
+/// Never fails for these types; only the encoder could fail.
 pub fn encode_header(header: &Header) -> Result<Vec<u8>, BodyError> {
     let mut bytes = postcard::to_allocvec(&StoredHeader::from(header))?;
-    // In postcard, the last byte of a number is zero only if the number is zero.
+    // A postcard number ends with a zero byte only if the number is zero.
     while bytes.last() == Some(&0) {
         bytes.pop();
     }
     Ok(bytes)
 }
 
-/// Decodes a header. Never panics on invalid bytes.
+/// Decodes a header. Never panics on malformed bytes.
 ///
 /// # Errors
-/// Returns [`BodyError`] with the reason.
+/// Returns a [`BodyError`] with the reason.
 pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
     let padded = [bytes, &OMITTED_ZEROS].concat();
     let (header, rest) = postcard::take_from_bytes::<StoredHeader>(&padded)?;
@@ -125,10 +125,10 @@ pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
     Header::try_from(header)
 }
 
-/// Decodes the header of an older entry, which has no summary. Never panics on invalid bytes.
+/// Decodes the header of an older entry without a state summary. Never panics on malformed bytes.
 ///
 /// # Errors
-/// Returns [`BodyError`] with the reason.
+/// Returns a [`BodyError`] with the reason.
 pub fn decode_old_header(bytes: &[u8]) -> Result<Header, BodyError> {
     Ok(Header { summary: None, ..decode_header(bytes)? })
 }
@@ -144,8 +144,8 @@ mod tests {
         prop_oneof![Just(0), Just(128), Just(1 << 14), any::<u32>()]
     }
 
-    /// Returns the summary of a workbook to which sheets with these numbers were added. The sheets
-    /// marked `true` were deleted later.
+    /// Returns the state summary of a workbook to which sheets with these numbers were added.
+    /// Sheets marked `true` were deleted afterwards.
     fn summary(sheets: &[(u32, bool)], format_spans: u32) -> StateSummary {
         let mut summary = StateSummary { format_spans, ..StateSummary::first() };
         for (sheet, deleted) in sheets {

@@ -22,16 +22,16 @@ use cellar_sheet::metadata::StateSummary;
 use cellar_sheet::operation::{Operation, Rejection};
 use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
 
-/// An entry of a log. It is immutable once it is written.
+/// A log entry. Immutable once written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// Log to which the entry belongs.
     pub log: LogId,
     /// Position of the entry in the log.
     pub position: Position,
-    /// Creation time in Unix seconds, by the writer's clock.
+    /// Creation time in seconds since the Unix epoch, by the writer's clock.
     pub created_s: u64,
-    /// Subject of the token with which the entry was written, at most `MAX_AUTHOR_BYTES` long.
+    /// Author: the subject of the writer's token, limited to `MAX_AUTHOR_BYTES`.
     pub author: Option<String>,
     /// Running totals up to and including this entry.
     pub header: Header,
@@ -39,45 +39,42 @@ pub struct Entry {
     pub content: Content,
 }
 
-/// Incarnation of tables that were never restored. Logs that are created in restored tables start
-/// with a later incarnation.
+/// Incarnation of tables that were never restored. Each restore starts a later incarnation.
 pub const FIRST_INCARNATION: u32 = 0;
 
-/// Running totals that each entry carries over from the preceding entry. From the newest entry
-/// alone, a writer can determine the incarnation and whether a roll or a snapshot is due.
+/// Running totals, carried over from the preceding entry. The latest header alone tells a writer
+/// the incarnation and whether a roll or a snapshot is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// Total size of the segment's bodies up to and including this entry, in bytes.
+    /// Total body size of the segment up to and including this entry, in bytes.
     pub segment_bytes: u64,
-    /// Incarnation of the tables. A client that has loaded another incarnation must reload. The
-    /// incarnation is stored in every entry, because an append reads only the entries after its
-    /// base.
+    /// Incarnation of the tables. Clients that loaded another incarnation must reload. Stored in
+    /// every entry because an append reads only the entries after its base.
     pub incarnation: u32,
-    /// Number of the last Snapshot entry in this segment up to and including this entry.
+    /// Entry number of the segment's last Snapshot entry up to and including this entry.
     pub snapshot_num: u32,
     /// Value of `segment_bytes` at the last Snapshot entry.
     pub snapshot_bytes: u64,
-    /// Summary of the state after this entry. `None` for older entries, and if the sheet numbers
-    /// have more than `MAX_SUMMARY_RUNS` runs. Without a summary, a writer reads the workbook
-    /// metadata.
+    /// Summary of the state after this entry. `None` for entries of older releases and if the sheet
+    /// numbers form more than `MAX_SUMMARY_RUNS` runs; writers then read the workbook metadata.
     pub summary: Option<Arc<StateSummary>>,
 }
 
 impl Header {
-    /// Creates the header of a log's first entry, which is a Snapshot entry without a body.
+    /// Creates the header of a log's first entry, a Snapshot entry without a body.
     #[must_use]
     pub fn first(incarnation: u32) -> Self {
         Self::of_segment(incarnation, Some(Arc::new(StateSummary::first())))
     }
 
-    /// Creates the header of a segment's first entry, which is a Snapshot entry without a body.
+    /// Creates the header of a segment's first entry, a Snapshot entry without a body.
     #[must_use]
     pub fn of_segment(incarnation: u32, summary: Option<Arc<StateSummary>>) -> Self {
         Self { incarnation, segment_bytes: 0, snapshot_num: 0, snapshot_bytes: 0, summary }
     }
 
-    /// Returns the header of the next entry, which has a body of `body_bytes` bytes. Not for
-    /// Snapshot entries, whose header differs.
+    /// Returns the header of the next entry, with a body of `body_bytes` bytes. Must not be used
+    /// for Snapshot entries.
     #[must_use]
     pub fn followed_by(&self, body_bytes: usize) -> Self {
         let body_bytes = u64::try_from(body_bytes).unwrap_or(u64::MAX);
@@ -88,28 +85,28 @@ impl Header {
 /// Content of an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
-    /// `S`: a snapshot of the state at this position, which a worker creates later.
+    /// `S`: Snapshot entry, which requests a snapshot of the state at this position.
     Snapshot {
-        /// Key of the snapshot's root. Set once the snapshot is finished.
+        /// Key of the snapshot's root object. Set when the snapshot finishes.
         root: Option<String>,
-        /// Time at which the segment was trimmed, in Unix seconds. Set only on the first entry of a
-        /// trimmed segment. A trim keeps only this entry and the End Segment.
+        /// Time of the trim in seconds since the Unix epoch. Set only on the first entry of a
+        /// trimmed segment, which is retained together with the End Segment.
         trimmed_s: Option<u64>,
     },
-    /// `X`: the end of the segment. The log continues in the next segment.
+    /// `X`: End Segment, the last entry of a closed segment. The log continues in the next segment.
     EndSegment,
     /// `E`: edits.
     Edits(Edits),
-    /// `E` with an object key: edits whose operations are in an external body.
+    /// `E` with an object key: edits with an external body.
     External(ExternalEdits),
 }
 
-/// A batch of mutations of one client, with consecutive ids.
+/// A batch of one client's mutations with consecutive ids.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edits {
     /// Client of the mutations.
     pub client: ClientKey,
-    /// Name of the client, if it belongs to a client group.
+    /// Client name. Set if the client belongs to a client group.
     pub name: Option<ClientName>,
     /// Id of the first mutation. The ids are consecutive.
     pub first_id: u64,
@@ -117,24 +114,23 @@ pub struct Edits {
     pub mutations: Vec<Mutation>,
 }
 
-/// A mutation as authored and, if a transform changed it, as committed.
+/// A mutation as authored and, if changed by a transform, as committed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mutation {
-    /// Base: the position that the author had seen.
+    /// Base: the latest position that the author had seen.
     pub base: Position,
     /// Operation as authored, in coordinates of `base`.
     pub authored: Operation,
-    /// Committed operations, in coordinates after the preceding mutation. `None` if they equal the
-    /// authored operation. The list is empty if the mutation has no effect, and may have several
-    /// operations for an undo or revert. It is a rejection if the mutation was rejected and would
-    /// have moved cells.
+    /// Committed operations in coordinates after the preceding mutation, or `None` if equal to the
+    /// authored operation. Empty if the mutation has no effect; several operations for an undo or
+    /// revert; a rejection if a mutation that moves cells was rejected.
     pub committed: Option<Vec<Operation>>,
 }
 
 impl Mutation {
-    /// Creates a rejected mutation. The authored operation is kept if it moves cells, because the
-    /// author may base later mutations on it before learning of the rejection. An undo or revert is
-    /// also kept, so that a search for undoable entries skips it.
+    /// Creates a rejected mutation. Retains the authored operation if it moves cells, because the
+    /// author may base later mutations on it before learning of the rejection. Also retains an undo
+    /// or revert, so that the search for undoable entries skips it.
     #[must_use]
     pub fn rejected(base: Position, authored: &Operation, rejection: Rejection) -> Self {
         let rejection = Operation::Rejected(rejection);
@@ -145,7 +141,7 @@ impl Mutation {
         }
     }
 
-    /// Returns the rejection if the mutation was rejected.
+    /// Returns the rejection, if any.
     #[must_use]
     pub fn rejection(&self) -> Option<&Rejection> {
         match self.effective() {
@@ -162,7 +158,7 @@ impl Mutation {
 }
 
 impl Edits {
-    /// Returns the id of the last mutation.
+    /// Returns the last mutation id.
     #[must_use]
     pub fn last_id(&self) -> u64 {
         let count = u64::try_from(self.mutations.len()).unwrap_or(u64::MAX);
@@ -171,8 +167,8 @@ impl Edits {
 }
 
 impl Entry {
-    /// Returns the position of the next entry, or `None` if no position is left. After an End
-    /// Segment, the next entry is in the next segment.
+    /// Returns the position of the next entry, or `None` if no position is left. The entry after an
+    /// End Segment is in the next segment.
     #[must_use]
     pub fn next_position(&self) -> Option<Position> {
         match self.content {
@@ -184,8 +180,8 @@ impl Entry {
     }
 
     /// Raises the incarnation to at least `incarnation`, the current incarnation of the tables.
-    /// Readers do this because a restore of the tables does not rewrite the newest entry of every
-    /// log.
+    /// Needed on every read, because a table restore does not rewrite the latest entries of
+    /// existing logs.
     #[must_use]
     pub fn raise_incarnation(mut self, incarnation: u32) -> Self {
         self.header.incarnation = self.header.incarnation.max(incarnation);
@@ -215,14 +211,14 @@ impl Entry {
         operation_bytes.fold(fixed_bytes, usize::saturating_add)
     }
 
-    /// Returns whether this is the first entry of a trimmed segment.
+    /// Whether this is the first entry of a trimmed segment.
     #[must_use]
     pub fn is_trimmed(&self) -> bool {
         matches!(self.content, Content::Snapshot { trimmed_s: Some(_), .. })
     }
 
-    /// Applies the entry's edits to the workbook at the preceding position. Edits in an external
-    /// body are not applied, because their operations are not part of the entry.
+    /// Applies the entry's edits to the workbook at the preceding position. Edits with an external
+    /// body are not applied, because the entry does not contain their operations.
     ///
     /// # Errors
     /// Returns [`WorkbookTooLarge`], like [`Workbook::apply_operations`].
@@ -231,7 +227,7 @@ impl Entry {
         mutations.iter().try_for_each(|mutation| workbook.apply_operations(mutation.effective()))
     }
 
-    /// Returns the edits. `None` if the edits are in an external body or the entry has none.
+    /// Returns the inline edits, or `None` if the entry has an external body or no edits.
     #[must_use]
     pub fn edits(&self) -> Option<&Edits> {
         match &self.content {
@@ -240,8 +236,8 @@ impl Entry {
         }
     }
 
-    /// Returns the client and the ids of the first and last mutation, by which a retry recognizes
-    /// committed mutations.
+    /// Returns the client and its first and last mutation id in this entry. A retry recognizes
+    /// committed mutations by these ids.
     #[must_use]
     pub fn mutation_ids(&self) -> Option<(ClientKey, u64, u64)> {
         match &self.content {

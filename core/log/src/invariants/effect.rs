@@ -1,5 +1,5 @@
-//! Invariant I23: a mutation that was reported as appended has an effect, unless it was reported as
-//! having no effect.
+//! Invariant I23: every mutation reported as appended has an effect, unless it was reported as
+//! having none.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use cellar_sheet::cell::GENERAL;
 use cellar_sheet::operation::{CellEdit, Operation, SheetId};
 use cellar_sheet::workbook::{SheetDiff, Workbook};
 
-/// Checks I23 by replaying `readable`. A mutation that was reported as appended must produce the
-/// state that its operations request. A mutation that was reported as having no effect must change
-/// nothing. `reported` maps each reported mutation to `true` if it was reported as having no
-/// effect. External bodies are ignored.
+/// Checks I23 by replaying `readable`. A mutation reported as appended must produce the state that
+/// its operations request; a mutation reported as having no effect must change nothing. `reported`
+/// maps each reported mutation to whether it was reported as having no effect. External bodies are
+/// ignored.
 ///
 /// # Errors
-/// Returns [`Violation::WithoutEffect`] or [`Violation::Effect`] for the first violating mutation.
+/// Returns [`Violation::WithoutEffect`] or [`Violation::Effect`] for the first violation.
 pub fn check_effects(
     readable: &[Arc<Entry>],
     reported: &BTreeMap<MutationId, bool>,
@@ -37,8 +37,7 @@ pub fn check_effects(
     Ok(())
 }
 
-/// Applies operations in order. Returns whether at least one of them produced the state that it
-/// requests.
+/// Applies operations in order. Returns whether at least one of them produced the requested state.
 fn apply_operations(workbook: &mut Workbook, operations: &[Operation]) -> bool {
     let mut has_effect = false;
     for operation in operations {
@@ -49,7 +48,7 @@ fn apply_operations(workbook: &mut Workbook, operations: &[Operation]) -> bool {
     has_effect
 }
 
-/// Returns whether `after` is the state that an operation on the state `before` requests.
+/// Whether `after` is the state requested by an operation on the state `before`.
 fn took_effect(before: &Workbook, operation: &Operation, after: &Workbook) -> bool {
     match operation {
         Operation::SetCells(set) => {
@@ -84,7 +83,7 @@ fn took_effect(before: &Workbook, operation: &Operation, after: &Workbook) -> bo
     }
 }
 
-/// Returns whether a cell has the value and format that an edit sets.
+/// Whether a cell has the value and format set by an edit.
 fn contains_edit(workbook: &Workbook, sheet: SheetId, edit: &CellEdit) -> bool {
     let Some(sheet) = workbook.sheet(sheet) else { return false };
     let cell = sheet.cell(edit.row, edit.column);
@@ -92,9 +91,9 @@ fn contains_edit(workbook: &Workbook, sheet: SheetId, edit: &CellEdit) -> bool {
         && edit.format.as_deref().is_none_or(|set| cell.format.as_deref().unwrap_or(GENERAL) == set)
 }
 
-/// Returns whether rows or columns changed. `in_diff` is whether the diff contains the change. A
-/// diff omits blank rows and columns after the last used one; for these, any difference between the
-/// states counts.
+/// Whether rows or columns changed. `in_diff` is set if the diff contains the change. A diff omits
+/// blank rows and columns after the last used one, so for these, any difference between the states
+/// counts.
 fn axis_changed(
     before: &Workbook,
     after: &Workbook,

@@ -1,4 +1,4 @@
-//! The complete history of a log, and invariant I2: an entry that was read never changes.
+//! Complete log history, and invariant I2: an entry never changes once read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use super::Violation;
 use crate::entry::{Content, Entry};
 use cellar_base::position::Position;
 
-/// Returns all entries that a log ever had. Entries of trimmed segments are taken from their
-/// offloaded copies, all others from the table. If the table contains an entry of a trimmed segment
-/// that differs from its offloaded copy, both are returned, so that other checks find the fault.
+/// Returns all entries that a log ever had. Entries of trimmed segments come from their offloaded
+/// copies, all others from the table. Returns both copies if the table still contains an entry of a
+/// trimmed segment that differs from its offloaded copy, so that other checks detect the fault.
 #[must_use]
 pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
     let trimmed = trimmed_segments(table);
@@ -27,9 +27,9 @@ pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>
     history
 }
 
-/// Returns the entries that a reader of the whole log sees. Entries of trimmed segments are taken
-/// from their offloaded copies, all others from the table. Stops at the first gap, and skips
-/// entries that follow an End Segment in the same segment.
+/// Returns the entries visible to a reader of the whole log. Entries of trimmed segments come from
+/// their offloaded copies, all others from the table. Stops at the first gap and skips entries
+/// after a segment's End Segment.
 #[must_use]
 pub fn readable(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
     let trimmed = trimmed_segments(table);
@@ -52,11 +52,11 @@ fn trimmed_segments(table: &[Arc<Entry>]) -> BTreeSet<u32> {
     marked.map(|entry| entry.position.segment()).collect()
 }
 
-/// Checks I2: the entries in `read`, which were read earlier from the start of the log, are still
-/// the first entries of the log. `history` is the result of [`history`].
+/// Checks I2: `read`, an earlier read from the start of the log, is still a prefix of the log.
+/// `history` is the result of [`history`].
 ///
 /// # Errors
-/// Returns [`Violation::PrefixChanged`] with the first position that differs.
+/// Returns [`Violation::PrefixChanged`] with the first differing position.
 pub fn check_prefix(read: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut current = history.iter();
     for entry in read {
@@ -65,7 +65,7 @@ pub fn check_prefix(read: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), V
         }
     }
     match (read.last(), current.next()) {
-        // The history contains a second entry at the last position that was read.
+        // The history contains a second entry at the last read position.
         (Some(last), Some(next)) if next.position <= last.position => {
             Err(Violation::PrefixChanged { at: next.position })
         }
@@ -73,7 +73,7 @@ pub fn check_prefix(read: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), V
     }
 }
 
-/// Returns whether two entries are equal. Ignores the root and the trim time, which are added to a
+/// Whether two entries are equal, ignoring the root and the trim time, which are added to a
 /// Snapshot entry later.
 fn is_same(one: &Entry, other: &Entry) -> bool {
     let are_snapshots = matches!(one.content, Content::Snapshot { .. })

@@ -1,8 +1,8 @@
-//! The invariants of the log, as functions for tests.
+//! Log invariants as functions for tests.
 //!
-//! Each check is a pure function of entries and segments that returns the first [`Violation`]. The
-//! model checker, the simulator and the checks of stored logs share these functions. Lists of
-//! entries must be in ascending order of position.
+//! Each check is a pure function of entries and segments that returns the first [`Violation`]. Used
+//! by the model checker, the simulator and the checks of stored logs. Entries must be sorted by
+//! position.
 
 mod effect;
 mod history;
@@ -20,82 +20,82 @@ use crate::append::AppendEvent;
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use cellar_base::position::Position;
 
-/// A violation of an invariant of a log.
+/// A violated log invariant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 pub enum Violation {
-    /// I1: an entry is missing, although a later entry exists and the segment was not trimmed.
+    /// I1: an entry is missing although a later entry exists and the segment was not trimmed.
     #[error("the entry at {at} is missing, although a later entry exists")]
     Gap {
         /// Position of the missing entry.
         at: Position,
     },
-    /// I2: an entry that was read earlier has disappeared or changed, or a new entry has appeared
-    /// before it.
+    /// I2: an entry that was already read disappeared or changed, or a new entry appeared before
+    /// it.
     #[error("the entry at {at} changed after it was read")]
     PrefixChanged {
-        /// First position at which the entries differ.
+        /// First differing position.
         at: Position,
     },
     /// I3: a mutation took effect twice.
     #[error("mutation {} took effect twice: at {first} and at {again}", .mutation.id)]
     Twice {
-        /// Mutation that took effect twice.
+        /// The duplicated mutation.
         mutation: MutationId,
         /// Position of the first entry with the mutation.
         first: Position,
-        /// Position of the later entry with the mutation.
+        /// Position of the second entry with the mutation.
         again: Position,
     },
     /// I3: a mutation took effect before the client's preceding mutation.
     #[error("mutation {} at {at} does not follow its client's preceding mutation", .mutation.id)]
     OutOfOrder {
-        /// Mutation that is out of order.
+        /// The out-of-order mutation.
         mutation: MutationId,
         /// Position of its entry.
         at: Position,
     },
-    /// I4: an acknowledged mutation is not in the log.
+    /// I4: an acknowledged mutation was lost from the log.
     #[error("mutation {} was acknowledged and is not in the log", .mutation.id)]
     Lost {
         /// Lost mutation.
         mutation: MutationId,
     },
-    /// I5: a segment has no record or does not start with a Snapshot entry, or the preceding
-    /// segment does not end with an End Segment.
+    /// I5: a segment lacks its record or first Snapshot entry, or the preceding segment lacks its
+    /// End Segment (the last entry of a closed segment).
     #[error("segment {segment} is not linked to the preceding segment")]
     NotLinked {
         /// Number of the segment.
         segment: u32,
     },
-    /// I5: an entry follows an End Segment in the same segment.
+    /// I5: an entry follows its segment's End Segment.
     #[error("the entry at {at} follows an End Segment")]
     AfterEnd {
         /// Position of the entry.
         at: Position,
     },
-    /// I23: a mutation was reported as appended, but changed nothing.
+    /// I23: a mutation reported as appended changed nothing.
     #[error("mutation {} was reported as appended and has no effect", .mutation.id)]
     WithoutEffect {
-        /// Mutation that has no effect.
+        /// The mutation without an effect.
         mutation: MutationId,
     },
-    /// I23: a mutation was reported as having no effect, but changed the state.
+    /// I23: a mutation reported as having no effect changed the state.
     #[error("mutation {} was reported as without effect and changes the state", .mutation.id)]
     Effect {
         /// Mutation with an effect.
         mutation: MutationId,
     },
-    /// I6: an append made too many attempts.
+    /// I6: an append exceeded its attempt limit.
     #[error("{tried} attempts were made; at most {limit} are allowed")]
     TooManyAttempts {
         /// Number of attempts.
         tried: u32,
-        /// Maximum number of attempts.
+        /// Attempt limit.
         limit: u32,
     },
 }
 
-/// Counts the failed attempts of one append, based on the results of its actions (I6).
+/// Counts the failed attempts of an append from the results of its actions (I6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Attempts {
     failed_puts: u32,
@@ -103,7 +103,7 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// Counts the result of one action of the append.
+    /// Counts the result of one append action.
     pub fn record(&mut self, event: &AppendEvent) {
         match event {
             AppendEvent::PutAccepted => self.failed_puts = 0,
@@ -120,7 +120,7 @@ impl Attempts {
         }
     }
 
-    /// Checks I6: an append has at most `MAX_PUT_ATTEMPTS` consecutive failed puts and
+    /// Checks I6: an append has at most `MAX_PUT_ATTEMPTS` consecutive failed puts and at most
     /// `MAX_READ_ATTEMPTS` failed reads.
     ///
     /// # Errors
@@ -129,7 +129,7 @@ impl Attempts {
         self.check_within(MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS)
     }
 
-    /// Like [`Attempts::check`], but with the given limits.
+    /// Like [`Attempts::check`], but with custom limits.
     ///
     /// # Errors
     /// Returns [`Violation::TooManyAttempts`] if a limit is exceeded.

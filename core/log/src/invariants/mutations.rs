@@ -1,4 +1,4 @@
-//! Invariants I3 and I4: a client's mutations take effect once and in order, and are never lost.
+//! Invariants I3 and I4: each client's mutations take effect once and in order, and are never lost.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use cellar_sheet::operation::Operation;
 pub struct MutationId {
     /// Client that assigned the mutation id.
     pub client: ClientKey,
-    /// Id of the mutation, unique for the client.
+    /// Mutation id, unique per client.
     pub id: u64,
 }
 
-/// A mutation together with the entry that contains it.
+/// A mutation and the entry that contains it.
 struct StoredMutation {
     mutation: MutationId,
     at: Position,
-    /// Whether the mutation was accepted, that is, not rejected.
+    /// Whether the mutation was accepted (not rejected).
     effective: bool,
 }
 
 /// Checks I3: no mutation in `history` takes effect twice.
 ///
 /// # Errors
-/// Returns [`Violation::Twice`] for the first mutation that takes effect twice.
+/// Returns [`Violation::Twice`] for the first duplicated mutation.
 pub fn check_once(history: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut positions = BTreeMap::new();
     for StoredMutation { mutation, at, effective } in stored_mutations(history) {
@@ -43,11 +43,11 @@ pub fn check_once(history: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks I3: a client's mutations take effect in the order of their ids. Each mutation follows the
-/// commit or rejection of the preceding one.
+/// Checks I3: each client's mutations take effect in id order, after the preceding mutation was
+/// committed or rejected.
 ///
 /// # Errors
-/// Returns [`Violation::OutOfOrder`] for the first mutation that is out of order.
+/// Returns [`Violation::OutOfOrder`] for the first out-of-order mutation.
 pub fn check_order(history: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut last_ids = BTreeMap::<ClientKey, u64>::new();
     for StoredMutation { mutation, at, effective } in stored_mutations(history) {
@@ -64,7 +64,7 @@ pub fn check_order(history: &[Arc<Entry>]) -> Result<(), Violation> {
 /// entries.
 ///
 /// # Errors
-/// Returns [`Violation::Lost`] for the first mutation that does not take effect.
+/// Returns [`Violation::Lost`] for the first lost mutation.
 pub fn check_acknowledged(
     readable: &[Arc<Entry>],
     acknowledged: impl IntoIterator<Item = MutationId>,

@@ -1,4 +1,4 @@
-//! Invariants I1 and I5: entries are numbered without gaps, and segments are linked.
+//! Invariants I1 and I5: entry numbers have no gaps, and segments are linked.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use crate::entry::{Content, Entry};
 use crate::segment::Segment;
 use cellar_base::position::Position;
 
-/// Checks I1: segments are numbered from 0 without gaps, and so are the entries of each segment.
-/// Entries may be missing only if the first entry of their segment is marked as trimmed.
+/// Checks I1: segment numbers start at 0 and have no gaps, and neither do the entry numbers of each
+/// segment. Entries may be missing only if the first entry of their segment is marked as trimmed.
 ///
 /// # Errors
 /// Returns [`Violation::Gap`] with the first missing position.
@@ -34,8 +34,9 @@ pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks I5: every segment starts with a Snapshot entry and has a record in `segments`. Every
-/// segment except the newest ends with exactly one End Segment.
+/// Checks I5: every segment starts with a Snapshot entry and has a record in `segments`; every
+/// segment except the latest ends with exactly one End Segment (the last entry of a closed
+/// segment).
 ///
 /// # Errors
 /// Returns [`Violation::NotLinked`] or [`Violation::AfterEnd`] with the first violation.
@@ -58,7 +59,7 @@ pub fn check_links(entries: &[Arc<Entry>], segments: &[Segment]) -> Result<(), V
         }
         previous = Some(entry);
     }
-    // One transaction writes an End Segment and the start of the next segment.
+    // An End Segment and the start of the next segment are written in one transaction.
     if let Some(last) = previous.filter(|last| is_end(last)) {
         return Err(Violation::NotLinked { segment: last.position.segment() + 1 });
     }

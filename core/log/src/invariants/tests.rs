@@ -1,4 +1,4 @@
-//! Tests of each invariant on a valid log and on damaged logs.
+//! Tests each invariant on a valid log and on damaged logs.
 
 use super::*;
 use crate::entry::{Content, Edits, Entry, Header, Mutation};
@@ -14,7 +14,7 @@ use cellar_sheet::operation::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns a valid log of two segments: `S E1 E2 X`, `S E3`.
+/// Returns a valid log with two segments: `S E1 E2 X`, `S E3`.
 fn valid_log() -> Vec<Arc<Entry>> {
     vec![
         snapshot_entry(at(0, 0)),
@@ -54,7 +54,7 @@ fn mutation(id: u64) -> MutationId {
     MutationId { client: client(1), id }
 }
 
-/// Returns the valid log after segment 0 was trimmed.
+/// Returns the valid log after a trim of segment 0.
 fn trimmed() -> Vec<Arc<Entry>> {
     let log = valid_log();
     vec![marked(&log[0]), Arc::clone(&log[3]), Arc::clone(&log[4]), Arc::clone(&log[5])]

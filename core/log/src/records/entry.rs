@@ -23,8 +23,8 @@ pub const EDITS: &str = "E";
 pub const IMPORT: &str = "I";
 const DEFAULT_VERSION: u64 = 1;
 
-/// Returns the partition key of a segment's entries: the log's UUID followed by the big-endian
-/// segment number.
+/// Returns the partition key of a segment's entries: the log UUID followed by the segment number
+/// (big-endian).
 #[must_use]
 pub fn partition(log: LogId, segment: u32) -> Vec<u8> {
     [log.as_bytes().as_slice(), &segment.to_be_bytes()].concat()
@@ -39,18 +39,18 @@ pub fn key(log: LogId, position: Position) -> Item {
     item
 }
 
-/// Decodes only the key from an entry's record.
+/// Decodes only the key of an entry record.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode_key(item: &Item) -> Result<(LogId, Position), RecordError> {
     decode_reader_key(&Reader { record: RECORD, item })
 }
 
-/// Decodes only the key and the type from an entry's record.
+/// Decodes only the key and type of an entry record.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode_key_and_type(item: &Item) -> Result<(LogId, Position, String), RecordError> {
     let reader = Reader { record: RECORD, item };
     let (log, position) = decode_reader_key(&reader)?;
@@ -60,7 +60,7 @@ pub fn decode_key_and_type(item: &Item) -> Result<(LogId, Position, String), Rec
 /// Encodes an entry as a record.
 ///
 /// # Errors
-/// Fails only if an encoder fails, which cannot happen for these types.
+/// Never fails for these types; only an encoder could fail.
 pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
     let mut item = key(entry.log, entry.position);
     put_number(&mut item, CREATED, entry.created_s);
@@ -95,7 +95,7 @@ pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
     Ok(item)
 }
 
-/// Adds the version and the bytes of a body to a record. Omits the default version.
+/// Adds the body's version and bytes to a record. Omits the default version.
 fn put_body(item: &mut Item, (version, body): (u64, Vec<u8>)) {
     if version != DEFAULT_VERSION {
         put_number(item, VERSION, version);
@@ -103,10 +103,10 @@ fn put_body(item: &mut Item, (version, body): (u64, Vec<u8>)) {
     put_bytes(item, BODY, body);
 }
 
-/// Decodes an entry.
+/// Decodes an entry record.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode(item: &Item) -> Result<Entry, RecordError> {
     let reader = Reader { record: RECORD, item };
     let (log, position) = decode_reader_key(&reader)?;

@@ -1,5 +1,5 @@
-//! Records of forks in the fork list of their source. A fork list is stored in the Segment table,
-//! under a partition key that no segment has.
+//! Fork list records: one per fork, stored in the Segment table under a partition key that is
+//! derived from the source log and differs from any segment key.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -7,8 +7,8 @@ use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_
 use cellar_base::schema::{AUTHOR, CREATED, FORKED_AT, LINEAGE, PARTITION_KEY, SORT_KEY};
 
 const RECORD: &str = "fork";
-/// Last byte of a fork list's partition key, which follows the log's UUID. The partition key of
-/// segments is only the UUID.
+/// Last byte of a fork list's partition key, after the log UUID. The partition key of segments is
+/// only the UUID.
 const FORKS: u8 = b'F';
 
 /// An item of a fork list.
@@ -16,27 +16,27 @@ const FORKS: u8 = b'F';
 pub struct ListedFork {
     /// Log that was forked.
     pub source: LogId,
-    /// Number of the fork in the list. Numbers ascend with the time of the fork.
+    /// List number of the fork. Ascends with the time of the fork.
     pub number: u64,
     /// Log id of the fork.
     pub fork: LogId,
-    /// Position of the last entry that the fork inherits.
+    /// Position of the last inherited entry.
     pub position: Position,
-    /// Time at which the fork was created, in Unix seconds.
+    /// Time at which the fork was created, in seconds since the Unix epoch.
     pub created_s: u64,
-    /// Subject of the token that created the fork.
+    /// Creator: the subject of the token that created the fork.
     pub author: Option<String>,
 }
 
-/// Returns the list number of a fork created at `now_ms` (in Unix milliseconds). The number is
-/// below 2⁵³. Forks created in the same millisecond are in no particular order and rarely have the
-/// same number.
+/// Returns the list number of a fork created at `now_ms` (in milliseconds since the Unix epoch).
+/// Always below 2⁵³. Forks created in the same millisecond are in arbitrary order; their numbers
+/// rarely collide.
 #[must_use]
 pub fn list_number(fork: LogId, now_ms: u64) -> u64 {
-    /// JSON numbers represent integers with up to this many bits exactly.
+    /// Number of integer bits that a JSON number represents exactly.
     const NUMBER_BITS: u32 = 53;
-    /// Number of low bits, which are taken from the fork's id. The remaining bits suffice for
-    /// milliseconds until the year 2109.
+    /// Number of low bits taken from the fork id. The remaining bits suffice for timestamps in
+    /// milliseconds until 2109.
     const ID_BITS: u32 = 11;
     let [.., high, low] = *fork.as_bytes();
     let id_bits = u64::from(u16::from_be_bytes([high, low])) & ((1 << ID_BITS) - 1);
@@ -50,7 +50,7 @@ pub fn partition(source: LogId) -> Vec<u8> {
     [source.as_bytes().as_slice(), &[FORKS]].concat()
 }
 
-/// Returns the key of a fork in the fork list of its source.
+/// Returns the key of a fork in its source's fork list.
 #[must_use]
 pub fn key(source: LogId, number: u64) -> Item {
     let mut item = Item::new();
@@ -59,14 +59,14 @@ pub fn key(source: LogId, number: u64) -> Item {
     item
 }
 
-/// Returns whether a record of the Segment table belongs to a fork list.
+/// Whether a record of the Segment table belongs to a fork list.
 #[must_use]
 pub fn is_listed(item: &Item) -> bool {
     let reader = Reader { record: RECORD, item };
     matches!(reader.array::<17>(PARTITION_KEY), Ok([.., FORKS]))
 }
 
-/// Encodes the record of a fork in a fork list.
+/// Encodes a fork list record.
 #[must_use]
 pub fn encode(listed: &ListedFork) -> Item {
     let mut item = key(listed.source, listed.number);
@@ -77,10 +77,10 @@ pub fn encode(listed: &ListedFork) -> Item {
     item
 }
 
-/// Decodes the record of a fork in a fork list.
+/// Decodes a fork list record.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode(item: &Item) -> Result<ListedFork, RecordError> {
     let reader = Reader { record: RECORD, item };
     let log = |bytes: [u8; 16]| LogId::from_uuid(uuid::Uuid::from_bytes(bytes));
@@ -136,7 +136,7 @@ mod tests {
     fn fork_items_and_segments_are_not_confused() {
         let item = encode(&listed());
         assert!(is_listed(&item) && segment::decode(&item).is_err());
-        // The last byte of a log's UUID may equal the last byte of a fork list's partition key.
+        // The last byte of a log UUID may equal the last byte of a fork list's partition key.
         let key = segment::key(log(FORKS), u32::from(FORKS));
         assert!(!is_listed(&key) && decode(&key).is_err());
     }

@@ -1,5 +1,4 @@
-//! Records of the log in the tables. Each kind of record has a file with `key`, `encode` and
-//! `decode`.
+//! Table records of the log. Each record type has a module with `key`, `encode` and `decode`.
 
 pub mod entry;
 pub mod fork;

@@ -33,12 +33,12 @@ pub fn encode(segment: &Segment) -> Item {
     item
 }
 
-/// First byte of a stored lineage, which is the version of its layout.
+/// First byte of an encoded lineage: the layout version.
 const LINEAGE_VERSION: u8 = 1;
-/// Size of a stored lineage in bytes: version, source, family, position, `ended`, depth, snapshot
-/// and time of the fork. Numbers are big-endian.
+/// Size of an encoded lineage in bytes: version, source, family, position, `ended`, depth, snapshot
+/// and fork time. Numbers are big-endian.
 const LINEAGE_BYTES: usize = 1 + 16 + 16 + 8 + 1 + 4 + 8 + 8;
-/// Stored in place of a snapshot's position if the fork has no snapshot.
+/// Replaces the snapshot position of a fork without a snapshot.
 const NO_SNAPSHOT: u64 = u64::MAX;
 
 fn encode_lineage(lineage: &Lineage) -> Vec<u8> {
@@ -77,27 +77,27 @@ fn decode_lineage(reader: &Reader<'_>) -> Result<Lineage, RecordError> {
     Ok(Lineage { source, position, ended, family, depth, snapshot, forked_s })
 }
 
-/// Removes the first `N` bytes from `rest` and returns them.
+/// Removes and returns the first `N` bytes of `rest`.
 fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (taken, left) = rest.split_first_chunk::<N>()?;
     *rest = left;
     Some(*taken)
 }
 
-/// Decodes only the key from a segment's record.
+/// Decodes only the key of a segment record.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode_key(item: &Item) -> Result<(LogId, u32), RecordError> {
     let reader = Reader { record: RECORD, item };
     let log = LogId::from_uuid(uuid::Uuid::from_bytes(reader.array(PARTITION_KEY)?));
     Ok((log, reader.number_u32(SORT_KEY)?))
 }
 
-/// Decodes a segment's record.
+/// Decodes a segment record.
 ///
 /// # Errors
-/// Returns a [`RecordError`] that names the invalid attribute.
+/// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode(item: &Item) -> Result<Segment, RecordError> {
     let reader = Reader { record: RECORD, item };
     let last_snapshot = match item.contains_key(LAST_SNAPSHOT) {

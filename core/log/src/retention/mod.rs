@@ -1,8 +1,9 @@
-//! Retention: which old segments are offloaded to S3 and trimmed, and how.
+//! Retention: when and how old segments are offloaded to S3 and trimmed (deleted from the table).
 //!
-//! By default, all entries are kept. A trimmed segment permanently keeps its first entry, which is
-//! marked as trimmed, and its End Segment. If these were deleted, the conditional put of a stale
-//! writer could succeed in the trimmed segment, and an acknowledged edit would be lost.
+//! By default, all entries are retained. A trimmed segment permanently retains its first entry,
+//! which is marked as trimmed, and its End Segment (last entry). If these were deleted, a stale
+//! writer's conditional put could succeed in the trimmed segment, and an acknowledged edit would be
+//! lost.
 
 mod offloaded;
 mod plan;

@@ -1,4 +1,4 @@
-//! An offloaded segment: an object that contains the compressed records of the segment's entries.
+//! Offloaded segments: S3 objects that contain the compressed entry records of a segment.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,30 +9,30 @@ use cellar_base::limits::{MAX_OFFLOADED_BYTES, MAX_OFFLOADED_OBJECT_BYTES};
 use cellar_base::record::{Attribute, Item, RecordError};
 use cellar_base::schema::OFFLOADED_PREFIX;
 
-/// First byte of the object: the version of the compressed content that follows.
+/// First byte of the object: version of the compressed content.
 const OFFLOADED_VERSION: u8 = 1;
-/// A high zstd level that is still fast. The object is written once and rarely read.
+/// A high but still fast zstd level. The object is written once and rarely read.
 const COMPRESSION_LEVEL: i32 = 12;
 
-/// Reason why a segment cannot be offloaded, or why an object is not a valid offloaded segment.
+/// Reason why a segment cannot be offloaded or an object is not a valid offloaded segment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OffloadedFault {
-    /// The bytes of the object were changed after the segment was offloaded.
+    /// The object was modified after the segment was offloaded.
     #[error("the offloaded segment does not match the hash in its key; restore the object")]
     OtherHash,
-    /// A later release of Cellar wrote the object.
+    /// The object was written by a later release of Cellar.
     #[error(
         "the offloaded segment has version {0}; this build reads version {OFFLOADED_VERSION}; \
          upgrade Cellar"
     )]
     UnknownVersion(u8),
-    /// The bytes cannot be decoded, or exceed a limit.
+    /// The bytes are malformed or exceed a limit.
     #[error("the offloaded segment cannot be decoded: {0}")]
     Malformed(&'static str),
-    /// A record of the offloaded segment is not a valid entry.
+    /// The offloaded segment contains a record that is not a valid entry.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// The entries do not fit into one object.
+    /// The entries do not fit into a single object.
     #[error("the segment is too large to be offloaded")]
     TooLarge,
 }
@@ -46,13 +46,13 @@ enum StoredAttribute {
 
 type StoredItem = Vec<(String, StoredAttribute)>;
 
-/// Returns the key of an offloaded segment. The key contains the BLAKE3 hash of the object.
+/// Returns the object key of an offloaded segment, which contains the object's BLAKE3 hash.
 #[must_use]
 pub fn offloaded_key(log: LogId, segment: u32, object: &[u8]) -> String {
     format!("{OFFLOADED_PREFIX}{log}/{segment}-{}", blake3::hash(object).to_hex())
 }
 
-/// Encodes the entries of a segment as an object.
+/// Encodes a segment's entries as an object.
 ///
 /// # Errors
 /// Returns [`OffloadedFault::TooLarge`] if the segment exceeds `MAX_OFFLOADED_BYTES` uncompressed
@@ -71,7 +71,7 @@ pub fn encode_offloaded(entries: &[Entry]) -> Result<Vec<u8>, OffloadedFault> {
     check_object_size([&[OFFLOADED_VERSION], compressed.as_slice()].concat())
 }
 
-/// Returns `object` unchanged, or an error if it exceeds `MAX_OFFLOADED_OBJECT_BYTES`.
+/// Returns `object` unchanged. Errors if it exceeds `MAX_OFFLOADED_OBJECT_BYTES`.
 pub(super) fn check_object_size(object: Vec<u8>) -> Result<Vec<u8>, OffloadedFault> {
     if object.len() > MAX_OFFLOADED_OBJECT_BYTES {
         Err(OffloadedFault::TooLarge)
@@ -80,11 +80,11 @@ pub(super) fn check_object_size(object: Vec<u8>) -> Result<Vec<u8>, OffloadedFau
     }
 }
 
-/// Decodes an offloaded segment and checks the hash in its key. Never panics on invalid bytes, and
-/// uses bounded memory.
+/// Decodes an offloaded segment and verifies the hash in its key. Never panics on malformed bytes;
+/// memory is bounded.
 ///
 /// # Errors
-/// Returns [`OffloadedFault`] with the reason.
+/// Returns an [`OffloadedFault`] with the reason.
 pub fn decode_offloaded(key: &str, object: &[u8]) -> Result<Vec<Entry>, OffloadedFault> {
     if !key.ends_with(blake3::hash(object).to_hex().as_str()) {
         return Err(OffloadedFault::OtherHash);
@@ -105,8 +105,8 @@ pub fn decode_offloaded(key: &str, object: &[u8]) -> Result<Vec<Entry>, Offloade
     items.into_iter().map(|item| Ok(records::entry::decode(&from_stored(item))?)).collect()
 }
 
-/// Converts a record to its stored form. The stored form does not support lists and maps, because
-/// records of entries have none.
+/// Converts a record to its offloaded form. Lists and maps are unsupported; entry records contain
+/// none.
 fn to_stored(item: Item) -> Result<StoredItem, OffloadedFault> {
     let attributes = item.into_iter().map(|(name, attribute)| {
         let attribute = match attribute {

@@ -1,4 +1,4 @@
-//! Decides which segments of a log are offloaded and trimmed.
+//! Selects the log segments to offload and trim.
 
 use crate::segment::Segment;
 use cellar_base::limits::{MIN_KEPT_SEGMENTS, TRIM_FENCE_S};
@@ -6,9 +6,9 @@ use cellar_base::limits::{MIN_KEPT_SEGMENTS, TRIM_FENCE_S};
 /// The operator's retention policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// Minimum number of days after the end of a segment before it is offloaded and trimmed.
+    /// Minimum age of a segment's end, in days, before the segment is offloaded and trimmed.
     pub offload_after_days: u32,
-    /// Number of newest segments to keep, at least `MIN_KEPT_SEGMENTS`.
+    /// Number of latest segments to retain regardless of age, at least `MIN_KEPT_SEGMENTS`.
     pub keep_segments: u32,
 }
 
@@ -19,26 +19,26 @@ pub enum Plan {
     Keep(Keep),
     /// Offload the segment, then trim it.
     OffloadAndTrim,
-    /// Trim the segment, because it is already offloaded.
+    /// Trim the segment, which is already offloaded.
     Trim,
 }
 
-/// Reason why a segment is kept.
+/// Reason why a segment is retained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// The segment is one of the log's newest segments.
+    /// The segment is one of the log's latest segments.
     Newest,
     /// The segment ended too recently.
     TooYoung,
     /// The segment is already trimmed.
     TrimmedAlready,
-    /// The segment is inherited, so its entries belong to the source of the fork.
+    /// The segment is inherited: its entries belong to the fork's source.
     Inherited,
 }
 
-/// Decides whether one segment of a log is offloaded, trimmed or kept. `newest` is the number of
-/// the log's newest segment. `closed_s` is the time at which the segment ended, which is the
-/// creation time of the next segment.
+/// Decides whether a segment is offloaded, trimmed or retained. `newest` is the log's latest
+/// segment number. `closed_s` is the end time of the segment, which is the creation time of the
+/// next segment.
 #[must_use]
 pub fn plan(
     segment: &Segment,

@@ -1,10 +1,11 @@
-//! Trim: deletes the entries of an offloaded segment, except its first entry and its End Segment.
+//! Trim: deletes the entries of an offloaded segment except its first entry and its End Segment
+//! (last entry).
 //!
 //! The first entry is marked as trimmed before the others are deleted in ascending order. A
-//! concurrent reader sees the mark, or a gap before a later entry, and never mistakes the gap for
-//! the end of the log. A suspended writer may have cached the untrimmed segment, but it discards
-//! its cache after `CACHED_TAIL_AGE_MS`. A trim is allowed only much later: `TRIM_FENCE_S` after
-//! the segment's end. A trim is idempotent.
+//! concurrent reader sees either the trim mark or a gap before a later entry, and never mistakes
+//! the gap for the end of the log. A suspended writer may have cached the untrimmed segment, but
+//! discards its cache after `CACHED_TAIL_AGE_MS`, long before a trim is allowed (`TRIM_FENCE_S`
+//! after the segment's end). Trimming is idempotent.
 
 use std::sync::Arc;
 
@@ -12,19 +13,19 @@ use crate::entry::{Content, Entry};
 use cellar_base::limits::TRIM_FENCE_S;
 use cellar_base::position::Position;
 
-/// Next action that the driver must perform.
+/// Next action for the driver to perform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrimAction {
-    /// Read the newest entry of the segment with strong consistency.
+    /// Read the segment's last entry with strong consistency.
     ReadLast,
-    /// Read the offloaded segment and check that it contains every entry from the first to `last`.
+    /// Read the offloaded segment and verify that it contains every entry from the first to `last`.
     CheckOffloaded {
         /// Position of the End Segment.
         last: Position,
     },
     /// Mark the first entry of the segment as trimmed, unless it is already marked.
     Mark {
-        /// Time of the trim, in Unix seconds.
+        /// Time of the trim, in seconds since the Unix epoch.
         trimmed_s: u64,
     },
     /// Read one page forward from `from` (inclusive) with strong consistency.
@@ -32,10 +33,10 @@ pub enum TrimAction {
         /// First position to read.
         from: Position,
     },
-    /// Delete these entries in this order.
+    /// Delete these entries in the given order.
     Delete {
-        /// Positions of the entries in ascending order. The first entry and the End Segment are not
-        /// among them.
+        /// Positions of the entries in ascending order, without the first entry and the End
+        /// Segment.
         positions: Vec<Position>,
     },
     /// Return this result to the caller of the trim.
@@ -45,7 +46,7 @@ pub enum TrimAction {
 /// Result of a [`TrimAction`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrimEvent {
-    /// The newest entry of the segment, or `None` if the segment has no entries.
+    /// The segment's last entry, or `None` if the segment is empty.
     Last(Option<Arc<Entry>>),
     /// The offloaded segment contains every entry.
     OffloadedIsComplete,
@@ -57,10 +58,10 @@ pub enum TrimEvent {
     Page {
         /// Entries in ascending order.
         entries: Vec<Arc<Entry>>,
-        /// Set if the segment may contain further entries.
+        /// Whether the segment may contain more entries.
         more: bool,
     },
-    /// The requested entries are deleted.
+    /// The requested entries were deleted.
     Deleted,
     /// The store is unreachable or rejected the request.
     Failed,
@@ -69,11 +70,11 @@ pub enum TrimEvent {
 /// Result of a trim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trimmed {
-    /// Number of entries that this trim deleted.
+    /// Number of entries deleted by this trim.
     pub deleted: u64,
 }
 
-/// Reason why a segment was not trimmed completely. A later trim can continue.
+/// Reason why a trim did not finish. A later trim can continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TrimRefusal {
     /// The segment has no End Segment.
@@ -92,13 +93,13 @@ pub enum TrimRefusal {
     Store,
 }
 
-/// The safety rules of a trim. The model checker disables one of them at a time.
+/// Safety rules of a trim. The model checker disables one rule at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fences {
-    /// A segment is not trimmed before `TRIM_FENCE_S` after its end.
+    /// No segment is trimmed before `TRIM_FENCE_S` after its end.
     #[cfg(feature = "model")]
     pub age: bool,
-    /// The first entry and the End Segment are kept.
+    /// The first entry and the End Segment are retained.
     #[cfg(feature = "model")]
     pub tombstones: bool,
 }
@@ -151,7 +152,7 @@ pub struct Trim {
     segment_start: Position,
     fences: Fences,
     phase: Phase,
-    /// Position of the End Segment. Set once it was read.
+    /// Position of the End Segment, once read.
     end: Option<Position>,
     deleted: u64,
 }
@@ -171,7 +172,7 @@ enum Phase {
 }
 
 impl Trim {
-    /// Starts trimming the segment that begins at `segment_start`.
+    /// Starts a trim of the segment at `segment_start`.
     #[must_use]
     pub fn begin(segment_start: Position, fences: Fences) -> (Self, TrimAction) {
         let phase = Phase::ReadingLast;
@@ -179,8 +180,8 @@ impl Trim {
         (trim, TrimAction::ReadLast)
     }
 
-    /// Processes the result of the last action and returns the next action. If the event does not
-    /// match the last action, the trim ends with [`TrimRefusal::Store`].
+    /// Processes the result of the last action and returns the next action. Ends the trim with
+    /// [`TrimRefusal::Store`] if the event does not match the last action.
     #[must_use]
     pub fn step(mut self, event: TrimEvent, now_s: u64) -> (Self, TrimAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -247,8 +248,8 @@ impl Trim {
         TrimAction::Delete { positions: deletable }
     }
 
-    /// Returns whether an entry is between the first entry and the End Segment. An entry after the
-    /// End Segment is kept, because the check of the offloaded copy did not include it.
+    /// Whether an entry is between the first entry and the End Segment. Entries after the End
+    /// Segment are retained, because the offloaded copy was not checked for them.
     fn may_delete(&self, position: Position) -> bool {
         let is_between = position > self.segment_start && Some(position) < self.end;
         is_between || !self.fences.tombstones_are_enforced()

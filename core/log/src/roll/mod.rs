@@ -1,8 +1,8 @@
-//! Roll: closes a log segment and opens the next segment in one transaction.
+//! Roll: closes a log segment and opens the next one in a single transaction.
 //!
-//! [`Roll`] is a pure state machine like [`Append`](crate::append::Append). It returns the next
-//! action and receives the result of that action. A failed roll is harmless, because the next
-//! append starts another roll.
+//! [`Roll`] is a pure state machine like [`Append`](crate::append::Append): it returns the next
+//! action and receives the result. A failed roll is harmless, because the next append starts
+//! another one.
 
 #[cfg(test)]
 mod tests;
@@ -17,11 +17,10 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use cellar_base::position::Position;
 
-/// Atomic transaction of a roll. It consists of three puts, each on the condition that the key is
-/// free.
+/// Atomic transaction of a roll: three puts, each conditional on a free key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transaction {
-    /// End Segment, put after the last entry.
+    /// End Segment (last entry of the closed segment), after the latest entry.
     pub end: Entry,
     /// Record of the next segment.
     pub segment: Segment,
@@ -29,10 +28,10 @@ pub struct Transaction {
     pub first: Entry,
 }
 
-/// Next action that the driver must perform.
+/// Next action for the driver to perform.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RollAction {
-    /// Read the record of the newest segment with strong consistency.
+    /// Read the latest segment's record with strong consistency.
     ReadNewestSegment,
     /// Read one page forward from `from` (inclusive) with strong consistency.
     Read {
@@ -43,7 +42,7 @@ pub enum RollAction {
     Transact(Box<Transaction>),
     /// Wait, then report [`RollEvent::Waited`].
     Wait {
-        /// Duration of the wait, in milliseconds.
+        /// Delay in milliseconds.
         delay_ms: u64,
     },
     /// Return this result to the caller of the roll.
@@ -53,13 +52,13 @@ pub enum RollAction {
 /// Result of a [`RollAction`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum RollEvent {
-    /// The newest segment, or `None` if the log has no segment.
+    /// The latest segment, or `None` if the log has no segments.
     NewestSegment(Option<Segment>),
     /// A page was read.
     Page {
         /// Entries in ascending order.
         entries: Vec<Arc<Entry>>,
-        /// Set if the segment may contain further entries.
+        /// Whether the segment may contain more entries.
         more: bool,
     },
     /// A read failed.
@@ -69,26 +68,26 @@ pub enum RollEvent {
     },
     /// The transaction succeeded.
     Accepted,
-    /// A key of the transaction already exists, so nothing was written.
+    /// A key already existed; nothing was written.
     Refused,
     /// The outcome of the transaction is unknown.
     Unknown,
     /// The transaction failed and will never take effect.
     Failed,
-    /// The requested wait is over.
+    /// The requested delay has elapsed.
     Waited,
 }
 
 /// Result of a roll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rolled {
-    /// The log continues in a new segment that this roll or a concurrent roll has opened.
+    /// The log continues in a new segment, opened by this roll or a concurrent one.
     Into {
         /// Number of the new segment.
         segment: u32,
     },
-    /// The segment was not closed, because it has no finished snapshot yet. A load must be able to
-    /// find a snapshot in the two newest segments.
+    /// The segment was not closed because it has no finished snapshot yet. A load must find a
+    /// snapshot in the two latest segments.
     NoSnapshotYet,
 }
 
@@ -98,7 +97,7 @@ pub enum RollRefusal {
     /// The log does not exist, or no segment number is left.
     #[error("the log does not exist or is full")]
     NoSegment,
-    /// Concurrent writers won every race against the roll.
+    /// Lost too many races against concurrent writers.
     #[error("too many concurrent writers; the next append starts another roll")]
     Contention,
     /// The store is unreachable, rejected a request, or returned an unexpected result.
@@ -122,15 +121,15 @@ enum Phase {
     ReadingSegment,
     Transacting,
     Reading,
-    /// A wait, after which the entries that follow the newest known entry are read.
+    /// Backoff before reading the entries after the latest known entry.
     WaitingToRead,
-    /// A wait, after which the record of the newest segment is read.
+    /// Backoff before reading the latest segment's record.
     WaitingToReadSegment,
     Finished,
 }
 
 impl Roll {
-    /// Starts a roll. `tail` is the newest known entry of the log.
+    /// Starts a roll. `tail` is the latest known entry of the log.
     #[must_use]
     pub fn begin(tail: Arc<Entry>) -> (Self, RollAction) {
         let phase = Phase::ReadingSegment;
@@ -138,8 +137,8 @@ impl Roll {
         (roll, RollAction::ReadNewestSegment)
     }
 
-    /// Processes the result of the last action and returns the next action. If the event does not
-    /// match the last action, the roll ends with [`RollRefusal::Store`].
+    /// Processes the result of the last action and returns the next action. Ends the roll with
+    /// [`RollRefusal::Store`] if the event does not match the last action.
     #[must_use]
     pub fn step(mut self, event: RollEvent, inputs: Inputs) -> (Self, RollAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -184,7 +183,7 @@ impl Roll {
         }
     }
 
-    /// Closes the segment after the newest known entry, unless that entry already is an End
+    /// Closes the segment after the latest known entry, unless that entry already is an End
     /// Segment.
     fn transact(&mut self, inputs: Inputs) -> RollAction {
         if matches!(self.tail.content, Content::EndSegment) {
@@ -226,7 +225,7 @@ impl Roll {
         }
     }
 
-    /// Handles a lost race or a lost response: reads the entries after the newest known entry.
+    /// Reads the entries after the latest known entry, following a lost race or a lost response.
     fn handle_lost_transaction(&mut self, inputs: Inputs) -> RollAction {
         self.attempts += 1;
         if self.attempts >= MAX_PUT_ATTEMPTS {
@@ -259,14 +258,14 @@ impl Roll {
         if more && !entries.is_empty() { self.read_after_tail() } else { self.transact(inputs) }
     }
 
-    /// Finishes the roll. The log continues in the segment after that of the tail.
+    /// Finishes the roll. The log continues in the segment after the tail's segment.
     fn finish_rolled(&self) -> RollAction {
         let segment = self.tail.position.segment().saturating_add(1);
         RollAction::Finish(Ok(Rolled::Into { segment }))
     }
 
-    /// Retries a failed read in the phase `retry_phase`. Gives up if the error is permanent or too
-    /// many reads have failed.
+    /// Retries a failed read in `retry_phase`. Gives up on a permanent error or after too many
+    /// failed reads.
     fn handle_read_failure(
         &mut self,
         retry_phase: Phase,

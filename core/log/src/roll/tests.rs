@@ -1,4 +1,4 @@
-//! Step-by-step tests of the roll.
+//! Step-by-step tests of a segment roll.
 
 use super::*;
 
@@ -43,8 +43,7 @@ fn sent((roll, action): (Roll, RollAction)) -> (Roll, Transaction) {
     (roll, *transaction)
 }
 
-/// Sends an event after which the roll waits and then reads. Returns the position at which it
-/// reads.
+/// Sends an event that makes the roll wait and then read. Returns the read position.
 #[track_caller]
 fn read_after(roll: Roll, event: RollEvent) -> (Roll, Position) {
     let (roll, action) = roll.step(event, INPUTS);
@@ -102,10 +101,10 @@ fn finds_its_own_transaction_after_a_lost_reply() {
 fn a_retry_uses_the_same_keys_as_a_late_transaction() {
     let (roll, first) = transacting(5);
     let (roll, _) = read_after(roll, RollEvent::Unknown);
-    // The first transaction has not taken effect yet, so the identical transaction is sent again.
+    // The first transaction has not taken effect yet, so the identical transaction is retried.
     let (roll, second) = sent(roll.step(page(vec![], false), INPUTS));
     assert_eq!(second, first);
-    // The first transaction took effect before the second.
+    // The first transaction took effect before the retry.
     let (roll, _) = read_after(roll, RollEvent::Refused);
     let found = roll.step(page(vec![end(6)], false), INPUTS);
     assert_eq!(finished(found), Ok(Rolled::Into { segment: 4 }));
@@ -119,7 +118,7 @@ fn reads_others_entries_page_by_page() {
     assert_eq!(action, RollAction::Read { from: Position::new(3, 8).unwrap() });
     let (roll, sent) = sent(roll.step(page(vec![tail(8)], false), INPUTS));
     assert_eq!(sent.end.position, Position::new(3, 9).unwrap());
-    // Another roll closes the segment in the meantime.
+    // Another roll closes the segment concurrently.
     let (roll, _) = read_after(roll, RollEvent::Refused);
     let rolled = roll.step(page(vec![tail(9), end(10)], false), INPUTS);
     assert_eq!(finished(rolled), Ok(Rolled::Into { segment: 4 }));

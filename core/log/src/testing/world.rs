@@ -1,4 +1,4 @@
-//! An in-memory log with scripted faults.
+//! In-memory log with injected faults.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,16 +11,16 @@ use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::workbook::Workbook;
 use std::sync::Arc;
 
-/// Page size. Pages are small, so that the state machine must read several.
+/// Page size, small enough that the state machine must read several pages.
 const PAGE_ENTRIES: usize = 2;
 
 /// A fault of the next put.
 pub enum Fault {
-    /// The put is refused, because another writer has just put this entry at the same position.
+    /// The put is refused because another writer has just put this entry at the same position.
     LosesTo(Arc<Entry>),
-    /// The put succeeds, but the response is lost.
+    /// The put succeeds, but its response is lost.
     ReplyLost,
-    /// The put does not take effect, and the response is lost.
+    /// The put has no effect, and its response is lost.
     Lost,
     /// The put fails permanently.
     Failed,
@@ -29,17 +29,17 @@ pub enum Fault {
 /// An in-memory log that records its requests.
 pub struct World {
     pub entries: BTreeMap<Position, Arc<Entry>>,
-    /// First position that is not yet visible to eventually consistent reads.
+    /// First position not yet visible to eventually consistent reads.
     pub hidden_from: Option<Position>,
-    /// Faults of the next puts, in order.
+    /// Injected faults for the next puts, in order.
     pub faults: VecDeque<Fault>,
-    /// Number of upcoming reads that fail.
+    /// Number of upcoming reads to fail.
     pub failing_reads: u32,
-    /// Entries of all puts, whether or not a put succeeded.
+    /// Entries of all puts, successful or not.
     pub puts: Vec<Arc<Entry>>,
-    /// Start and consistency of each read.
+    /// Start position and consistency of each read.
     pub reads: Vec<(Position, bool)>,
-    /// Number of reads of workbook metadata.
+    /// Number of workbook metadata reads.
     pub states_read: u32,
 }
 
@@ -60,7 +60,7 @@ impl World {
         world
     }
 
-    /// Adds an entry. Its summary is computed from the preceding entry.
+    /// Adds an entry, with a state summary computed from the preceding entry.
     pub fn add(&mut self, entry: Arc<Entry>) {
         let before = self.entries.range(..entry.position).next_back();
         let summary = before.and_then(|(_, before)| before.header.summary.clone());
@@ -122,7 +122,7 @@ impl World {
 
     /// Runs an append with the cached entries `known` and returns its result.
     pub fn run(&mut self, request: Request, known: &[Arc<Entry>]) -> Result<Appended, Refusal> {
-        // Each request has a different time, like a real retry.
+        // Use a different time for each request, as in a real retry.
         let now_s = u64::try_from(self.puts.len()).unwrap();
         let inputs = Inputs { now_s, random: 3 };
         let (mut append, mut action) = Append::begin(request, known, inputs);
@@ -150,12 +150,12 @@ impl World {
         self.entries.values().cloned().collect()
     }
 
-    /// Returns the entries from `base` (inclusive) on.
+    /// Returns the entries starting at `base` (inclusive).
     pub fn known_from(&self, base: Position) -> Vec<Arc<Entry>> {
         self.entries.range(base..).map(|(_, entry)| Arc::clone(entry)).collect()
     }
 
-    /// Returns the mutation ids of one client in the log, in order. Panics if the log has a gap.
+    /// Returns one client's mutation ids in log order. Panics if the log has a gap.
     pub fn ids_of(&self, who: u8) -> Vec<u64> {
         let mut expected = Position::FIRST;
         let mut ids = vec![];

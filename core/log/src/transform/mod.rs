@@ -1,9 +1,8 @@
-//! Transform: adapts an operation to the entries committed since its base. Rows, columns and sheets
-//! are tracked by their identity.
+//! Transforms an operation past the entries committed since its base, tracking rows, columns and
+//! sheets by identity.
 //!
-//! A [`SpaceMap`] maps the author's coordinates to those of the newest entry. For each sheet, it
-//! contains an axis map of the rows and an axis map of the columns. All rules of this table follow
-//! from the map:
+//! A [`SpaceMap`] maps the author's coordinates to those of the latest entry. For each sheet, it
+//! contains a row axis map and a column axis map, from which all of the following rules derive:
 //!
 //! | operation | committed as |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Transforms a single operation with a map.
+//! Transforms a single operation.
 
 use super::space_map::{SheetMap, SpaceMap};
 use cellar_sheet::operation::{
@@ -7,7 +7,7 @@ use cellar_sheet::operation::{
 };
 
 /// Transforms an operation to the later coordinates of `map`. Returns `None` if the operation is
-/// unchanged, or an empty list if it has no effect.
+/// unchanged, or an empty list if it no longer has an effect.
 #[must_use]
 pub fn transform(operation: &Operation, map: &SpaceMap) -> Option<Vec<Operation>> {
     if map.is_identity() {
@@ -20,7 +20,7 @@ pub fn transform(operation: &Operation, map: &SpaceMap) -> Option<Vec<Operation>
     Some(transformed.into_iter().collect())
 }
 
-/// Returns the transformed operation, or `None` if it has no effect.
+/// Returns the transformed operation, or `None` if it no longer has an effect.
 fn transform_operation(operation: &Operation, map: &SpaceMap) -> Option<Operation> {
     Some(match operation {
         Operation::SetCells(set) => Operation::SetCells(transform_cells(set, map)?),
@@ -84,7 +84,7 @@ fn transform_cells(set: &SetCells, map: &SpaceMap) -> Option<SetCells> {
     if cells.is_empty() {
         return None;
     }
-    // The order of rows that the author inserted can change relative to rows that others inserted.
+    // Rows inserted by the author may change their order relative to rows inserted by others.
     cells.sort_unstable_by_key(|edit| (edit.row, edit.column));
     Some(SetCells { sheet, cells })
 }
@@ -109,8 +109,8 @@ fn transform_format(set: &SetFormat, map: &SpaceMap) -> Option<SetFormat> {
     Some(SetFormat { sheet, rows, columns, format: set.format.clone() })
 }
 
-/// Returns the number of a sheet in the later state and its map, or `None` if the later state has
-/// no such sheet.
+/// Returns a sheet's later number and its map, or `None` if the sheet does not exist in the later
+/// state.
 fn target_sheet(sheet: SheetId, map: &SpaceMap) -> Option<(SheetId, SheetMap)> {
     let sheet_map = map.sheet_map(sheet);
     Some((sheet_map.target?, sheet_map))

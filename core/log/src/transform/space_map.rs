@@ -1,4 +1,4 @@
-//! Maps coordinates in an older state to coordinates in a later state.
+//! Maps coordinates of an older state to a later state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,28 +6,28 @@ use cellar_base::limits::MAX_AXIS_RUNS;
 use cellar_sheet::axis_map::{Axis, AxisMap, Run};
 use cellar_sheet::operation::{InsertBefore, Operation, SheetId};
 
-/// Map of a workbook's coordinates from an older state to a later state. Sheets that are not in the
-/// map are unchanged.
+/// Coordinate map of a workbook from an older state to a later state. Sheets without an entry in
+/// the map are unchanged.
 ///
-/// The older state is the state that the author of an operation saw: a base, followed by the
-/// author's own mutations.
+/// The older state is what the author of an operation saw: a base, followed by the author's own
+/// mutations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SpaceMap {
-    /// Maps of the sheets that were changed and of the sheets that the author added.
+    /// Maps of all sheets that were changed or added by the author.
     sheets: BTreeMap<SheetId, SheetMap>,
-    /// Numbers of the sheets that any author added since the older state.
+    /// Sheet numbers added by any author since the older state.
     added_sheets: BTreeSet<SheetId>,
-    /// Numbers with which the author added sheets. They refer to the author's sheets, even if
-    /// others added sheets with the same numbers.
+    /// Sheet numbers added by the author. Each refers to the author's sheet, even if others added a
+    /// sheet with the same number.
     own_sheets: BTreeSet<SheetId>,
 }
 
-/// Map of the coordinates of one sheet.
+/// Coordinate map of a single sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetMap {
-    /// Number of the sheet in the later state, or `None` if the author's addition of the sheet
-    /// failed. A deleted sheet keeps its number: numbers are never reused, and the map cannot know
-    /// whether the deletion was rejected, as it is for the last sheet.
+    /// Sheet number in the later state, or `None` if the author failed to add the sheet. A deleted
+    /// sheet keeps its number: numbers are never reused, and the map cannot tell whether the
+    /// deletion was rejected (deleting the last sheet is).
     pub target: Option<SheetId>,
     /// Map of the rows.
     pub rows: AxisMap,
@@ -56,7 +56,7 @@ impl SheetMap {
 }
 
 impl SpaceMap {
-    /// Creates the map that committed operations produce, in order.
+    /// Creates the map that results from committed operations, in order.
     #[must_use]
     pub fn from_operations(operations: &[Operation]) -> Self {
         let mut map = Self::default();
@@ -66,48 +66,48 @@ impl SpaceMap {
         map
     }
 
-    /// Creates a map from the maps of its sheets, as they are stored.
+    /// Creates a map from stored sheet maps.
     #[must_use]
     pub fn from_sheets(sheets: impl IntoIterator<Item = (SheetId, SheetMap)>) -> Self {
         let changed = sheets.into_iter().filter(|(id, map)| !map.is_identity(*id));
         Self { sheets: changed.collect(), ..Self::default() }
     }
 
-    /// Returns only the part of the map that moves cells, without the numbers of added sheets. This
-    /// part is sufficient for a stored map, which never transforms an operation that adds a sheet.
+    /// Returns only the cell-moving part of the map, without added sheet numbers. Sufficient for a
+    /// stored map, which never transforms an operation that adds a sheet.
     #[must_use]
     pub fn cells_only(&self) -> Self {
         Self::from_sheets(self.sheets.clone())
     }
 
-    /// Returns whether the map changes nothing.
+    /// Whether the map changes nothing.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         self.sheets.is_empty() && self.added_sheets.is_empty() && self.own_sheets.is_empty()
     }
 
-    /// Returns the map of a sheet in the older state. A sheet that is not in the map keeps its
-    /// number, even if others tried to add a sheet with that number: an author who refers to a
-    /// sheet has seen it.
+    /// Returns the map of a sheet by its older number. A sheet without a map keeps its number, even
+    /// if others tried to add a sheet with the same number: an author who refers to a sheet has
+    /// seen it.
     #[must_use]
     pub fn sheet_map(&self, id: SheetId) -> SheetMap {
         self.sheets.get(&id).cloned().unwrap_or_else(|| SheetMap::identity(id))
     }
 
-    /// Returns the maps of the changed sheets, by sheet number in the older state.
+    /// Returns the maps of the changed sheets, by older sheet number.
     pub fn sheets(&self) -> impl Iterator<Item = (SheetId, &SheetMap)> {
         self.sheets.iter().map(|(id, map)| (*id, map))
     }
 
-    /// Records that a sheet of the older state was deleted, so that operations on the sheet have no
+    /// Records the deletion of a sheet in the older state. Later operations on the sheet have no
     /// effect.
     pub(crate) fn drop_sheet(&mut self, id: SheetId) {
         self.sheets.insert(id, SheetMap { target: None, ..SheetMap::identity(id) });
     }
 
-    /// Returns the number of a new sheet in the later state. This is the author's number or, if
-    /// another new sheet already has that number, the next free one. The author's number is above
-    /// every number in the older state.
+    /// Returns the later number of a new sheet: the author's number or, if another new sheet
+    /// already has it, the next free one. The author's number must be above every number of the
+    /// older state.
     pub(super) fn free_sheet_number(&self, wanted: SheetId) -> SheetId {
         let mut free = wanted;
         for taken in self.added_sheets.range(wanted..) {
@@ -119,15 +119,14 @@ impl SpaceMap {
         free
     }
 
-    /// Returns whether the map of any sheet has more than `MAX_AXIS_RUNS` runs.
+    /// Whether any sheet map has more than `MAX_AXIS_RUNS` runs.
     #[must_use]
     pub fn is_too_long(&self) -> bool {
         let is_long = |map: &AxisMap| map.runs().len() > MAX_AXIS_RUNS;
         self.sheets.values().any(|sheet| is_long(&sheet.rows) || is_long(&sheet.columns))
     }
 
-    /// Adds a committed operation that the author does not know. Its coordinates are those of the
-    /// later state.
+    /// Adds a committed operation that is unknown to the author, in coordinates of the later state.
     pub fn add_foreign(&mut self, operation: &Operation) {
         match operation {
             Operation::InsertRows(insert) => self.add_insert(Axis::Rows, insert),
@@ -157,7 +156,7 @@ impl SpaceMap {
         }
     }
 
-    /// Adds a map of later operations that the author does not know.
+    /// Adds a map of later operations that are unknown to the author.
     pub(crate) fn add_foreign_map(&mut self, next: &Self) {
         for (sheet, map) in &next.sheets {
             self.append_axis_map(Axis::Rows, *sheet, &map.rows);
@@ -171,8 +170,8 @@ impl SpaceMap {
         self.append_axis_map(axis, insert.sheet, &insertion);
     }
 
-    /// Composes `next` after the map of this sheet. `next` maps the same sheet from the later
-    /// state.
+    /// Composes `next` after the map of this sheet. `next` must map the same sheet, starting at the
+    /// later state.
     fn append_axis_map(&mut self, axis: Axis, target: SheetId, next: &AxisMap) {
         if next.is_identity() {
             return;
@@ -185,7 +184,7 @@ impl SpaceMap {
         }
     }
 
-    /// Composes `previous` before the map of a sheet of the older state.
+    /// Composes `previous` before a sheet's map, which starts at the older state.
     fn prepend_axis_map(&mut self, axis: Axis, sheet: SheetId, previous: &AxisMap) {
         self.update_sheet(sheet, |map| {
             let axis_map = map.axis_mut(axis);
@@ -193,11 +192,11 @@ impl SpaceMap {
         });
     }
 
-    /// Returns the numbers that the sheet `target` of the later state has in the older state.
+    /// Returns the older numbers of the later sheet `target`.
     fn sources(&self, target: SheetId) -> Vec<SheetId> {
         let listed = self.sheets.iter().filter(|(_, map)| map.target == Some(target));
         let mut sources: Vec<SheetId> = listed.map(|(id, _)| *id).collect();
-        // A sheet that is not in the map keeps its number.
+        // A sheet without a map keeps its number.
         if !self.sheets.contains_key(&target) {
             sources.push(target);
         }
@@ -214,9 +213,9 @@ impl SpaceMap {
         }
     }
 
-    /// Adds a mutation of the author. Afterwards, the map leads from the author's coordinates after
-    /// `authored` to the later coordinates after `committed`. Rows that the author inserted are
-    /// mapped to the rows that were committed: `M := authored⁻¹ ∘ M ∘ committed`.
+    /// Adds a mutation of the author. The resulting map leads from the author's coordinates after
+    /// `authored` to the later coordinates after `committed`, and maps the author's inserted rows
+    /// to the committed ones: `M := authored⁻¹ ∘ M ∘ committed`.
     pub fn add_own(&mut self, authored: &Operation, committed: &[Operation]) {
         self.prepend_inverse(authored);
         committed.iter().for_each(|operation| self.add_foreign(operation));
@@ -235,7 +234,7 @@ impl SpaceMap {
         }
     }
 
-    /// Composes the inverse of an operation of the author before the map.
+    /// Composes the inverse of an author's operation before the map.
     fn prepend_inverse(&mut self, authored: &Operation) {
         let (axis, sheet, map) = match authored {
             Operation::InsertRows(insert) => {
@@ -257,12 +256,12 @@ impl SpaceMap {
         self.prepend_axis_map(axis, sheet, &map.reversed());
     }
 
-    /// Maps the number with which the author added a sheet to the number of the committed sheet, or
-    /// to `None` if the addition was not committed.
+    /// Maps the author's number of an added sheet to the committed sheet number, or to `None` if
+    /// the addition was not committed.
     fn connect_added_sheet(&mut self, authored: SheetId, committed: &[Operation]) {
         let is_first = self.own_sheets.insert(authored);
         if !is_first {
-            // Only a faulty author adds a second sheet with the same number.
+            // Only a faulty author adds two sheets with the same number.
             return;
         }
         let target = match committed.first() {
@@ -273,7 +272,7 @@ impl SpaceMap {
         self.sheets.insert(authored, SheetMap { target, ..SheetMap::identity(authored) });
     }
 
-    /// Maps the rows or columns that the author inserted to the committed rows or columns.
+    /// Maps the author's inserted rows or columns to the committed ones.
     fn connect_inserted(&mut self, axis: Axis, authored: &InsertBefore, committed: &InsertBefore) {
         let capacity = axis.limit().saturating_sub(authored.before.max(committed.before));
         let len = authored.count.min(committed.count).min(capacity);

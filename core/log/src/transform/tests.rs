@@ -1,4 +1,4 @@
-//! Tests that compare the transform with a model based on plain lists of ids.
+//! Compares the transform with a reference model based on plain id lists.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -15,13 +15,13 @@ use cellar_sheet::oracle::PlainWorkbook;
 use cellar_sheet::oracle::intent::{Intent, redirect_to_existing_sheet};
 use cellar_sheet::workbook::Workbook;
 
-/// Returns the state after applying operations to an empty workbook, and the operations after they
-/// were made valid.
+/// Applies operations to an empty workbook. Returns the resulting state and the operations after
+/// they were made valid.
 fn state(operations: Vec<Operation>) -> (PlainWorkbook, Vec<Operation>) {
     after(&PlainWorkbook::new(), operations, 1)
 }
 
-/// Makes each operation valid on the current state, then applies it. Returns the new state and the
+/// Makes each operation valid in the current state and applies it. Returns the new state and the
 /// valid operations.
 fn after(
     base: &PlainWorkbook,
@@ -51,8 +51,8 @@ fn workbook(operations: &[Operation]) -> Workbook {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-    /// Each transformed operation has the effect that its author intended, with rows, columns and
-    /// sheets tracked by identity.
+    /// Each transformed operation has the effect intended by its author, tracking rows, columns and
+    /// sheets by identity.
     #[test]
     fn a_transformed_operation_has_the_intended_effect(
         before in vec(any_operation(), 0..4),
@@ -70,9 +70,9 @@ proptest! {
         prop_assert!(head == expected, "others {:?}, mine {:?}", others, mine);
     }
 
-    /// A map of several operations gives the same result as a transform past each of them in turn,
-    /// except for inserts and formats. If the rows around a gap were deleted, only the complete map
-    /// still contains the position.
+    /// Transforming by a map of several operations is equivalent to transforming past each of them
+    /// in turn, except for inserts and formats: if the rows around a gap were deleted, only the
+    /// combined map still knows the position.
     #[test]
     fn a_composed_map_equals_successive_transforms(
         before in vec(any_operation(), 0..3),
@@ -96,8 +96,8 @@ proptest! {
         }
     }
 
-    /// Two concurrent operations give the same state in both orders, unless the result depends on
-    /// the order by design.
+    /// Two concurrent operations converge in either order, unless the result depends on the order
+    /// by design.
     #[test]
     fn both_orders_give_the_same_state(
         before in vec(any_operation(), 0..4),
@@ -119,12 +119,11 @@ proptest! {
     }
 }
 
-/// Returns whether the result of two concurrent operations depends on their order. This is the case
-/// if
+/// Whether the result of two concurrent operations depends on their order:
 /// - both write the same cell, or one clears or formats cells that the other writes or formats,
 /// - both insert into the same gap,
-/// - one inserts into a gap and the other deletes a neighbour of the gap, because the order
-///   determines whether the new row has the format of a surrounding range,
+/// - one inserts into a gap and the other deletes a neighbour of the gap, because the order determines
+///   whether the new row has the format of a surrounding range,
 /// - both change the names, the number or the existence of sheets.
 fn depends_on_order(one: &Operation, two: &Operation) -> bool {
     use Operation::{
@@ -152,7 +151,7 @@ fn depends_on_order(one: &Operation, two: &Operation) -> bool {
             SetCells(_) | ClearRange(_) | SetFormat(_),
         ) => {
             let meet = writes_one.iter().any(|cell| writes_two.contains(cell));
-            // One operation changes only values, and the other changes only formats.
+            // One operation changes only values; the other changes only formats.
             let apart = formats(one) && matches!(two, ClearRange(_))
                 || formats(two) && matches!(one, ClearRange(_))
                 || matches!((one, two), (ClearRange(_), ClearRange(_)));
@@ -162,7 +161,7 @@ fn depends_on_order(one: &Operation, two: &Operation) -> bool {
     }
 }
 
-/// Returns the cells that an operation writes.
+/// Returns the cells written by an operation.
 fn writes(operation: &Operation) -> Vec<(SheetId, u32, u32)> {
     let side = u32::try_from(cellar_sheet::oracle::LINES).unwrap();
     let range = |sheet: SheetId,
@@ -262,7 +261,7 @@ fn an_own_sheet_is_distinct_from_a_foreign_sheet_with_its_number() {
 
 #[test]
 fn transformed_cells_are_sorted_and_round_trip() {
-    // The author's new row was moved to below a row that another client had inserted below it.
+    // The author's new row was moved below a row that another client had inserted below it.
     let sheet = SheetId::FIRST;
     let mut both = set(0, 1);
     let Operation::SetCells(set) = &mut both else { panic!() };

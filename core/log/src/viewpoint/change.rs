@@ -1,28 +1,28 @@
-//! Committed changes from the viewpoint of one client.
+//! Committed changes, as seen by one client.
 
 use cellar_base::position::Position;
 use cellar_sheet::operation::Operation;
 
-/// Additional cost of an own mutation, besides its spans. It ends a group of composed maps.
+/// Extra cost of an own mutation in addition to its spans, because it ends a group of composed
+/// maps.
 const OWN_COST: usize = 16;
 
 /// A committed change that moves cells.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Change {
-    /// Operations that the client did not know when it wrote mutations on an earlier base. These
-    /// are the operations of other clients, and the operations to which the client's own undo or
-    /// revert was resolved.
+    /// Operations unknown to the client when it wrote mutations on an earlier base: those of other
+    /// clients, and those that the client's own undo or revert was resolved to.
     Foreign {
         /// Position of the entry.
         position: Position,
         /// Committed operations.
         operations: Vec<Operation>,
     },
-    /// A mutation that the client itself wrote.
+    /// The client's own mutation.
     Own {
         /// Position of the entry.
         position: Position,
-        /// Base: the position that the client had seen. Never below the base of the client's
+        /// Base: the latest position that the client had seen. Never below the base of the client's
         /// preceding mutation.
         base: Position,
         /// Operation as authored, in coordinates after `base` and the client's earlier mutations.
@@ -39,7 +39,7 @@ impl Change {
         }
     }
 
-    /// Returns the base if the change is the client's own mutation.
+    /// Returns the base of the client's own mutation, or `None` for other changes.
     pub(super) fn own_base(&self) -> Option<Position> {
         match self {
             Self::Own { base, .. } => Some(*base),
@@ -47,8 +47,7 @@ impl Change {
         }
     }
 
-    /// Returns the cost of a transform past the change, which is the number of its spans but at
-    /// least one.
+    /// Returns the cost of a transform past the change: its number of spans, at least one.
     pub(super) fn cost(&self) -> usize {
         match self {
             Self::Foreign { operations, .. } => total_parts(operations),

@@ -1,5 +1,5 @@
-//! Measures the worst cases of building maps. Run manually with `cargo test --release -p cellar-log
-//! cost -- --ignored --nocapture`.
+//! Benchmarks the worst case of building transform maps. Run manually with `cargo test --release -p
+//! cellar-log cost -- --ignored --nocapture`.
 
 use std::time::{Duration, Instant};
 
@@ -32,8 +32,7 @@ fn entry(num: u32, who: u8, base: u32, authored: Operation) -> Entry {
     }
 }
 
-/// Measures the time to build the maps for `MAX_BASES_PER_ENTRY` bases, and checks that it is
-/// bounded.
+/// Measures and bounds the time to build the maps for `MAX_BASES_PER_ENTRY` bases.
 fn measure(name: &str, entries: impl Iterator<Item = Entry>, bases: impl Fn(u32) -> u32) {
     let mut viewpoint = Viewpoint::new(ClientKey([1; 8]));
     entries.for_each(|entry| viewpoint.add_entry(&entry));
@@ -54,10 +53,10 @@ fn the_worst_maps_are_built_in_bounded_time() {
     let most = u32::try_from(MAX_TRANSFORM_CHANGES).unwrap();
     let apart = |num: u32| insert(num.wrapping_mul(7_919) % most * 2);
     measure("others", (1..=most).map(|num| entry(num, 2, 0, apart(num))), |number| number);
-    // Adds as many own mutations as possible.
+    // Add as many own mutations as possible.
     let both = (1..most / 18 * 2).map(|num| entry(num, 1 + u8::from(num % 2 == 0), 0, apart(num)));
     measure("own and others in turn", both, |_| 0);
-    // An own mutation costs 17, and a foreign change costs 1.
+    // An own mutation costs 17; a foreign change costs 1.
     let half = most / 18;
     let first = (1..=half).map(|num| {
         entry(
@@ -69,7 +68,7 @@ fn the_worst_maps_are_built_in_bounded_time() {
     });
     let own = (1..half).map(|num| entry(half + num, 1, num, apart(num)));
     measure("own on rising bases", first.chain(own), |number| half + number / 2);
-    // One mutation is pending from the start, while its author writes on ever newer bases.
+    // One mutation is pending from the start while its author writes on ever later bases.
     let others = (1..=half).map(|num| entry(num, 2, 0, apart(num)));
     let own = (1..half).map(|num| entry(half + num, 1, if num == 1 { 0 } else { num }, apart(num)));
     measure("own on rising bases, the first on the lowest", others.chain(own), |number| {

@@ -3,12 +3,12 @@
 use crate::transform::SpaceMap;
 use cellar_sheet::operation::Operation;
 
-/// Size of a group of foreign operations, in composed parts. A full group is composed with the
-/// whole map.
+/// Size limit of a group of foreign operations, in composed parts. A full group is composed into
+/// the whole map.
 pub(super) const GROUP_COST: usize = 128;
 
-/// A map under construction. The newest foreign operations are first composed into a small map, the
-/// group, because the cost of a composition grows with the length of both maps.
+/// A transform map under construction. The latest foreign operations are first composed into a
+/// small map (the group), because the cost of a composition grows with the length of both maps.
 #[derive(Default)]
 pub(super) struct MapBuilder {
     map: SpaceMap,
@@ -17,7 +17,7 @@ pub(super) struct MapBuilder {
 }
 
 impl MapBuilder {
-    /// Adds committed operations that the client does not know.
+    /// Adds committed operations that are unknown to the client.
     pub(super) fn add_foreign(&mut self, operations: &[Operation]) {
         for operation in operations {
             self.group.add_foreign(operation);
@@ -28,7 +28,7 @@ impl MapBuilder {
         }
     }
 
-    /// Adds a mutation of the client. `committed` is its committed form.
+    /// Adds the client's own mutation. `committed` is its committed form.
     pub(super) fn add_own(&mut self, authored: &Operation, committed: &[Operation]) {
         self.close_group();
         self.map.add_own(authored, committed);

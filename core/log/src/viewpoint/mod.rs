@@ -1,7 +1,8 @@
-//! The log from the viewpoint of one client: the committed entries up to a base, followed by the
-//! client's own earlier mutations, at any later position of the log.
+//! The log as seen by one client: the committed entries up to a base, followed by the client's own
+//! mutations.
 //!
-//! [`Viewpoint::map_from`] returns the map with which the client's next mutation is transformed.
+//! [`Viewpoint::map_from`] returns the map that transforms the client's next mutation to the latest
+//! position.
 
 mod change;
 #[cfg(test)]
@@ -19,10 +20,10 @@ use cellar_sheet::operation::{Operation, SheetId};
 use change::Change;
 use map_builder::{GROUP_COST, MapBuilder};
 
-/// The changes after a position, from the viewpoint of one client.
+/// The changes after a position, as seen by one client.
 ///
-/// The client's own mutations are in the order of their entries. Along this order, neither their
-/// positions nor their bases decrease.
+/// The client's own mutations are in log order. Both their positions and their bases are
+/// non-decreasing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Viewpoint {
     client: ClientKey,
@@ -31,15 +32,15 @@ pub struct Viewpoint {
     own_indexes: Vec<usize>,
     /// Cost of a transform past all changes.
     cost: usize,
-    /// Positions at which any client deleted or replaced a sheet.
+    /// Deleted or replaced sheets, with the position at which any client deleted or replaced them.
     deleted_sheets: BTreeMap<SheetId, Position>,
 }
 
-/// The cost of the changes exceeds `MAX_TRANSFORM_CHANGES`.
+/// The total cost of the changes exceeds `MAX_TRANSFORM_CHANGES`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooManyChanges;
 
-/// A mutation that the client itself wrote.
+/// The client's own mutation.
 #[derive(Debug, Clone, Copy)]
 struct OwnMutation<'a> {
     position: Position,
@@ -47,12 +48,12 @@ struct OwnMutation<'a> {
     authored: &'a Operation,
 }
 
-/// The client's mutations that were committed after a base, in order. Their coordinates are those
-/// of the base and of the preceding mutations. `None` represents a mutation without an effect.
+/// The client's own mutations that were committed after a base, in order. Each is in coordinates of
+/// the base and the preceding mutations. `None` if a mutation has no effect.
 type PendingMutations = VecDeque<Option<Operation>>;
 
 impl Viewpoint {
-    /// Creates the viewpoint of a client before any entry.
+    /// Creates a client's viewpoint before any entry.
     #[must_use]
     pub fn new(client: ClientKey) -> Self {
         Self {
@@ -64,7 +65,7 @@ impl Viewpoint {
         }
     }
 
-    /// Adds the next entry of the log to the viewpoint.
+    /// Adds the next log entry.
     pub fn add_entry(&mut self, entry: &Entry) {
         let Some(edits) = entry.edits() else { return };
         let is_own = edits.client == self.client;
@@ -73,7 +74,7 @@ impl Viewpoint {
         }
     }
 
-    /// Adds the next mutation of the entry at `position`. `is_own` is set if the client wrote the
+    /// Adds the next mutation of the entry at `position`. `is_own` is set for the client's own
     /// mutation. `committed` is `None` if the mutation was committed as authored. Mutations that
     /// only set cells may be omitted.
     pub fn add_mutation(
@@ -93,8 +94,7 @@ impl Viewpoint {
         }
     }
 
-    /// Adds an own mutation of the client that is committed, or about to be committed, at
-    /// `position`.
+    /// Adds the client's own mutation that is, or is about to be, committed at `position`.
     pub fn add_own_mutation(
         &mut self,
         position: Position,
@@ -104,7 +104,7 @@ impl Viewpoint {
     ) {
         self.record_deleted_sheets(position, committed);
         if authored.is_resolved_on_append() {
-            // The client does not know the operations to which its undo or revert was resolved.
+            // The client never saw the operations that its undo or revert was resolved to.
             self.add_foreign_operations(position, committed);
         } else if authored.moves_cells() {
             let base = self.last_own().map_or(base, |last| last.base.max(base));
@@ -121,7 +121,7 @@ impl Viewpoint {
         }
     }
 
-    /// Adds a change. If the total cost becomes too high, drops all changes to limit memory.
+    /// Adds a change. Drops all changes if the total cost becomes too high, to bound memory.
     fn add_change(&mut self, change: Change) {
         self.cost = self.cost.saturating_add(change.cost());
         if self.is_too_long() {
@@ -144,23 +144,23 @@ impl Viewpoint {
         self.deleted_sheets.extend(sheets.map(|sheet| (sheet, position)));
     }
 
-    /// Returns the position of an added entry at which a sheet was deleted or replaced, if any.
+    /// Returns the position of an added entry that deleted or replaced a sheet, if any.
     #[must_use]
     pub fn deleted_at(&self, sheet: SheetId) -> Option<Position> {
         self.deleted_sheets.get(&sheet).copied()
     }
 
-    /// Returns whether the cost of the changes exceeds `MAX_TRANSFORM_CHANGES`. If so, no map can
-    /// be built.
+    /// Whether the total cost of the changes exceeds `MAX_TRANSFORM_CHANGES`, so that no map can be
+    /// built.
     #[must_use]
     pub fn is_too_long(&self) -> bool {
         self.cost > MAX_TRANSFORM_CHANGES
     }
 
-    /// Returns the map from the client's coordinates after `base` to those of the newest entry.
+    /// Returns the map from the client's coordinates after `base` to those of the latest entry.
     ///
     /// # Errors
-    /// Returns [`TooManyChanges`] if the cost exceeds `MAX_TRANSFORM_CHANGES`.
+    /// Returns [`TooManyChanges`] if the total cost exceeds `MAX_TRANSFORM_CHANGES`.
     pub fn map_from(&self, base: Position) -> Result<SpaceMap, TooManyChanges> {
         if self.is_too_long() {
             return Err(TooManyChanges);
@@ -174,16 +174,17 @@ impl Viewpoint {
         Ok(self.build_map(base, None, &mut pending))
     }
 
-    /// Returns the first position whose entry [`Viewpoint::map_from`] needs for a mutation on
-    /// `base`. All entries from this position on must have been added.
+    /// Returns the position of the first entry that [`Viewpoint::map_from`] needs for a mutation on
+    /// `base`. All entries starting at this position must have been added.
     ///
-    /// The client wrote each own mutation after `base` on top of that mutation's base and of
-    /// earlier own mutations, which have bases in turn.
+    /// Own mutations committed after `base` were written on top of their own bases and of earlier
+    /// own mutations, so the search goes back through these bases.
     #[must_use]
     pub fn first_needed_position(&self, base: Position) -> Position {
         let mut lowest = base;
         loop {
-            // Bases never decrease, so the first own mutation after `lowest` has the lowest base.
+            // Bases are non-decreasing, so the first own mutation after `lowest` has the lowest
+            // base.
             match self.own(self.first_own_after(lowest)) {
                 Some(own) if own.base < lowest => lowest = own.base,
                 _ => return lowest,
@@ -194,8 +195,8 @@ impl Viewpoint {
     /// Returns the own mutations after `base`, in the coordinates in which the client saw them on
     /// `base`.
     ///
-    /// Starts at the lowest base that is needed and continues with each higher base of an own
-    /// mutation, because mutations on a higher base were written on top of those on lower bases.
+    /// Starts at the lowest required base and proceeds through each higher base of an own mutation,
+    /// because mutations on a higher base were written on top of those on lower bases.
     fn pending_at(&self, base: Position) -> Result<PendingMutations, TooManyChanges> {
         let mut current = self.first_needed_position(base);
         let mut pending_at_lower_bases = BTreeMap::new();
@@ -212,13 +213,12 @@ impl Viewpoint {
     }
 
     /// Returns the own mutations after `target`, in the coordinates in which the client saw them on
-    /// `target`. `pending_at_lower_bases` contains the results for all lower bases of own
+    /// `target`. `pending_at_lower_bases` must contain the results for all lower bases of own
     /// mutations. The cost is added to `cost`.
     ///
-    /// Each mutation is moved in a single step from the base on which it was written, as in a
-    /// commit. If it were moved from base to base, an insert could lose the row before which it
-    /// inserts. The inserted rows would then be on the wrong side of rows that others inserted at
-    /// the same place.
+    /// Like in a commit, each mutation is moved in a single step from the base on which it was
+    /// written. Moving it from base to base could lose the row before which it inserts; its rows
+    /// would then end up on the wrong side of rows that others inserted at the same place.
     fn rebase_pending(
         &self,
         target: Position,
@@ -248,8 +248,8 @@ impl Viewpoint {
         Ok(rebased)
     }
 
-    /// Builds the map of the committed changes after `from` up to `to`. Removes the own mutations
-    /// among these changes from the front of `pending`.
+    /// Builds the map of the committed changes in (`from`, `to`]. Removes own mutations in this
+    /// range from the front of `pending`.
     fn build_map(
         &self,
         from: Position,
@@ -291,14 +291,14 @@ impl Viewpoint {
         self.own(self.own_indexes.len().checked_sub(1)?)
     }
 
-    /// Returns the index of the first own mutation that was committed after a position.
+    /// Returns the index of the first own mutation committed after a position.
     fn first_own_after(&self, position: Position) -> usize {
         self.own_indexes.partition_point(|index| {
             self.changes.get(*index).is_some_and(|change| change.position() <= position)
         })
     }
 
-    /// Returns the first own mutation whose base is after a position.
+    /// Returns the first own mutation with a base after a position.
     fn first_own_on_base_after(&self, position: Position) -> Option<OwnMutation<'_>> {
         let number = self.own_indexes.partition_point(|index| {
             self.changes.get(*index).and_then(Change::own_base) <= Some(position)
@@ -307,8 +307,8 @@ impl Viewpoint {
     }
 }
 
-/// Moves pending mutations by `map` and appends them to `rebased`. If `rebased` already contains
-/// the first of them, the map only advances past these.
+/// Moves pending mutations by `map` and appends them to `rebased`. Mutations that `rebased` already
+/// contains only advance the map.
 fn rebase_onto(mut map: SpaceMap, pending: PendingMutations, rebased: &mut PendingMutations) {
     for (number, operation) in pending.into_iter().enumerate() {
         let Some(operation) = operation else {

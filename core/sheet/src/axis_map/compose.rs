@@ -1,10 +1,10 @@
-//! Composition of axis maps in a single pass over the runs of both maps.
+//! Linear-time composition of axis maps.
 
 use super::{AxisMap, Run};
 
 impl AxisMap {
-    /// Composes two maps into one that maps from the older space of `self` to the newer space of
-    /// `next`. Takes time linear in the number of runs.
+    /// Composes two maps: the result maps from the source space of `self` to the destination space
+    /// of `next`. Takes time linear in the number of runs.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         let strays = self.compose_strays(next);
@@ -25,7 +25,7 @@ impl AxisMap {
         composed
     }
 
-    /// Composes all overlapping pairs of runs in which at least one run is a stray.
+    /// Composes each overlapping pair of runs that includes a stray (out-of-order run).
     fn compose_strays(&self, next: &Self) -> Vec<Run> {
         let mut strays = Vec::new();
         for stray in &self.strays {
@@ -43,8 +43,7 @@ impl AxisMap {
     }
 }
 
-/// Composes two runs into a run from the older to the newer space. Returns `None` if the runs do
-/// not overlap in the intermediate space.
+/// Composes two runs. Returns `None` if they do not overlap in the intermediate space.
 fn compose_runs(first: Run, second: Run) -> Option<Run> {
     let start = first.dst.max(second.src);
     let len = first.dst_end().min(second.src_end()).checked_sub(start).filter(|len| *len > 0)?;

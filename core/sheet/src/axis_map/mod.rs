@@ -1,13 +1,12 @@
-//! Axis maps: maps from row (or column) indices in an older state of a sheet to indices in a newer
-//! state. The indices of one state form a *space*.
+//! Axis maps: mappings from row (or column) indices in an older sheet state to indices in a newer
+//! state. The indices in one state form a *space*.
 //!
-//! A map is a list of *kept runs* `(src, dst, len)`. Runs are ascending on both sides and as long
-//! as possible. Source rows outside all runs were deleted; destination rows outside all runs were
-//! inserted. Both spaces end at [`Axis::limit`]: an insert discards the rows that it moves past the
-//! end.
+//! A map is a list of *kept runs* `(src, dst, len)`, ascending on both sides and as long as
+//! possible. Source rows outside all runs were deleted; destination rows outside all runs were
+//! inserted. Both spaces end at [`Axis::limit`]: an insert discards rows that move past the end.
 //!
-//! Lookups in both directions use binary search, so no inverse is stored. Composition is one pass
-//! over both maps.
+//! Lookups in both directions use binary search, so no inverse is stored. Composition takes a
+//! single pass over both maps.
 
 mod compose;
 mod stored;
@@ -19,7 +18,7 @@ pub use stored::{StoredAxisMap, UnreadableAxisMap};
 pub use crate::axis::Axis;
 use crate::spans::{Span, Spans};
 
-/// A run of adjacent rows or columns that are still adjacent in the newer space.
+/// A run of rows or columns that are adjacent in both spaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// First index in the older space.
@@ -43,12 +42,12 @@ impl Run {
         Self { src: self.dst, dst: self.src, len: self.len }
     }
 
-    /// Returns whether this run ends at or before the start of `other`, on both sides.
+    /// Returns whether this run ends at or before the start of `other`, in both spaces.
     fn is_entirely_before(self, other: Self) -> bool {
         self.src_end() <= other.src && self.dst_end() <= other.dst
     }
 
-    /// Returns the part of the run whose source indices are in `first..end`.
+    /// Returns the part of the run with source indices in `first..end`.
     fn within(self, first: u32, end: u32) -> Option<Self> {
         let src = self.src.max(first);
         let len = self.src_end().min(end).checked_sub(src).filter(|len| *len > 0)?;
@@ -56,13 +55,13 @@ impl Run {
     }
 }
 
-/// A map from an older space of one axis to a newer one.
+/// A map from an older space of an axis to a newer one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisMap {
     limit: u32,
     runs: Vec<Run>,
-    /// Strays: kept runs that are out of order in the newer space. A stray results if rows that an
-    /// author inserted are committed on the other side of rows that the author had seen. Strays are
+    /// Strays: kept runs that are out of order in the newer space. A stray arises if rows inserted
+    /// by an author are committed on the other side of rows that the author had seen. Strays are
     /// rare.
     strays: Vec<Run>,
 }
@@ -80,7 +79,7 @@ impl AxisMap {
         Self { limit: axis.limit(), runs: Vec::new(), strays: Vec::new() }
     }
 
-    /// Creates the map of an insert of `count` rows (or columns) before index `before`.
+    /// Creates the map of an insertion of `count` rows (or columns) before index `before`.
     #[must_use]
     pub fn insert(axis: Axis, before: u32, count: u32) -> Self {
         let limit = axis.limit();
@@ -108,7 +107,7 @@ impl AxisMap {
         map
     }
 
-    /// Appends a kept run. Joins it to the last run if the two are adjacent on both sides.
+    /// Appends a kept run. Joins it with the last run if they are adjacent in both spaces.
     pub fn push(&mut self, run: Run) {
         if run.len == 0 {
             return;
@@ -139,7 +138,7 @@ impl AxisMap {
         matches!(self.runs.as_slice(), [Run { src: 0, dst: 0, len }] if *len == self.limit)
     }
 
-    /// Returns the new index of a row or column; `None` if it was deleted.
+    /// Returns the new index of a row or column, or `None` if it was deleted.
     #[must_use]
     pub fn get(&self, src: u32) -> Option<u32> {
         let contains_src = |run: &&Run| (run.src..run.src_end()).contains(&src);
@@ -148,7 +147,7 @@ impl AxisMap {
         Some(run.dst.saturating_add(src.saturating_sub(run.src)))
     }
 
-    /// Returns the old index of a row or column; `None` if it was inserted.
+    /// Returns the old index of a row or column, or `None` if it was inserted.
     #[must_use]
     pub fn source(&self, dst: u32) -> Option<u32> {
         let contains_dst = |run: &&Run| (run.dst..run.dst_end()).contains(&dst);
@@ -158,9 +157,9 @@ impl AxisMap {
         Some(run.src.saturating_add(dst.saturating_sub(run.dst)))
     }
 
-    /// Maps the insertion point before row `gap` to the newer space. The result is directly before
-    /// the first kept row at or after `gap`. Rows that other authors inserted at the same point are
-    /// therefore before the result.
+    /// Maps the insertion point before row `gap` to the newer space. The result directly precedes
+    /// the first kept row at or after `gap`, so it follows rows that other authors inserted at the
+    /// same point.
     #[must_use]
     pub fn gap(&self, gap: u32) -> u32 {
         let next_run = self.run_from(gap).copied();
@@ -172,7 +171,7 @@ impl AxisMap {
         }
     }
 
-    /// Returns the new indices of the kept rows of `spans`, without rows inserted between them.
+    /// Returns the new indices of the kept rows in `spans`, excluding rows inserted between them.
     /// Used for clears and deletes, which must not affect rows that their author never saw.
     #[must_use]
     pub fn kept(&self, spans: &Spans) -> Spans {
@@ -212,8 +211,8 @@ impl AxisMap {
         Self { limit: self.limit, runs: reversed(&self.runs), strays: reversed(&self.strays) }
     }
 
-    /// Adds a kept run of rows that the author's own operations inserted. If the run is out of
-    /// order with the other runs, it becomes a stray.
+    /// Adds a kept run of rows inserted by the author's own operations. A run that is out of order
+    /// becomes a stray.
     #[must_use]
     pub fn with_run(mut self, run: Run) -> Self {
         if run.len == 0 || run.src_end().max(run.dst_end()) > self.limit {
@@ -235,7 +234,7 @@ impl AxisMap {
         self
     }
 
-    /// Returns the kept run that contains `src`, or else the next kept run.
+    /// Returns the kept run that contains `src`, or the next one.
     fn run_from(&self, src: u32) -> Option<&Run> {
         self.runs.get(self.runs.partition_point(|run| run.src_end() <= src))
     }

@@ -1,5 +1,5 @@
-//! Stored encoding of axis maps. Each run is encoded by its distance from the end of the previous
-//! run.
+//! Stored encoding of axis maps. Runs are delta-encoded: each run is relative to the end of the
+//! previous one.
 
 use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ struct StoredRun {
     /// Number of rows inserted before the run.
     #[n(1)]
     dst_gap: u32,
-    /// Length of the run; 0 means that the run extends to the end of the axis.
+    /// Length of the run; 0 if the run extends to the end of the axis.
     #[n(2)]
     len: u32,
 }
@@ -56,7 +56,8 @@ impl StoredAxisMap {
     /// Decodes the axis map of `axis`.
     ///
     /// # Errors
-    /// [`UnreadableAxisMap`] for more than `MAX_AXIS_RUNS` runs, or a run past the end of the axis.
+    /// Returns [`UnreadableAxisMap`] for more than `MAX_AXIS_RUNS` runs, or a run past the end of
+    /// the axis.
     pub fn into_map(self, axis: Axis) -> Result<AxisMap, UnreadableAxisMap> {
         let limit = axis.limit();
         if self.0.len() > MAX_AXIS_RUNS {

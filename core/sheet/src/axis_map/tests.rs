@@ -1,5 +1,5 @@
-//! Compares axis maps with a simple model: two lists of ids, and the index of each id in both
-//! lists.
+//! Model-based tests of axis maps. The reference model keeps two lists of ids and looks up each
+//! id's index in both.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
@@ -9,17 +9,17 @@ use proptest::prelude::*;
 use super::*;
 use crate::operation::random::any_spans;
 
-/// Length of the modelled lists. The axis is much longer.
+/// Length of the model's lists. The axis is much longer.
 const SIDE: u32 = 60;
 
-/// Model of an axis: a plain list of ids.
+/// Reference model of an axis: a plain list of ids.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ids {
     ids: Vec<u32>,
     next: u32,
 }
 
-/// An insert or delete on an axis.
+/// An insertion or deletion on an axis.
 #[derive(Debug, Clone)]
 pub(crate) enum AxisChange {
     Insert(u32, u32),
@@ -73,7 +73,7 @@ fn map_of(step: &AxisChange) -> AxisMap {
     }
 }
 
-/// Returns the composed map of all changes, and the lists before and after the changes.
+/// Returns the composed map of all changes, and the lists before and after them.
 fn apply_all(steps: &[AxisChange]) -> (AxisMap, Ids, Ids) {
     let (mut map, mut ids) = (AxisMap::identity(Axis::Rows), Ids::new());
     for step in steps {
@@ -83,7 +83,7 @@ fn apply_all(steps: &[AxisChange]) -> (AxisMap, Ids, Ids) {
     (map, Ids::new(), ids)
 }
 
-/// Number of compared indices, small enough to be far from the end of the modelled lists.
+/// Number of compared indices, small enough to stay clear of the end of the model's lists.
 const COMPARED: u32 = 20;
 
 proptest! {
@@ -190,14 +190,14 @@ fn the_whole_axis_stays_covered() {
 fn a_run_that_breaks_the_order_becomes_a_stray() {
     let reversed = AxisMap::insert(Axis::Rows, 3, 2).reversed();
     let run = Run { src: 3, dst: 3, len: 2 };
-    // The map so far deletes the author's rows 3 and 4; `with_run` adds them.
+    // At this point the map deletes the author's rows 3 and 4; `with_run` adds them.
     let moved = reversed.then(&AxisMap::insert(Axis::Rows, 3, 2)).with_run(run);
     assert!(moved.is_identity());
     let wrong = Run { src: 3, dst: 9, len: 2 };
     let map = reversed.then(&AxisMap::insert(Axis::Rows, 9, 2)).with_run(wrong);
     assert!(!map.keeps_order());
     assert_eq!([3, 4, 5].map(|row| map.get(row)), [Some(9), Some(10), Some(3)]);
-    // Composition moves and splits a stray like any other run.
+    // Composition moves and splits a stray (out-of-order run) like any other run.
     let later = map.then(&AxisMap::delete(Axis::Rows, &Spans::of([0, 9])));
     assert_eq!((later.get(3), later.get(4), later.source(8)), (None, Some(8), Some(4)));
     assert_eq!([3, 4, 5].map(|gap| later.gap(gap)), [8, 8, 2]);

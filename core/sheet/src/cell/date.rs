@@ -1,7 +1,7 @@
-//! Calendar dates and times as serial numbers: the number of days since 1899-12-30.
+//! Dates and times as serial numbers: days since 1899-12-30.
 //!
-//! From 1900-03-01 on, other spreadsheets use the same serial numbers. For earlier dates they count
-//! the nonexistent date 1900-02-29, so earlier dates are not converted.
+//! From 1900-03-01 on, the serial numbers match those of other spreadsheets. Other spreadsheets
+//! count the nonexistent date 1900-02-29, so earlier dates are not converted.
 
 /// Serial of 1900-03-01.
 const FIRST_SERIAL: i64 = 61;
@@ -20,14 +20,14 @@ pub(super) struct DateTime {
     pub(super) second_of_day: i64,
 }
 
-/// Returns the serial number of a date (month and day count from 1) and a time of day in seconds
-/// (`0..86_400`). Returns `None` if the date does not exist or is before 1900-03-01.
+/// Returns the serial number of a date (1-based month and day) and a time of day in seconds
+/// (`0..86_400`), or `None` if the date does not exist or is before 1900-03-01.
 #[must_use]
 pub fn date_serial(year: i64, month: i64, day: i64, second_of_day: i64) -> Option<f64> {
     to_serial(DateTime { year, month, day, second_of_day })
 }
 
-/// Returns the serial number of a date and time; `None` if the date does not exist or is before
+/// Returns the serial number of a date and time, or `None` if the date does not exist or is before
 /// 1900-03-01.
 pub(super) fn to_serial(date: DateTime) -> Option<f64> {
     let days = days_from_civil(date.year, date.month, date.day)?;
@@ -39,8 +39,8 @@ pub(super) fn to_serial(date: DateTime) -> Option<f64> {
     Some(days + seconds / SECONDS_PER_DAY)
 }
 
-/// Returns the date and time of a serial number, rounded to the second; `None` outside 1900-03-01
-/// to 9999-12-31.
+/// Returns the date and time of a serial number, rounded to the second, or `None` outside
+/// 1900-03-01 to 9999-12-31.
 pub(super) fn from_serial(serial: f64) -> Option<DateTime> {
     let total_seconds = round_to_integer(serial * SECONDS_PER_DAY)?;
     let (days, second_of_day) =
@@ -56,7 +56,7 @@ fn round_to_integer(number: f64) -> Option<i64> {
     super::value::exact_integer(number.round())
 }
 
-/// Returns the serial number of a calendar date, if the date exists.
+/// Returns the serial number of a calendar date, or `None` if the date does not exist.
 fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(0..=9_999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
@@ -67,7 +67,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     let days = era * 146_097 + day_of_era - EPOCH_DAYS;
-    // A nonexistent date, such as 31 June, converts back to a different date.
+    // A nonexistent date, such as 31 June, does not round-trip.
     (civil_from_days(days) == (year, month, day)).then_some(days)
 }
 

@@ -1,11 +1,11 @@
-//! Error values of spreadsheets.
+//! Error values of cells.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// An error value of a cell. Entry bodies store its number, so the numbers must never change.
+/// An error value of a cell. Its number is stored in entry bodies and must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[repr(u8)]
@@ -34,10 +34,10 @@ pub enum ErrorCode {
     /// The data is still being loaded.
     #[serde(rename = "#GETTING_DATA")]
     GettingData = 8,
-    /// A result that has no space to spill into.
+    /// A result without enough space to spill into.
     #[serde(rename = "#SPILL!")]
     Spill = 9,
-    /// A service does not respond.
+    /// An unavailable service.
     #[serde(rename = "#CONNECT!")]
     Connect = 10,
     /// A blocked function or feature.
@@ -46,12 +46,12 @@ pub enum ErrorCode {
     /// Unsupported calculation.
     #[serde(rename = "#CALC!")]
     Calc = 12,
-    /// A long text whose object is missing or damaged. This error is specific to Cellar.
+    /// A long text whose object is missing or corrupt. Specific to Cellar.
     #[serde(rename = "#LOST!")]
     Lost = 13,
 }
 
-/// All error values with their texts, ordered by number.
+/// All error values with their text, ordered by number.
 const ALL: [(ErrorCode, &str); 13] = [
     (ErrorCode::Null, "#NULL!"),
     (ErrorCode::Div0, "#DIV/0!"),
@@ -69,13 +69,13 @@ const ALL: [(ErrorCode, &str); 13] = [
 ];
 
 impl ErrorCode {
-    /// Returns the number that represents the error value in entry bodies.
+    /// Returns the number that entry bodies store for the error value.
     #[must_use]
     pub fn number(self) -> u8 {
         self as u8
     }
 
-    /// Returns the error value with this number, or `None` for an unknown number.
+    /// Returns the error value with this number, or `None` if the number is unknown.
     #[must_use]
     pub fn from_number(number: u8) -> Option<Self> {
         ALL.iter().map(|(code, _)| *code).find(|code| code.number() == number)

@@ -1,4 +1,4 @@
-//! Converts values to the text that is displayed.
+//! Formats values as displayed text.
 //!
 //! Supported formats: `General`, fixed decimals (`0`, `0.0`, `0.00`, …), and dates and times
 //! composed of `yyyy`, `mm`, `dd`, `hh`, `mm`, `ss` and separators. Other formats are stored
@@ -9,12 +9,13 @@ use std::fmt::Write;
 use super::Value;
 use super::date::{DateTime, from_serial};
 
-/// Number format of a cell without an explicit number format.
+/// Number format of a cell without an explicit format.
 pub const GENERAL: &str = "General";
-/// Maximum number of decimals in a supported format. An `f64` has at most 15 significant digits.
+/// Maximum number of decimals in a supported format. An `f64` has at most 15 significant decimal
+/// digits.
 pub(super) const MAX_DECIMALS: usize = 15;
 
-/// Returns the displayed text of `value` under `format`.
+/// Returns the text displayed for `value` with the number format `format`.
 #[must_use]
 pub fn display(value: &Value, format: &str) -> String {
     match value {
@@ -50,7 +51,7 @@ pub fn general(number: f64) -> String {
     }
 }
 
-/// Returns the number of decimals in a format such as `0`, `0.0` or `0.00`; `None` for any other
+/// Returns the number of decimals in a format such as `0`, `0.0` or `0.00`, or `None` for any other
 /// format.
 pub(super) fn decimals_of(format: &str) -> Option<usize> {
     let decimals = match format.strip_prefix('0')?.strip_prefix('.') {
@@ -73,7 +74,7 @@ pub(super) enum DateToken {
     Separator(char),
 }
 
-/// Parses a date format into tokens; returns `None` for any other format.
+/// Parses a date format into tokens. Returns `None` for any other format.
 pub(super) fn date_tokens(format: &str) -> Option<Vec<DateToken>> {
     let mut tokens = Vec::new();
     let mut remaining = format;

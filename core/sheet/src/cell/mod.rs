@@ -1,4 +1,4 @@
-//! Cells: values, their display as text, and the conversion of typed text to values.
+//! Cells: values, displayed text, and parsing of typed text.
 
 mod date;
 mod error_code;
@@ -15,18 +15,17 @@ pub use value::{Value, json_text_bytes};
 
 use serde::{Deserialize, Serialize};
 
-/// The content of a cell: a value, an optional formula, and a number format.
+/// Contents of a cell: a value, an optional formula, and a number format.
 ///
-/// The value (with its formula) and the format are separate layers: setting one leaves the other
+/// The value (with its formula) and the number format are independent: setting one leaves the other
 /// unchanged.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Cell {
-    /// Value of the cell; `null` if the cell is empty and has only a format.
+    /// Value of the cell; `null` if the cell is blank and has only a format.
     #[serde(default)]
     pub value: Value,
-    /// Text of the formula that produced the value. Cellar stores formulas but does not evaluate
-    /// them.
+    /// Formula that produced the value. Cellar stores formulas but does not evaluate them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
     /// Number format; absent for `General`.
@@ -35,13 +34,13 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the value as text, displayed with the number format of the cell.
+    /// Returns the text displayed for the value with the cell's number format.
     #[must_use]
     pub fn text(&self) -> String {
         display(&self.value, self.format.as_deref().unwrap_or(GENERAL))
     }
 
-    /// Returns whether the cell has neither value nor format.
+    /// Returns whether the cell has neither a value nor a format.
     #[must_use]
     pub fn is_blank(&self) -> bool {
         self.value == Value::Empty && self.formula.is_none() && self.format.is_none()

@@ -1,22 +1,22 @@
 //! Conversion of typed text to values.
 //!
-//! Text becomes a number, date or boolean only if that value is displayed as exactly the same text.
-//! Codes such as `0E8` and `007` therefore remain text.
+//! Text becomes a number, date or boolean only if the resulting value is displayed as exactly the
+//! same text. Codes such as `0E8` and `007` therefore remain text.
 
 use super::date::{DateTime, to_serial};
 use super::format::{DateToken, GENERAL, MAX_DECIMALS, date_tokens, display};
 use super::value::Value;
 
-/// Recognized date formats. All start with the year, because otherwise the order of day and month
-/// is ambiguous.
+/// Recognized date formats. All start with the year, because the order of day and month would
+/// otherwise be ambiguous.
 const DATE_FORMATS: [&str; 4] =
     ["yyyy-mm-dd", "yyyy/mm/dd", "yyyy-mm-dd hh:mm:ss", "yyyy-mm-ddThh:mm:ss"];
 
-/// A recognized value, and the number format that displays it as the typed text.
+/// A recognized value with the number format that displays it as typed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypedText {
     pub value: Value,
-    /// Number format; `None` for `General`.
+    /// Number format, or `None` for `General`.
     pub format: Option<String>,
 }
 
@@ -35,8 +35,8 @@ pub fn recognise(text: &str) -> Option<TypedText> {
     recognise_number(text).or_else(|| recognise_date(text))
 }
 
-/// Converts typed text to a value: a recognized number, date, boolean or error value, or else the
-/// text itself. Empty text becomes [`Value::Empty`].
+/// Parses typed text as a number, date, boolean or error value; any other text becomes a text
+/// value. Empty text becomes [`Value::Empty`].
 #[must_use]
 pub fn typed_or_text(text: &str) -> TypedText {
     if text.is_empty() {
@@ -126,7 +126,8 @@ mod tests {
         #[test]
         fn shortest_numbers_are_numbers(number in -1e15..1e15_f64) {
             let text = super::super::general(number);
-            // Below 1e-6, the shortest text has an exponent, which is not recognized as a number.
+            // Below 1e-6, the shortest text has an exponent and is therefore not recognized as a
+            // number.
             prop_assume!(!text.contains('e'));
             prop_assert_eq!(recognise(&text).unwrap().value, Value::Number(number));
         }

@@ -1,4 +1,4 @@
-//! Values of cells, and their JSON form.
+//! Cell values and their JSON encoding.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::ErrorCode;
 /// Value of a cell.
 ///
 /// In JSON: `null`, a number, a string, `true`/`false`, or `{"error": "#N/A"}`. A date is a number
-/// with a format (days since 1899-12-30).
+/// (days since 1899-12-30) with a date format.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
     /// No value. In an edit, clears the cell.
@@ -43,7 +43,7 @@ impl Serialize for Value {
     }
 }
 
-/// Serializes a number. Writes integers without `.0`, like other JSON writers.
+/// Serializes a number. Omits `.0` for integers, like other JSON writers.
 fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
     match exact_integer(number) {
         Some(integer) => serializer.serialize_i64(integer),
@@ -51,7 +51,7 @@ fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, 
     }
 }
 
-/// Returns `number` as an integer; `None` for −0, fractions and magnitudes of 2⁵³ or more.
+/// Returns `number` as an integer, or `None` for −0, fractions and magnitudes of 2⁵³ or more.
 #[must_use]
 pub(crate) fn exact_integer(number: f64) -> Option<i64> {
     const LIMIT: f64 = 9_007_199_254_740_992.0;
@@ -64,8 +64,8 @@ pub(crate) fn exact_integer(number: f64) -> Option<i64> {
     format!("{number:.0}").parse().ok()
 }
 
-/// Returns the length of a text as a JSON string, in bytes. A control character takes six bytes, a
-/// quote or backslash two.
+/// Returns the length of a text as a JSON string, in bytes. A control character takes six bytes; a
+/// quote or backslash takes two.
 #[must_use]
 pub fn json_text_bytes(text: &str) -> usize {
     let width = |byte: u8| match byte {
@@ -77,7 +77,7 @@ pub fn json_text_bytes(text: &str) -> usize {
 }
 
 impl Value {
-    /// Returns an upper bound for the length of the value as JSON, in bytes.
+    /// Returns an upper bound on the length of the value as JSON, in bytes.
     #[must_use]
     pub fn json_bytes(&self) -> usize {
         const LONGEST_NUMBER_BYTES: usize = 25;

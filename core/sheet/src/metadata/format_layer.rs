@@ -1,4 +1,4 @@
-//! Range formats: number formats of ranges, one record per range.
+//! Range formats: number formats that apply to ranges of cells.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::operation::SetFormat;
 use crate::spans::{Span, Spans};
 use cellar_base::limits::{MAX_RANGE_FORMAT_SPANS, MAX_RANGE_FORMATS};
 
-/// A range and its number format.
+/// A range with its number format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RangeFormat {
@@ -21,14 +21,14 @@ pub struct RangeFormat {
     pub format: String,
 }
 
-/// Range formats of a sheet, oldest first. The format of a cell is that of the newest range that
+/// Range formats of a sheet, oldest first. A cell takes the format of the newest range that
 /// contains it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FormatLayer {
     records: Vec<RangeFormat>,
     /// Approximate size in memory, in bytes.
     bytes: usize,
-    /// Total number of row spans and column spans in all records.
+    /// Total number of row and column spans in all records.
     spans: usize,
 }
 
@@ -69,8 +69,8 @@ impl Totals {
 }
 
 impl FormatLayer {
-    /// Returns the format of the newest range that contains the cell at `row` and `column`. The
-    /// format may be `General`. Returns `None` if no range contains the cell.
+    /// Returns the format of the newest range that contains the cell, or `None` if no range does.
+    /// The format may be `General`.
     #[must_use]
     pub fn at(&self, row: u32, column: u32) -> Option<&str> {
         let mut newest_first = self.records.iter().rev();
@@ -91,7 +91,7 @@ impl FormatLayer {
         layer
     }
 
-    /// Returns whether there are no range formats.
+    /// Returns whether the layer is empty.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
@@ -136,9 +136,9 @@ impl FormatLayer {
         differing
     }
 
-    /// Adds a range format and removes the older ones that it covers completely. If the layer would
-    /// exceed its limits, returns `false` and changes nothing, because losing a format is better
-    /// than a state that cannot be stored.
+    /// Adds a range format and removes the older ones that it covers completely. Returns `false`
+    /// and changes nothing if the layer would exceed its limits: dropping a format is better than a
+    /// state that cannot be stored.
     pub fn set(&mut self, set: &SetFormat) -> bool {
         let covered = self.covered_by(set);
         if !self.fits(set, &covered) {
@@ -150,7 +150,7 @@ impl FormatLayer {
         if covered.records > 0 {
             self.records.retain(|record| !record.is_within(rows, columns));
         }
-        // A `General` record is needed only if it hides an older range format.
+        // A `General` record is needed only if it overrides an older range format.
         if format != GENERAL || !self.intersection(rows, columns).is_empty() {
             let (rows, columns, format) = (rows.clone(), columns.clone(), format.clone());
             let record = RangeFormat { rows, columns, format };
@@ -161,7 +161,7 @@ impl FormatLayer {
         true
     }
 
-    /// Returns the total number of row spans and column spans in all records.
+    /// Returns the total number of row and column spans in all records.
     pub(crate) fn span_count(&self) -> usize {
         self.spans
     }
@@ -191,7 +191,7 @@ impl FormatLayer {
         (self.spans, self.bytes) = (totals.spans, totals.bytes);
     }
 
-    /// Returns a copy of the layer, mapped through the axis maps of rows and columns.
+    /// Returns the layer mapped through the axis maps of rows and columns.
     pub(crate) fn mapped(&self, rows: &AxisMap, columns: &AxisMap) -> Self {
         let mut mapped = self.clone();
         mapped.map(Axis::Rows, rows);
@@ -199,7 +199,7 @@ impl FormatLayer {
         mapped
     }
 
-    /// Returns the largest end of all ranges, ignoring those that extend to the end of the axis.
+    /// Returns the maximum end of all ranges, ignoring those that extend to the end of the axis.
     pub(crate) fn reach(&self, axis: Axis) -> u32 {
         let ends = self.records.iter().filter_map(|record| match axis {
             Axis::Rows => record.rows.iter().last(),
@@ -208,7 +208,7 @@ impl FormatLayer {
         ends.map(Span::end).filter(|end| *end < axis.limit()).max().unwrap_or(0)
     }
 
-    /// Maps every range through an axis map. A range grows when rows or columns are inserted inside
+    /// Maps every range through an axis map. A range grows if rows or columns were inserted inside
     /// it.
     pub fn map(&mut self, axis: Axis, map: &AxisMap) {
         for record in &mut self.records {

@@ -1,8 +1,8 @@
-//! Metadata of a workbook: its state without cells.
+//! Workbook metadata: the state of a workbook without its cells.
 //!
-//! A range format grows when rows are inserted inside its range. The range therefore depends on
-//! every insert, and not only on where each row ends up. For this reason, range formats are stored
-//! in the root of a snapshot instead of its levels.
+//! A range format grows when rows are inserted inside its range, so it depends on every insertion,
+//! not only on the final order of the rows. Range formats are therefore stored in the snapshot root
+//! rather than in its levels.
 
 mod format_layer;
 mod names;
@@ -23,16 +23,16 @@ use std::collections::BTreeMap;
 
 use crate::sheet_id::SheetId;
 
-/// Metadata of a workbook, as stored in the root of a snapshot.
+/// Workbook metadata, as stored in a snapshot root.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkbookMetadata {
-    /// Order and names of the sheets.
+    /// Sheet names in tab order.
     pub tabs: Tabs,
     /// Metadata of each sheet.
     pub sheets: BTreeMap<SheetId, SheetMetadata>,
 }
 
-/// Metadata of a sheet: its state without cells.
+/// Sheet metadata: the state of a sheet without its cells.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SheetMetadata {
     /// Used range of the sheet.

@@ -1,4 +1,4 @@
-//! Sheet names of a workbook, which are unique ignoring case.
+//! Case-insensitively unique sheet names of a workbook.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,8 @@ use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 /// Sheets by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Names {
-    /// Maps the length and the text of a lowercase name to its sheet. Numbered names of the same
-    /// length are therefore adjacent and in numeric order.
+    /// Sheets by length and text of the lowercase name. Numbered names of the same length are
+    /// therefore adjacent and in numeric order.
     by_lowercase: BTreeMap<(usize, String), SheetId>,
 }
 
@@ -19,7 +19,7 @@ fn key(name: &str) -> (usize, String) {
 }
 
 impl Names {
-    /// Returns the sheet named `name`, ignoring case.
+    /// Returns the sheet with this name, ignoring case.
     pub(super) fn get(&self, name: &str) -> Option<SheetId> {
         self.by_lowercase.get(&key(name)).copied()
     }
@@ -32,13 +32,13 @@ impl Names {
         self.by_lowercase.remove(&key(name));
     }
 
-    /// Returns `name` if no sheet other than `own` has that name. Otherwise, appends the first free
+    /// Returns `name` if no sheet other than `own` has that name; otherwise appends the first free
     /// number, as in `Sheet1 (2)`.
     pub(super) fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
         if self.get(name).is_none_or(|sheet| Some(sheet) == own) {
             return name.to_owned();
         }
-        // At least one of the numbers from 2 to the number of sheets plus 2 is free.
+        // At least one of the numbers from 2 to the sheet count plus 2 is free.
         let largest_needed = self.by_lowercase.len().saturating_add(2);
         // Each number of digits is tried separately, because a longer number truncates the name
         // further.
@@ -55,8 +55,8 @@ impl Names {
         name.to_owned()
     }
 
-    /// Returns the numbers with `digits` digits that are appended to `stem` in the names of sheets
-    /// other than `own`.
+    /// Returns the numbers with `digits` digits that are already appended to `stem` in names of
+    /// sheets other than `own`.
     fn taken_numbers(&self, stem: &str, digits: usize, own: Option<SheetId>) -> BTreeSet<usize> {
         let stem = stem.to_lowercase();
         let length = stem.len().saturating_add(digits).saturating_add(")".len());
@@ -74,14 +74,14 @@ impl Names {
     }
 }
 
-/// Parses a decimal number that has no sign and no leading zeros.
+/// Parses a decimal number without a sign or leading zeros.
 fn parse_plain_number(text: &str) -> Option<usize> {
     let is_plain = !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_plain { text.parse().ok() } else { None }
 }
 
 /// Returns the part of a numbered name before its number, such as `Sheet1 (`. Truncates `name` to
-/// leave space for a number of `digits` digits and a closing parenthesis.
+/// leave space for `digits` digits and a closing parenthesis.
 fn stem_before_number(name: &str, digits: usize) -> String {
     let suffix_length = " ()".len().saturating_add(digits);
     let max_length = MAX_SHEET_NAME_CHARACTERS.saturating_sub(suffix_length);
@@ -101,7 +101,7 @@ mod tests {
         all
     }
 
-    /// Simple model of `free_name` that tries one number after another.
+    /// Reference model of `free_name` that tries one number after another.
     fn first_free_name(names: &Names, name: &str, own: Option<SheetId>) -> String {
         let taken = |name: &str| names.get(name).is_some_and(|sheet| Some(sheet) != own);
         let numbered = |number: usize| {

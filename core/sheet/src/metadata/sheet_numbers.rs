@@ -1,10 +1,10 @@
-//! The set of all sheet numbers ever used in a spreadsheet.
+//! Set of all sheet numbers ever used in a spreadsheet.
 
 use crate::sheet_id::SheetId;
 use crate::spans::{Span, Spans};
 use cellar_base::limits::MAX_SHEET_NUMBER_RUNS;
 
-/// The set of all sheet numbers ever used in a spreadsheet, stored as runs of consecutive numbers.
+/// Set of all sheet numbers ever used in a spreadsheet, stored as runs of consecutive numbers.
 ///
 /// [`SheetNumbers::insert`] never creates more than `MAX_SHEET_NUMBER_RUNS` runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,7 +17,7 @@ impl SheetNumbers {
         Self(Spans::of(sheets.into_iter().map(|sheet| sheet.0)))
     }
 
-    /// Creates a set from runs of consecutive numbers. Does not check the limit on runs.
+    /// Creates a set from runs of consecutive numbers, without checking the maximum number of runs.
     #[must_use]
     pub fn from_runs(runs: Spans) -> Self {
         Self(runs)
@@ -35,13 +35,13 @@ impl SheetNumbers {
         self.0.contains(sheet.0)
     }
 
-    /// Returns the number of the next new sheet: the largest used number plus one.
+    /// Returns the number for the next new sheet: the largest used number plus one.
     #[must_use]
     pub fn next(&self) -> SheetId {
         SheetId(self.0.iter().next_back().map_or(0, |last| last.end()))
     }
 
-    /// Adds a run of numbers. Does not check the limit on runs.
+    /// Adds a run of numbers, without checking the maximum number of runs.
     pub(super) fn cover(&mut self, run: Span) {
         let mut runs: Vec<Span> = self.0.iter().chain([run]).collect();
         runs.sort_by_key(|run| run.first);

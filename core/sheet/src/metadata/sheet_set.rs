@@ -1,5 +1,5 @@
-//! The set of sheets of a workbook, without their names. It determines whether a sheet can be added
-//! or deleted.
+//! Set of a workbook's sheets, without their names. Determines whether a sheet can be added or
+//! deleted.
 
 use super::SheetNumbers;
 use crate::operation::Operation;
@@ -7,7 +7,7 @@ use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 use cellar_base::limits::{MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
 
-/// Numbers of the existing sheets of a workbook, and all numbers ever used.
+/// Existing sheet numbers of a workbook, and all numbers ever used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetSet {
     /// Numbers of the existing sheets.
@@ -38,7 +38,7 @@ pub enum SheetFault {
     /// The spreadsheet already has `MAX_SHEETS` sheets.
     #[error("the spreadsheet has {MAX_SHEETS} sheets, the maximum; delete a sheet first")]
     TooMany,
-    /// The sheet is the last one of the spreadsheet, so it cannot be deleted.
+    /// The sheet is the only one left in the spreadsheet, so it cannot be deleted.
     #[error("sheet {sheet} is the last sheet and cannot be deleted; add another sheet first")]
     Last {
         /// Number of the sheet.
@@ -46,7 +46,7 @@ pub enum SheetFault {
     },
 }
 
-/// Maximum number of runs of sheet numbers in an error message.
+/// Maximum number of sheet number runs in an error message.
 const MAX_DESCRIBED_RUNS: usize = 8;
 
 impl SheetSet {
@@ -56,8 +56,8 @@ impl SheetSet {
         Self::new(Spans::one(SheetId::FIRST.0, 1), SheetNumbers::default())
     }
 
-    /// Creates a set from the numbers of existing sheets and all numbers ever used. The numbers of
-    /// existing sheets count as used even if they are missing from `used`.
+    /// Creates a set from the existing sheet numbers and all numbers ever used. Existing numbers
+    /// count as used even if they are missing from `used`.
     #[must_use]
     pub fn new(live: Spans, used: SheetNumbers) -> Self {
         let mut used = used;
@@ -90,15 +90,15 @@ impl SheetSet {
     /// numbers.
     ///
     /// # Errors
-    /// [`SheetFault`] if the sheet cannot be added; the set is then unchanged.
+    /// Returns [`SheetFault`] if the sheet cannot be added; the set is unchanged in this case.
     pub fn add(&mut self, sheet: SheetId) -> Result<(), SheetFault> {
         self.add_to_others(sheet, self.live.count())
     }
 
-    /// Adds an imported sheet and deletes the sheet that it replaces, if that sheet exists.
+    /// Adds an imported sheet and deletes the sheet that it replaces, if it exists.
     ///
     /// # Errors
-    /// [`SheetFault`] if the sheet cannot be added; the set is then unchanged.
+    /// Returns [`SheetFault`] if the sheet cannot be added; the set is unchanged in this case.
     pub fn import(&mut self, sheet: SheetId, replaces: Option<SheetId>) -> Result<(), SheetFault> {
         let replaced = replaces.filter(|replaced| self.contains(*replaced));
         let others = self.live.count().saturating_sub(u64::from(replaced.is_some()));
@@ -109,7 +109,7 @@ impl SheetSet {
         Ok(())
     }
 
-    /// Adds a sheet to a workbook that has `others` other sheets.
+    /// Adds a sheet to a workbook with `others` other sheets.
     fn add_to_others(&mut self, sheet: SheetId, others: u64) -> Result<(), SheetFault> {
         if others >= u64::try_from(MAX_SHEETS).unwrap_or(u64::MAX) {
             return Err(SheetFault::TooMany);
@@ -123,10 +123,10 @@ impl SheetSet {
         Ok(())
     }
 
-    /// Deletes a sheet. The last sheet cannot be deleted.
+    /// Deletes a sheet, unless it is the only one left.
     ///
     /// # Errors
-    /// [`SheetFault`] if the sheet cannot be deleted; the set is then unchanged.
+    /// Returns [`SheetFault`] if the sheet cannot be deleted; the set is unchanged in this case.
     pub fn delete(&mut self, sheet: SheetId) -> Result<(), SheetFault> {
         self.check(sheet)?;
         if self.live.count() <= 1 {
@@ -139,7 +139,7 @@ impl SheetSet {
     /// Checks that a sheet exists.
     ///
     /// # Errors
-    /// [`SheetFault::NoSuchSheet`] if the sheet does not exist.
+    /// Returns [`SheetFault::NoSuchSheet`] if the sheet does not exist.
     pub fn check(&self, sheet: SheetId) -> Result<(), SheetFault> {
         if self.contains(sheet) {
             return Ok(());
@@ -147,11 +147,11 @@ impl SheetSet {
         Err(SheetFault::NoSuchSheet { sheet: sheet.0, sheets: self.describe_sheets() })
     }
 
-    /// Applies the effect of an operation to the set of sheets.
+    /// Applies an operation's effect to the set of sheets.
     ///
     /// # Errors
-    /// [`SheetFault`] if the sheet of the operation is invalid, so that the operation has no
-    /// effect. The set is then unchanged.
+    /// Returns [`SheetFault`] if the operation has no effect because its sheet is invalid; the set
+    /// is unchanged in this case.
     pub fn apply(&mut self, operation: &Operation) -> Result<(), SheetFault> {
         match operation {
             Operation::AddSheet(add) => self.add(add.sheet),
@@ -164,8 +164,7 @@ impl SheetSet {
     /// Checks whether [`SheetSet::apply`] would succeed, without changing the set.
     ///
     /// # Errors
-    /// [`SheetFault`] if the sheet of the operation is invalid, so that the operation would have no
-    /// effect.
+    /// Returns [`SheetFault`] if the operation would have no effect because its sheet is invalid.
     pub fn check_operation(&self, operation: &Operation) -> Result<(), SheetFault> {
         match operation {
             Operation::AddSheet(_) | Operation::ImportSheet(_) | Operation::DeleteSheet(_) => {
@@ -175,7 +174,7 @@ impl SheetSet {
         }
     }
 
-    /// Describes the existing sheets, as in `the sheets are 0 to 3, 7`.
+    /// Lists the existing sheets, as in `the sheets are 0 to 3, 7`.
     fn describe_sheets(&self) -> String {
         let runs = self.live.iter().take(MAX_DESCRIBED_RUNS).map(|run| match run.count {
             1 => run.first.to_string(),

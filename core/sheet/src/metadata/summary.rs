@@ -1,17 +1,17 @@
-//! A summary of the state, stored in the header of each entry. A writer can determine from the
-//! newest entry alone whether a mutation can have an effect.
+//! State summary, stored in the header of each entry. It lets a writer determine from the newest
+//! entry alone whether a mutation can have an effect.
 
 use super::{SheetSet, WorkbookMetadata};
 use crate::operation::{Operation, SetFormat};
 use crate::spans::Spans;
 use cellar_base::limits::{MAX_RANGE_FORMATS, MAX_SUMMARY_RUNS};
 
-/// The sheets of a workbook, and an upper bound for the spans of their range formats.
+/// Sheets of a workbook, and an upper bound on the spans of their range formats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateSummary {
     /// Existing sheets and all sheet numbers ever used.
     pub sheets: SheetSet,
-    /// Upper bound for the number of spans in the range formats of any one sheet.
+    /// Upper bound on the number of spans in any one sheet's range formats.
     pub format_spans: u32,
 }
 
@@ -30,10 +30,10 @@ impl StateSummary {
         Self { sheets: metadata.tabs.numbers().clone(), format_spans }
     }
 
-    /// Updates the summary after committed operations.
+    /// Updates the summary with committed operations.
     pub fn apply(&mut self, operations: &[Operation]) {
         for operation in operations {
-            // An operation on a sheet that does not exist has no effect.
+            // An operation on a missing sheet has no effect.
             let has_effect = self.sheets.apply(operation).is_ok();
             if let Operation::SetFormat(set) = operation
                 && has_effect
@@ -43,8 +43,8 @@ impl StateSummary {
         }
     }
 
-    /// Returns whether every sheet is guaranteed to stay within the limit on range formats after
-    /// `set`. Each range format has at least two spans, so the span count limits the number of
+    /// Returns whether every sheet is guaranteed to stay within the limits on range formats after
+    /// `set`. Each range format has at least two spans, so the span count also bounds the number of
     /// range formats.
     #[must_use]
     pub fn has_room_for(&self, set: &SetFormat) -> bool {
@@ -59,7 +59,7 @@ impl StateSummary {
         runs.saturating_mul(RUN_BYTES)
     }
 
-    /// Returns whether the summary is small enough for the header of an entry.
+    /// Returns whether the summary is small enough for an entry header.
     #[must_use]
     pub fn fits_a_header(&self) -> bool {
         let fits = |runs: &Spans| runs.len() <= MAX_SUMMARY_RUNS;

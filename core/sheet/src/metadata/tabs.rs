@@ -1,4 +1,4 @@
-//! Tabs of a workbook: the order and the names of its sheets.
+//! Tabs of a workbook: the order and names of its sheets.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::operation::{AddSheet, ImportSheet};
 use crate::sheet_id::{FIRST_SHEET_NAME, SheetId};
 use crate::spans::Spans;
 
-/// Order and names of the sheets of a workbook.
+/// Order and names of a workbook's sheets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tabs {
     order: Vec<SheetId>,
@@ -25,9 +25,9 @@ impl Default for Tabs {
 }
 
 impl Tabs {
-    /// Creates tabs in the order of `tabs`; `used` is the set of all sheet numbers ever used. If
-    /// several tabs have the same number or name, only the first is kept. The numbers of the tabs
-    /// count as used even if they are missing from `used`.
+    /// Creates tabs in the order of `tabs`; `used` contains all sheet numbers ever used. If several
+    /// tabs share a number or name, only the first is kept. The numbers of the tabs count as used
+    /// even if they are missing from `used`.
     #[must_use]
     pub fn from_parts(tabs: Vec<(SheetId, String)>, used: SheetNumbers) -> Self {
         let mut all = Self {
@@ -71,25 +71,25 @@ impl Tabs {
         self.names_by_sheet.get(&sheet).map(String::as_str)
     }
 
-    /// Returns the sheet named `name`, ignoring case.
+    /// Returns the sheet with this name, ignoring case.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<SheetId> {
         self.sheets_by_name.get(name)
     }
 
-    /// Returns the number of the next new sheet: the largest number ever used plus one.
+    /// Returns the number for the next new sheet: the largest number ever used plus one.
     #[must_use]
     pub fn next_sheet(&self) -> SheetId {
         self.used().next()
     }
 
-    /// Returns `name`, with a number appended if another sheet than `own` has that name.
+    /// Returns `name`, with a number appended if a sheet other than `own` has that name.
     #[must_use]
     pub fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
         self.sheets_by_name.free_name(name, own)
     }
 
-    /// Adds a sheet after the last sheet. Returns `false` and changes nothing if [`SheetSet::add`]
+    /// Adds a sheet after the last one. Returns `false` and changes nothing if [`SheetSet::add`]
     /// fails.
     pub fn add(&mut self, add: &AddSheet) -> bool {
         if self.numbers.add(add.sheet).is_err() {
@@ -100,9 +100,9 @@ impl Tabs {
         true
     }
 
-    /// Adds an imported sheet. It takes the place of the replaced sheet if that sheet exists, and
-    /// is otherwise added last. It may have the same name as the replaced sheet. Returns `false`
-    /// and changes nothing if [`SheetSet::import`] fails.
+    /// Adds an imported sheet in place of the replaced sheet, or last if that sheet does not exist.
+    /// The new sheet may reuse the replaced sheet's name. Returns `false` and changes nothing if
+    /// [`SheetSet::import`] fails.
     pub fn import(&mut self, import: &ImportSheet) -> bool {
         if self.numbers.import(import.sheet, import.replaces).is_err() {
             return false;
@@ -134,7 +134,7 @@ impl Tabs {
         self.order.retain(|other| *other != sheet);
     }
 
-    /// Renames a sheet if it exists. If another sheet has the new name, a number is appended.
+    /// Renames a sheet, if it exists. Appends a number if another sheet has the new name.
     pub fn rename(&mut self, sheet: SheetId, name: &str) {
         let name = self.free_name(name, Some(sheet));
         if let Some(old_name) = self.names_by_sheet.get_mut(&sheet) {
@@ -145,7 +145,7 @@ impl Tabs {
     }
 
     /// Deletes a sheet. Returns `false` and changes nothing if the sheet does not exist or is the
-    /// last sheet.
+    /// only one left.
     pub fn delete(&mut self, sheet: SheetId) -> bool {
         if self.numbers.delete(sheet).is_err() {
             return false;

@@ -1,4 +1,4 @@
-//! Operations that insert and delete rows and columns.
+//! Operations that insert or delete rows and columns.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct InsertBefore {
     /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Row (or column) to insert before; the first is 0.
+    /// Row (or column) to insert before, 0-based.
     pub before: u32,
     /// Number of rows (or columns) to insert, at least one.
     pub count: u32,
@@ -41,7 +41,7 @@ impl InsertBefore {
         if self.count == 0 || self.count > MAX_INSERT {
             return Err(InvalidOperation::InsertCount { what, count: self.count });
         }
-        // An insert after the last row or column would have no effect.
+        // An insertion after the last row or column would have no effect.
         if self.before >= axis.limit() {
             let (first, count, max) = (self.before, self.count, axis.limit());
             return Err(InvalidOperation::SpanOutsideSheet { what, first, count, max });
@@ -59,8 +59,8 @@ impl DeleteSpans {
 /// Validates spans from a client, sorts them and joins adjacent spans.
 ///
 /// # Errors
-/// [`InvalidOperation`] if there are no spans or too many, or if a span is empty or extends past
-/// the end of the axis.
+/// Returns [`InvalidOperation`] if there are no spans or too many, or if a span is empty or extends
+/// past the end of the axis.
 pub(super) fn validated_spans(spans: Spans, axis: Axis) -> Result<Spans, InvalidOperation> {
     let Spans(mut spans) = spans;
     let what = axis.name();

@@ -12,13 +12,12 @@ pub(super) struct StoredDecimal {
     digits: i64,
 }
 
-/// Exclusive upper bound for the digits. Larger digits would take as many bytes as the `f64`
-/// itself.
+/// Exclusive upper bound on the digits. Larger digits would take as many bytes as the `f64` itself.
 const MAX_DIGITS: i64 = 1 << 40;
 
 impl StoredDecimal {
-    /// Returns the decimal that equals `number` exactly. Returns `None` if no decimal does, or if
-    /// the decimal would not be shorter than the `f64`.
+    /// Returns the decimal that equals `number` exactly, or `None` if there is none or it would not
+    /// be shorter than the `f64`.
     pub(super) fn new(number: f64) -> Option<Self> {
         let text = general(number);
         let (whole, decimals) = text.split_once('.')?;

@@ -1,4 +1,4 @@
-//! Operations on ranges: clearing values and setting number formats.
+//! Operations that clear ranges or set their number formats.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::axis::Axis;
 use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 
-/// Clears the values and formulas of a range; keeps its number formats.
+/// Clears the values and formulas in a range, but keeps its number formats.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -39,7 +39,7 @@ pub struct SetFormat {
     /// Columns of the range; absent for all columns.
     #[serde(default = "all_columns")]
     pub columns: Spans,
-    /// Number format to set; `General` removes the number format of the range.
+    /// Number format to set; `General` removes the range's number format.
     pub format: String,
 }
 

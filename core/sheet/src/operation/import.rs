@@ -1,5 +1,5 @@
 //! Import of sheets whose cells are in uploaded chunks. The operation contains a tile index that
-//! refers to the chunks.
+//! references the chunks.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,24 +13,23 @@ use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
 
 /// Adds a sheet from uploaded chunks. A single entry can import a sheet of any size.
 ///
-/// The number of the sheet is assigned like in [`super::AddSheet`]. The chunks and their tile index
-/// are uploaded and checked before the operation is appended.
+/// The sheet number is assigned as for [`super::AddSheet`]. The chunks and their tile index must be
+/// uploaded and checked before the operation is appended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportSheet {
     /// Number of the new sheet.
     pub sheet: SheetId,
-    /// Name of the new sheet. If another sheet than the replaced one has that name, a number is
-    /// appended.
+    /// Name of the new sheet. A number is appended if the name is used by a sheet other than the
+    /// replaced one.
     pub name: String,
-    /// Number of the existing sheet that is deleted and replaced. If that sheet does not exist, the
-    /// new sheet is added last.
+    /// Number of the sheet to replace. If that sheet does not exist, the new sheet is added last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<SheetId>,
     /// Used range of the sheet. Cells outside this range are ignored.
     pub extent: Extent,
-    /// Number of cells of the sheet.
+    /// Number of cells in the sheet.
     pub cells: u64,
     /// Tile index of the sheet; Base64 in JSON.
     pub tile_index: TileIndex,
@@ -39,14 +38,14 @@ pub struct ImportSheet {
 /// Tile index of an imported sheet, encoded as Base64 in JSON.
 ///
 /// The bytes are opaque to this crate: `cellar_snapshot::index` encodes and decodes them. The
-/// server does not append an import whose tile index cannot be decoded.
+/// server refuses an import whose tile index is malformed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(value_type = String))]
 pub struct TileIndex(Vec<u8>);
 
-/// The bytes cannot be a tile index.
+/// Error for bytes that cannot be a tile index.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadTileIndex {
     /// The text is not Base64.
@@ -67,7 +66,7 @@ impl TileIndex {
     /// Creates a tile index from its encoded bytes, without decoding them.
     ///
     /// # Errors
-    /// [`BadTileIndex::TooLong`] for more than `MAX_IMPORT_INDEX_BYTES` bytes.
+    /// Returns [`BadTileIndex::TooLong`] for more than `MAX_IMPORT_INDEX_BYTES` bytes.
     pub fn new(bytes: Vec<u8>) -> Result<Self, BadTileIndex> {
         if bytes.len() > MAX_IMPORT_INDEX_BYTES {
             return Err(BadTileIndex::TooLong { bytes: bytes.len() });

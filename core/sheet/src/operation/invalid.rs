@@ -2,7 +2,7 @@
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_INSERT, MAX_ROWS, MAX_SPANS};
 
-/// Reason why an operation is invalid in every state of the spreadsheet.
+/// Reason why an operation is invalid, regardless of the spreadsheet's state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidOperation {
     /// No cells.
@@ -57,7 +57,7 @@ pub enum InvalidOperation {
         /// Cell, in A1 notation.
         cell: String,
     },
-    /// There are no spans, or a span is empty.
+    /// The list of spans is empty, or a span is empty.
     #[error(
         "the operation has no {what} or an empty span; at least one span with a count of 1 or more is required"
     )]
@@ -85,7 +85,7 @@ pub enum InvalidOperation {
         /// Number of rows or columns in the largest sheet.
         max: u32,
     },
-    /// An insert has a count of zero, or a count that is too large.
+    /// The number of inserted rows or columns is zero or too large.
     #[error("cannot insert {count} {what}; 1 to {MAX_INSERT} are allowed")]
     InsertCount {
         /// `rows` or `columns`.

@@ -33,8 +33,7 @@ use crate::axis::Axis;
 use crate::cell::json_text_bytes;
 use cellar_base::position::Position;
 
-/// One operation as its author sent it. Its coordinates refer to the state on which the mutation is
-/// based.
+/// An operation as sent by its author. Its coordinates refer to the mutation's base state.
 ///
 /// In JSON, an operation is an object with one field: `{"setCells":{"cells":[…]}}`,
 /// `{"insertRows":{"before":3, "count":2}}`, `{"deleteColumns":{"spans":[{"first":0,"count":1}]}}`,
@@ -45,7 +44,7 @@ use cellar_base::position::Position;
 pub enum Operation {
     /// Sets or clears cells.
     SetCells(SetCells),
-    /// Clears the values and formulas of a range; keeps its number formats.
+    /// Clears the values and formulas in a range, but keeps its number formats.
     ClearRange(ClearRange),
     /// Inserts blank rows.
     InsertRows(InsertBefore),
@@ -63,20 +62,20 @@ pub enum Operation {
     DeleteSheet(DeleteSheet),
     /// Sets the number format of a range, including its blank cells.
     SetFormat(SetFormat),
-    /// Undoes the effects of one entry, except for those that were changed later. The server
-    /// computes the necessary operations when it appends the mutation, and stores them as the
-    /// committed operations.
+    /// Undoes the effects of one entry, except those that were changed later. The server resolves
+    /// the undo when it appends the mutation, and stores the resulting operations as the committed
+    /// operations.
     Undo(Undo),
     /// A rejected mutation. It has no effect, but its mutation id counts as used.
     Rejected(Rejection),
     /// Adds a sheet from uploaded chunks.
     ImportSheet(ImportSheet),
-    /// Reverts all edits after a position. The server computes the necessary operations, like for
-    /// an undo.
+    /// Reverts all edits after a position. The server resolves the revert when it appends the
+    /// mutation, like an undo.
     Revert(Revert),
 }
 
-/// Undoes the effects of one entry, except for those that were changed later.
+/// Undoes the effects of one entry, except those that were changed later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -85,8 +84,8 @@ pub struct Undo {
     pub position: Position,
 }
 
-/// Reverts all edits after a position, which restores the sheets to their state at the position.
-/// The revert is an entry of its own, so it can be undone.
+/// Reverts all edits after a position, which restores the sheets to their state at that position.
+/// The revert is a separate entry, so it can be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -97,10 +96,10 @@ pub struct Revert {
 
 impl Operation {
     /// Validates everything that does not depend on the state, and normalizes the operation: sorts
-    /// cells and spans, and merges several edits of a cell so that the last edit wins.
+    /// cells and spans, and merges repeated edits of a cell so that the last edit wins.
     ///
     /// # Errors
-    /// [`InvalidOperation`] if the operation is invalid in every state.
+    /// Returns [`InvalidOperation`] if the operation is invalid regardless of the state.
     pub fn validated(self) -> Result<Self, InvalidOperation> {
         Ok(match self {
             Self::SetCells(set) => Self::SetCells(set.validated()?),
@@ -146,9 +145,8 @@ impl Operation {
         }
     }
 
-    /// Returns whether the server computes the effect of the operation when it appends the
-    /// mutation. Such an operation is never transformed, because its author does not know the
-    /// effect.
+    /// Returns whether the server resolves the operation when it appends the mutation. Such an
+    /// operation is never transformed, because its author does not know its effect.
     #[must_use]
     pub fn is_resolved_on_append(&self) -> bool {
         matches!(self, Self::Undo(_) | Self::Revert(_))
@@ -173,8 +171,8 @@ impl Operation {
         }
     }
 
-    /// Returns the cost of transforming another operation past this operation: the number of
-    /// deleted spans, but at least one.
+    /// Returns the cost of transforming another operation past this one: the number of deleted
+    /// spans, but at least one.
     pub fn transform_cost(&self) -> usize {
         match self {
             Self::DeleteRows(delete) | Self::DeleteColumns(delete) => delete.spans.len().max(1),
@@ -182,8 +180,8 @@ impl Operation {
         }
     }
 
-    /// Returns whether the operation moves rows or columns, or changes the numbers of sheets. Later
-    /// operations must be transformed past such an operation.
+    /// Returns whether the operation moves rows or columns, or changes the set of sheet numbers.
+    /// Later operations must be transformed past such an operation.
     #[must_use]
     pub fn moves_cells(&self) -> bool {
         match self {
@@ -193,13 +191,13 @@ impl Operation {
             | Self::DeleteColumns(_)
             | Self::AddSheet(_)
             | Self::ImportSheet(_)
-            // The effect of an undo or revert is unknown until the server computes it.
+            // The effect of an undo or revert is unknown until the server resolves it.
             | Self::Undo(_)
             | Self::Revert(_) => true,
             Self::SetCells(_)
             | Self::ClearRange(_)
             | Self::RenameSheet(_)
-            // The number of a deleted sheet is never reused, so an operation on it has no effect.
+            // Sheet numbers are never reused, so an operation on a deleted sheet has no effect.
             | Self::DeleteSheet(_)
             | Self::SetFormat(_)
             | Self::Rejected(_) => false,

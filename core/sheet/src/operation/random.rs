@@ -1,4 +1,4 @@
-//! Random operations for property tests, in this crate and in crates that depend on it.
+//! Random operations for property tests in this crate and in its dependents.
 
 #![allow(clippy::unwrap_used, reason = "used only in tests")]
 
@@ -9,8 +9,8 @@ use super::*;
 use crate::cell::Value;
 use crate::extent::Extent;
 
-/// Exclusive upper bound for the rows and columns of random operations. It is small, so that
-/// concurrent operations often conflict.
+/// Exclusive upper bound on rows and columns in random operations. A small bound makes conflicts
+/// between concurrent operations likely.
 pub const SIDE: u32 = 12;
 
 fn sheet() -> impl Strategy<Value = SheetId> {
@@ -62,7 +62,7 @@ fn set_cells() -> impl Strategy<Value = SetCells> {
 }
 
 /// Encoded tile index of a sheet without cells. A test in `cellar_snapshot` compares these bytes
-/// with the output of its encoder.
+/// with its encoder's output.
 pub const EMPTY_TILE_INDEX: &[u8] = &[131, 9, 1, 130, 0, 130, 128, 128];
 
 /// Creates an import with the used range `extent` that replaces the first sheet.
@@ -95,7 +95,7 @@ fn import() -> impl Strategy<Value = ImportSheet> {
     })
 }
 
-/// Generates operations. Most of them affect rows, columns and cells of the first sheet.
+/// Generates operations, most of which affect rows, columns and cells of the first sheet.
 pub fn any_operation() -> impl Strategy<Value = Operation> {
     let rows = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Rows))];
     let columns = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Columns))];

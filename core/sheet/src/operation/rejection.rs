@@ -6,15 +6,16 @@ use cellar_base::limits::MAX_REJECTION_BYTES;
 
 /// A rejected mutation. It has no effect, but its mutation id counts as used.
 ///
-/// The log contains the rejection instead of the mutation, so that the client can continue with the
-/// next mutation id. After an error response, the client would retry the mutation forever.
+/// The log stores the rejection in place of the mutation, so that the client can continue with the
+/// next mutation id. If the server returned an error instead, the client would retry the mutation
+/// forever.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Rejection {
     /// Machine-readable reason.
     pub reason: RejectionReason,
-    /// Human-readable description of the problem and its solution.
+    /// Human-readable description of the problem, with a suggested correction.
     pub detail: String,
 }
 
@@ -23,19 +24,19 @@ pub struct Rejection {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum RejectionReason {
-    /// An argument is invalid in every state of the spreadsheet.
+    /// An argument is invalid, regardless of the spreadsheet's state.
     Invalid,
     /// The mutation is too large for an entry, either as sent or as committed.
     TooLarge,
-    /// The entries after the base of the mutation were trimmed.
+    /// The entries after the mutation's base were trimmed.
     BaseGone,
-    /// Too many changes were committed after the base of the mutation.
+    /// Too many changes were committed after the mutation's base.
     TooFarBehind,
     /// The entry to undo does not exist, or none of its effects remain.
     NothingToUndo,
     /// The position to revert to does not exist, or nothing changed after it.
     NothingToRevert,
-    /// The sheet never existed, or was deleted before the base of the mutation.
+    /// The sheet never existed, or was deleted before the mutation's base.
     NoSuchSheet,
     /// The number of a new sheet is already used, or is too far above the next free number.
     SheetNumber,
@@ -69,14 +70,14 @@ impl RejectionReason {
         found.and_then(|index| u8::try_from(index).ok()).unwrap_or(0)
     }
 
-    /// Returns the reason with this stored number; [`Self::Invalid`] for an unknown number.
+    /// Returns the reason with this stored number, or [`Self::Invalid`] if the number is unknown.
     pub(super) fn from_number(number: u8) -> Self {
         Self::ALL.get(usize::from(number)).copied().unwrap_or(Self::Invalid)
     }
 }
 
 impl Rejection {
-    /// Creates a rejection. Truncates a detail that is longer than `MAX_REJECTION_BYTES`.
+    /// Creates a rejection. Truncates the detail text to `MAX_REJECTION_BYTES`.
     #[must_use]
     pub fn new(reason: RejectionReason, detail: impl Into<String>) -> Self {
         let mut detail = detail.into();

@@ -1,4 +1,4 @@
-//! The operation `SetCells`: a list of cell edits.
+//! The `SetCells` operation: a list of cell edits.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -19,12 +19,12 @@ pub struct SetCells {
     /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Cell edits. The server sorts them by row and column. If a cell is edited several times, the
+    /// Cell edits. The server sorts them by row and column. If a cell is edited more than once, the
     /// last edit wins.
     pub cells: Vec<CellEdit>,
 }
 
-/// An edit of one cell. Absent fields leave their part of the cell unchanged.
+/// An edit of one cell. Absent fields leave the corresponding property unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -33,21 +33,21 @@ pub struct CellEdit {
     pub row: u32,
     /// Column, from 0.
     pub column: u32,
-    /// New value; `null` clears the value and the formula. If absent, both stay unchanged.
+    /// New value; `null` clears the value and the formula. If absent, both remain unchanged.
     #[serde(default, deserialize_with = "present_value", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Value, required = false))]
     pub value: Option<Value>,
-    /// Formula that produced the value. If a new value has no formula, the old formula is removed.
+    /// Formula that produced the value. A new value without a formula removes the old formula.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
-    /// New number format; `General` removes the number format. If absent, the format stays
+    /// New number format; `General` removes the number format. If absent, the format remains
     /// unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
 }
 
 /// Deserializes a field that is present, so that `null` becomes `Some(Value::Empty)`. An absent
-/// field becomes `None` by default.
+/// field becomes `None` through its default.
 fn present_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }

@@ -8,17 +8,17 @@ use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 
 /// Adds a sheet after the last sheet.
 ///
-/// The author chooses a number above all sheet numbers that it knows. If another author used the
-/// same number concurrently, the new sheet gets the next free number, and the author's later
-/// mutations are adjusted to it. If the number was used before, or is too far above the next free
-/// number, no sheet is added.
+/// The author chooses a number above all sheet numbers that it knows. If another author
+/// concurrently used the same number, the new sheet gets the next free number, and the author's
+/// later mutations are adjusted to it. No sheet is added if the number was already used before the
+/// mutation's base, or if it is too far above the next free number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AddSheet {
     /// Number of the new sheet.
     pub sheet: SheetId,
-    /// Name of the new sheet. If another sheet has that name, a number is appended.
+    /// Name of the new sheet. A number is appended if another sheet has that name.
     pub name: String,
 }
 
@@ -29,11 +29,11 @@ pub struct AddSheet {
 pub struct RenameSheet {
     /// Number of the sheet.
     pub sheet: SheetId,
-    /// New name of the sheet. If another sheet has that name, a number is appended.
+    /// New name of the sheet. A number is appended if another sheet has that name.
     pub name: String,
 }
 
-/// Deletes a sheet and its contents. The last sheet of a spreadsheet cannot be deleted.
+/// Deletes a sheet and its contents. The only sheet left in a spreadsheet cannot be deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -66,7 +66,7 @@ pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
     Ok(())
 }
 
-/// Characters that a sheet name must not contain, in addition to control characters.
+/// Characters not allowed in a sheet name, in addition to control characters.
 const FORBIDDEN: &str = r"[]:*?/\";
 
 fn is_forbidden(character: char) -> bool {
@@ -89,7 +89,7 @@ pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
     Err(InvalidOperation::SheetName { name: name.chars().take(40).collect(), why })
 }
 
-/// Converts a text, such as a file name, to a valid sheet name: replaces forbidden characters,
+/// Converts text, such as a file name, to a valid sheet name: replaces forbidden characters,
 /// truncates the text, and trims spaces and apostrophes.
 #[must_use]
 pub fn sheet_name_from(text: &str) -> String {

@@ -1,8 +1,8 @@
 //! Stored encoding of operations in entry bodies.
 //!
-//! Existing logs depend on this encoding: variants may be appended but never changed. Golden files
-//! in `tests/golden/` verify this. The types are not recursive, so no input can cause deep
-//! recursion in a decoder.
+//! Existing logs depend on this encoding: variants may be appended but never changed, as verified
+//! by the golden files in `tests/golden/`. The types are not recursive, so malformed input cannot
+//! cause deep recursion in the decoder.
 
 use serde::{Deserialize, Serialize};
 
@@ -67,11 +67,11 @@ struct StoredIndex(
     Vec<u8>,
 );
 
-/// Stored encoding of an insert: sheet number, row or column to insert before, count.
+/// Stored encoding of an insertion: sheet number, row or column to insert before, count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredInsert(u32, u32, u32);
 
-/// Stored encoding of a delete: sheet number and spans.
+/// Stored encoding of a deletion: sheet number and spans.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredDelete(u32, StoredSpans);
 
@@ -79,8 +79,8 @@ pub struct StoredDelete(u32, StoredSpans);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredRange(u32, StoredSpans, StoredSpans);
 
-/// Stored encoding of spans. Each span is encoded as its distance from the end of the previous
-/// span, and its length. An empty list represents the whole axis.
+/// Stored encoding of spans. Each span is stored as its distance from the end of the previous one
+/// and its length. An empty list represents the whole axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct StoredSpans(
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_SPANS>")] Vec<(u32, u32)>,
@@ -260,8 +260,8 @@ fn checked_text(text: String, max_bytes: usize) -> Result<String, UnreadableOper
     if text.len() > max_bytes { Err(UnreadableOperation::TooLarge) } else { Ok(text) }
 }
 
-/// Checks the length of a sheet name. If a name were too long for the root, no more snapshots of
-/// the log could be built.
+/// Checks the length of a sheet name. A name too long for the snapshot root would block all further
+/// snapshots of the log.
 fn checked_sheet_name(name: String) -> Result<String, UnreadableOperation> {
     let characters = name.chars().take(MAX_SHEET_NAME_CHARACTERS + 1).count();
     let fits = (1..=MAX_SHEET_NAME_CHARACTERS).contains(&characters);

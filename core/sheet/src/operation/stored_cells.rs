@@ -15,22 +15,22 @@ use crate::cell::{ErrorCode, Value};
 use crate::sheet_id::SheetId;
 use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_ROWS};
 
-/// Stored encoding of `SetCells`, as runs of adjacent cells in a row. Each distinct format is
-/// stored once.
+/// Stored encoding of `SetCells`: runs of adjacent cells in a row. Each distinct format is stored
+/// once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredSetCells {
     sheet: u32,
-    /// Distinct formats of the cells, in order of first use.
+    /// Distinct cell formats, in order of first use.
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_CELLS_PER_OPERATION>")]
     formats: Vec<String>,
     #[serde(deserialize_with = "runs::deserialize_runs")]
     runs: Vec<Run>,
 }
 
-/// Adjacent cells of one row.
+/// Adjacent cells in one row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Run {
-    /// Distance in rows from the previous run; for the first run, its row.
+    /// Row distance from the previous run, or the row of the first run.
     rows_down: u32,
     /// Column of the first cell.
     column: u32,
@@ -41,7 +41,7 @@ struct Run {
 /// formula.
 ///
 /// A format is stored as its index in `formats` plus 1; 0 leaves the format unchanged. The type is
-/// not recursive, so no input can cause deep recursion in a decoder.
+/// not recursive, so malformed input cannot cause deep recursion in the decoder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum StoredCell {
     Empty,
@@ -108,7 +108,7 @@ fn sorted_by_place(cells: &[CellEdit]) -> Cow<'_, [CellEdit]> {
     Cow::Owned(sorted)
 }
 
-/// Distinct formats of an operation, numbered from 1 in order of first use.
+/// Distinct formats in an operation, numbered from 1 in order of first use.
 #[derive(Default)]
 struct FormatNumbers {
     names: Vec<String>,

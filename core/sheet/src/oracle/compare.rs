@@ -1,4 +1,4 @@
-//! Compares workbooks with each other, and diffs with the model.
+//! Comparison of workbooks, and verification of diffs against the reference model.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub fn display_difference(left: &Workbook, right: &Workbook) -> Option<String> {
     first_difference(&sheets_with_names(left), &sheets_with_names(right))
 }
 
-/// Like [`display_difference`], but compares sheets by name and ignores their numbers and order.
+/// Like [`display_difference`], but matches sheets by name and ignores their numbers and order.
 pub fn display_difference_by_name(left: &Workbook, right: &Workbook) -> Option<String> {
     let by_name = |workbook| {
         let mut sheets = sheets_with_names(workbook);
@@ -48,7 +48,8 @@ fn first_difference(left: &[NamedSheet<'_>], right: &[NamedSheet<'_>]) -> Option
     })
 }
 
-/// Describes the first error in a diff between two states; `None` if the diff is correct.
+/// Describes the first error in a diff between two states, or returns `None` if the diff is
+/// correct.
 pub fn find_diff_error(
     from: &PlainWorkbook,
     to: &PlainWorkbook,
@@ -71,8 +72,8 @@ pub fn find_diff_error(
     })
 }
 
-/// Describes the first error in the diff of a sheet that exists in both states; `None` if the diff
-/// is correct. A sheet without changes must not have a diff.
+/// Describes the first error in the diff of a sheet that exists in both states, or returns `None`
+/// if the diff is correct. A sheet without changes must not appear in the diff.
 fn find_sheet_diff_error(
     from: &PlainSheet,
     to: &PlainSheet,
@@ -93,8 +94,8 @@ fn find_sheet_diff_error(
     (reported != changed).then(|| format!("expected changed cells {changed:?}"))
 }
 
-/// Returns the places of the lines that are in `of` but not in `other`. Ignores lines that a delete
-/// added at the end of the axis.
+/// Returns the indices of the rows or columns that are in `of` but not in `other`. Ignores those
+/// that a deletion added at the end of the axis.
 fn missing_lines(of: &PlainSheet, other: &PlainSheet, axis: Axis) -> Spans {
     let other_ids: BTreeSet<LineId> = other.lines(axis).iter().map(|line| line.id).collect();
     let lines = (0_u32..).zip(of.lines(axis)).take(super::LINES / 2);
@@ -103,7 +104,7 @@ fn missing_lines(of: &PlainSheet, other: &PlainSheet, axis: Axis) -> Spans {
     Spans::of(missing.map(|(place, _)| place))
 }
 
-/// Returns the places in `to` of the cells that are displayed differently in `from` and `to`.
+/// Returns the coordinates in `to` of the cells that are displayed differently in `from` and `to`.
 fn changed_cells(from: &PlainSheet, to: &PlainSheet) -> BTreeSet<(u32, u32)> {
     let populated = from.cells.iter().chain(&to.cells).filter(|(_, cell)| !cell.is_blank());
     let changed = populated.filter_map(|((row, column), _)| {

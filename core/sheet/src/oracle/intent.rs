@@ -1,5 +1,5 @@
-//! The intent of an operation, expressed with the ids of the rows, columns and sheets that its
-//! author saw.
+//! Intent of an operation, expressed with the ids of the rows, columns and sheets that its author
+//! saw.
 
 use super::{LineId, PlainSheet, PlainWorkbook, Tag};
 use crate::axis_map::Axis;
@@ -16,7 +16,7 @@ pub struct Intent {
     action: IntendedAction,
 }
 
-/// The effect of an operation on a sheet, expressed with line ids.
+/// Effect of an operation on a sheet, expressed with line ids (rows or columns).
 #[derive(Debug, Clone)]
 enum IntendedAction {
     Nothing,
@@ -25,7 +25,7 @@ enum IntendedAction {
     Format(FormattedLines, FormattedLines, String),
     Insert {
         axis: Axis,
-        /// All lines that followed the insertion point when the operation was written.
+        /// All lines (rows or columns) after the insertion point when the operation was created.
         following: Vec<LineId>,
         count: u32,
         tag: Tag,
@@ -49,7 +49,7 @@ enum IntendedAction {
     Remove,
 }
 
-/// The rows (or columns) of a range format: the whole axis, or the line ids of each span.
+/// Rows (or columns) of a range format: the whole axis, or the line ids in each span.
 #[derive(Debug, Clone)]
 enum FormattedLines {
     All,
@@ -68,7 +68,7 @@ impl FormattedLines {
         Self::Spans(spans.iter().map(ids).collect())
     }
 
-    /// Returns the current spans, each from its first to its last remaining line.
+    /// Returns the current spans, each from its first to its last remaining line (row or column).
     fn spans(&self, sheet: &PlainSheet, axis: Axis) -> Spans {
         let Self::Spans(spans) = self else { return Spans::all(axis) };
         let current_spans = spans.iter().filter_map(|ids| {
@@ -101,7 +101,8 @@ impl Intent {
         Self { sheet: sheet.map(|sheet| sheet.tag), action }
     }
 
-    /// Applies the intent at the current places of the lines that the author saw.
+    /// Applies the intent at the current indices of the lines (rows or columns) that the author
+    /// saw.
     pub fn apply(&self, to: &mut PlainWorkbook) {
         if let IntendedAction::Add { number, name, tag } = &self.action {
             let free = (number.0..).map(SheetId).find(|number| !to.used.contains(number)).unwrap();
@@ -202,7 +203,7 @@ impl IntendedAction {
     }
 }
 
-/// Replaces the sheet numbers of a random operation with an existing sheet of `view`, or with the
+/// Replaces the sheet numbers in a random operation with an existing sheet of `view`, or with the
 /// next free number for a new sheet.
 pub fn redirect_to_existing_sheet(view: &PlainWorkbook, mut operation: Operation) -> Operation {
     let existing = |wanted: SheetId| {

@@ -1,10 +1,10 @@
-//! A simple model of a workbook for tests. Each axis is a list of ids, and everything else is keyed
-//! by ids.
+//! Reference model of a workbook for model-based tests. Each axis is a list of ids, and everything
+//! else is keyed by ids.
 //!
 //! The model is slow and deliberately implemented differently from [`crate::workbook`], so that the
-//! two are unlikely to share a defect. A line is a row or a column. The id of an inserted line
-//! consists of a number and the tag of the mutation that inserted the line. The id does not depend
-//! on the position at which the mutation is committed.
+//! two are unlikely to share a bug. A line is a row or a column. The id of an inserted line
+//! consists of a number and the tag of the mutation that inserted it, and does not depend on the
+//! position at which the mutation is committed.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -137,7 +137,8 @@ impl PlainWorkbook {
         candidate
     }
 
-    /// Describes the first difference between the model and a workbook; `None` if they are equal.
+    /// Describes the first difference between the model and a workbook, or returns `None` if they
+    /// are equal.
     pub fn difference_from(&self, workbook: &Workbook) -> Option<String> {
         let expected: Vec<_> = self.sheets.iter().map(|s| (s.number, s.name.as_str())).collect();
         let actual: Vec<_> = workbook

@@ -9,7 +9,7 @@ use crate::cell::{Cell, GENERAL};
 use crate::operation::{CellEdit, SetFormat, Spans};
 use crate::workbook::Sheet;
 
-/// Number of modelled rows and of modelled columns. Tests use fewer.
+/// Number of rows, and of columns, in the model. Tests use fewer.
 pub const LINES: usize = 96;
 /// Number of leading rows and columns that are compared.
 const VISIBLE: u32 = 22;
@@ -20,11 +20,11 @@ pub type LineId = (Tag, u32);
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     pub id: LineId,
-    /// Whether a cell in this line or in any later line was ever written.
+    /// Whether any cell in this line (row or column) or a later one was ever written.
     is_used: bool,
 }
 
-/// A range format that stores the ids of its lines.
+/// A range format that stores the ids of its lines (rows and columns).
 #[derive(Debug, Clone, PartialEq)]
 struct FormattedRange {
     rows: BTreeSet<LineId>,
@@ -47,7 +47,8 @@ pub struct PlainSheet {
     pub columns: Vec<Line>,
     pub cells: BTreeMap<(LineId, LineId), Cell>,
     ranges: Vec<FormattedRange>,
-    /// Number for the id of the next line that a delete adds at the end of an axis.
+    /// Number for the id of the next line (row or column) that a deletion adds at the end of an
+    /// axis.
     next_filler: u32,
 }
 
@@ -178,7 +179,7 @@ impl PlainSheet {
         }
     }
 
-    /// Removes the cells of a line, and removes the line from all range formats.
+    /// Removes a line (row or column) with its cells from the sheet and from all range formats.
     fn remove_line(&mut self, axis: Axis, id: LineId) {
         match axis {
             Axis::Rows => self.cells.retain(|(row, _), _| *row != id),
@@ -207,7 +208,8 @@ impl PlainSheet {
         Cell { format, ..cell }
     }
 
-    /// Describes the first difference between the model and a sheet; `None` if they are equal.
+    /// Describes the first difference between the model and a sheet, or returns `None` if they are
+    /// equal.
     pub fn difference_from(&self, actual: &Sheet) -> Option<String> {
         let used = |lines: &[Line]| lines.iter().filter(|line| line.is_used).count() as u32;
         let expected_extent = (used(&self.rows), used(&self.columns));
@@ -246,7 +248,7 @@ fn ids_in(lines: &[Line], spans: &Spans) -> Vec<LineId> {
     (0..LINES).filter(is_in_spans).map(|index| lines[index].id).collect()
 }
 
-/// Describes the first visible difference between two sheets; `None` if there is none.
+/// Describes the first visible difference between two sheets, or returns `None` if there is none.
 pub(super) fn display_difference(left: &Sheet, right: &Sheet) -> Option<String> {
     let mut places = (0..VISIBLE).flat_map(|row| (0..VISIBLE).map(move |column| (row, column)));
     places.find_map(|(row, column)| {

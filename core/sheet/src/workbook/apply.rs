@@ -1,4 +1,4 @@
-//! Applies operations to a workbook.
+//! Application of operations to a workbook.
 
 use super::{Sheet, Workbook, WorkbookTooLarge};
 use crate::axis_map::Axis;
@@ -9,8 +9,8 @@ impl Workbook {
     /// Applies committed operations in order.
     ///
     /// # Errors
-    /// [`WorkbookTooLarge`] if an operation makes the workbook exceed `MAX_REPLAY_BYTES`. That
-    /// operation is applied; later operations are not.
+    /// Returns [`WorkbookTooLarge`] if an operation makes the workbook exceed `MAX_REPLAY_BYTES`.
+    /// That operation is applied; later operations are not.
     pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), WorkbookTooLarge> {
         for operation in operations {
             self.apply_operation(operation);
@@ -21,8 +21,8 @@ impl Workbook {
         Ok(())
     }
 
-    /// Applies one operation whose coordinates refer to the current state. Does not check the size
-    /// of the workbook. An operation on a missing sheet has no effect.
+    /// Applies one operation whose coordinates refer to the current state, without checking the
+    /// workbook's size. An operation on a missing sheet has no effect.
     pub fn apply_operation(&mut self, operation: &Operation) {
         match operation {
             Operation::SetCells(set) => self.change_sheet(set.sheet, |sheet| {
@@ -72,7 +72,7 @@ impl Workbook {
         }
     }
 
-    /// Adds an imported sheet without its cells; [`Workbook::fill`] adds the cells.
+    /// Adds an imported sheet without its cells, which are added by [`Workbook::fill`].
     fn import_sheet(&mut self, import: &ImportSheet) {
         let replaced = import.replaces.filter(|sheet| self.sheets.contains_key(sheet));
         if self.tabs.import(import) {
@@ -87,11 +87,11 @@ impl Workbook {
         }
     }
 
-    /// Adds cells from an import or a snapshot to a sheet. The used range and range formats of the
-    /// sheet stay unchanged. Has no effect if the sheet does not exist.
+    /// Adds cells from an import or a snapshot to a sheet. Does not change the sheet's used range
+    /// or range formats. No-op if the sheet does not exist.
     ///
     /// # Errors
-    /// [`WorkbookTooLarge`] if the workbook now exceeds `MAX_REPLAY_BYTES`.
+    /// Returns [`WorkbookTooLarge`] if the workbook now exceeds `MAX_REPLAY_BYTES`.
     pub fn fill(
         &mut self,
         sheet: SheetId,

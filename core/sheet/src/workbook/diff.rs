@@ -10,7 +10,7 @@ use crate::axis_map::Axis;
 use crate::cell::Cell;
 use crate::operation::{SheetId, Span, Spans};
 
-/// A cell with its row and column.
+/// A cell with its coordinates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CellAt {
@@ -38,7 +38,7 @@ pub struct SheetDiff {
     pub sheet: SheetId,
     /// Name of the sheet in the later state, or in the earlier state if the sheet was deleted.
     pub name: String,
-    /// Change of the sheet as a whole.
+    /// Change to the sheet as a whole.
     pub change: SheetChange,
     /// Inserted and deleted rows.
     pub rows: AxisDiff,
@@ -54,7 +54,7 @@ pub struct SheetDiff {
     pub deleted_cells: Vec<CellAt>,
 }
 
-/// Change of a sheet as a whole between two states.
+/// Change to a sheet as a whole between two states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -85,13 +85,13 @@ pub struct AxisDiff {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CellDiff {
-    /// Row in the later state, from 0.
+    /// Row in the later state, 0-based.
     pub row: u32,
-    /// Column in the later state, from 0.
+    /// Column in the later state, 0-based.
     pub column: u32,
-    /// Content in the earlier state.
+    /// Contents in the earlier state.
     pub before: Cell,
-    /// Content in the later state.
+    /// Contents in the later state.
     pub after: Cell,
 }
 
@@ -142,7 +142,8 @@ impl SheetDiff {
     }
 }
 
-/// Compares two states of a sheet. The number, name and change in the result are placeholders.
+/// Compares two states of a sheet. The number, name and sheet change in the result are
+/// placeholders.
 fn diff_contents(old: &Sheet, new: &Sheet) -> SheetDiff {
     let (new_rows, new_columns) = new.places();
     let is_deleted = |(row, column): CellId| {
@@ -161,7 +162,7 @@ fn diff_contents(old: &Sheet, new: &Sheet) -> SheetDiff {
     }
 }
 
-/// Returns the cells of the new state that differ from the old state, ordered by row and column.
+/// Returns the cells that differ from the old state, ordered by row and column.
 fn diff_cells(old: &Sheet, new: &Sheet) -> Vec<CellDiff> {
     let (old_rows, old_columns) = old.places();
     let (new_rows, new_columns) = new.places();
@@ -185,8 +186,8 @@ fn diff_cells(old: &Sheet, new: &Sheet) -> Vec<CellDiff> {
     differing
 }
 
-/// Returns the inserted and deleted rows (or columns) within the used range. Rows that an insert
-/// moves past the end of the axis, or that a delete adds at its end, do not count as differences.
+/// Returns the inserted and deleted rows (or columns) within the used range. Ignores rows that an
+/// insertion moves past the end of the axis, and rows that a deletion adds there.
 fn diff_axis(axis: Axis, old: &Sheet, new: &Sheet) -> AxisDiff {
     let (old_places, new_places) = (old.order(axis).places(), new.order(axis).places());
     AxisDiff {
@@ -195,7 +196,7 @@ fn diff_axis(axis: Axis, old: &Sheet, new: &Sheet) -> AxisDiff {
     }
 }
 
-/// Shortens a span that extends to the end of the axis, so that the span ends at `reach`.
+/// Truncates a span that extends to the end of the axis to `reach`.
 fn cut_last_span(spans: Spans, axis: Axis, reach: u32) -> Spans {
     let cut = spans.iter().map(|span| {
         if span.end() < axis.limit() {

@@ -1,4 +1,4 @@
-//! Compares what two states display. Ignores the ids of rows, columns and sheets.
+//! Comparison of what two states display, ignoring the ids of rows, columns and sheets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use crate::metadata::FormatLayer;
 use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 
-/// Maximum number of places at which the range formats of two sheets are compared. If more places
-/// are needed, the formats are treated as different.
+/// Maximum number of cells at which the range formats of two sheets are compared. If more are
+/// needed, the formats are treated as different.
 const MAX_COMPARED_PLACES: usize = 10_000;
 
 impl Workbook {
     /// Returns whether this state and a later state display the same sheets, in any order. Cells
-    /// that were not touched between the states may be missing from both. May return `false` for
+    /// that were not modified between the states may be missing from both. May return `false` for
     /// equal states if sheets exchanged their names or if there are very many range formats.
     #[must_use]
     pub fn displays_same(&self, later: &Self) -> bool {

@@ -1,7 +1,7 @@
-//! The workbook: the state of all sheets after all entries of a log have been applied in order.
+//! Workbooks: the state of all sheets after applying a log's entries in order.
 //!
-//! This is the reference implementation, so snapshots must yield the same state. Applying an
-//! operation never fails: an operation that does not fit the state has no effect.
+//! This is the reference implementation; snapshots must yield the same state. Applying an operation
+//! never fails: an operation that does not fit the state has no effect.
 
 mod apply;
 pub mod axis_order;
@@ -23,7 +23,7 @@ use crate::metadata::{Tabs, WorkbookMetadata};
 use crate::sheet_id::SheetId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 
-/// State of a spreadsheet at one position.
+/// State of a spreadsheet at one log position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workbook {
     sheets: BTreeMap<SheetId, Sheet>,
@@ -33,8 +33,8 @@ pub struct Workbook {
     max_bytes: usize,
 }
 
-/// The workbook exceeds the memory limit of a read. Its size depends only on the log, so every
-/// reader fails at the same operation.
+/// Error for a workbook that exceeds the memory limit of a read. Its size depends only on the log,
+/// so every reader fails at the same operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the spreadsheet has more than {MAX_REPLAY_BYTES} bytes of cells, the maximum for a replay"
@@ -55,14 +55,14 @@ impl Default for Workbook {
 }
 
 impl Workbook {
-    /// Returns the metadata of the workbook: its state without cells.
+    /// Returns the workbook metadata: its state without cells.
     #[must_use]
     pub fn metadata(&self) -> WorkbookMetadata {
         let sheets = self.sheets.iter().map(|(id, sheet)| (*id, sheet.metadata()));
         WorkbookMetadata { tabs: self.tabs.clone(), sheets: sheets.collect() }
     }
 
-    /// Creates a workbook without cells from its metadata; [`Workbook::fill`] adds the cells.
+    /// Creates a workbook without cells from its metadata. Use [`Workbook::fill`] to add the cells.
     #[must_use]
     pub fn from_metadata(metadata: &WorkbookMetadata) -> Self {
         let sheets = metadata.sheets.iter().map(|(id, sheet)| (*id, Sheet::from_metadata(sheet)));
@@ -71,7 +71,7 @@ impl Workbook {
         Self { sheets, tabs: metadata.tabs.clone(), bytes, max_bytes: MAX_REPLAY_BYTES }
     }
 
-    /// Returns a sheet; `None` if it does not exist.
+    /// Returns a sheet, or `None` if it does not exist.
     #[must_use]
     pub fn sheet(&self, id: SheetId) -> Option<&Sheet> {
         self.sheets.get(&id)
@@ -82,13 +82,13 @@ impl Workbook {
         self.tabs.order().iter().filter_map(|id| Some((*id, self.sheets.get(id)?)))
     }
 
-    /// Returns the order and the names of the sheets.
+    /// Returns the order and names of the sheets.
     #[must_use]
     pub fn tabs(&self) -> &Tabs {
         &self.tabs
     }
 
-    /// Returns the value of a cell; [`Value::Empty`] if the cell is blank or the sheet does not
+    /// Returns the value of a cell, or [`Value::Empty`] if the cell is blank or the sheet does not
     /// exist.
     #[must_use]
     pub fn value(&self, sheet: SheetId, row: u32, column: u32) -> Value {

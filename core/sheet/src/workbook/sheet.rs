@@ -1,4 +1,4 @@
-//! State of one sheet: its range formats, and its cells keyed by the ids of their row and column.
+//! State of one sheet: its range formats, and its cells keyed by row id and column id.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -11,7 +11,7 @@ use crate::metadata::{Extent, FormatLayer, SheetMetadata};
 use crate::operation::{CellEdit, SetFormat};
 use crate::spans::Spans;
 
-/// Id of a cell, composed of the id of its row and the id of its column.
+/// Id of a cell: its row id and column id.
 pub(super) type CellId = (u64, u64);
 
 /// State of one sheet.
@@ -19,8 +19,8 @@ pub(super) type CellId = (u64, u64);
 pub struct Sheet {
     pub(super) rows: AxisOrder,
     pub(super) columns: AxisOrder,
-    /// Non-blank cells. The format of a cell overrides range formats: `General` hides them, `None`
-    /// leaves them visible.
+    /// Non-blank cells. A cell's own format overrides range formats, even if it is `General`; a
+    /// cell without one takes the range format.
     pub(super) cells: BTreeMap<CellId, Cell>,
     pub(super) formats: FormatLayer,
     pub(super) extent: Extent,
@@ -41,7 +41,7 @@ impl Default for Sheet {
 }
 
 impl Sheet {
-    /// Returns the metadata of the sheet: its state without cells.
+    /// Returns the sheet metadata: its state without cells.
     pub(super) fn metadata(&self) -> SheetMetadata {
         SheetMetadata { extent: self.extent, formats: self.formats.clone() }
     }
@@ -78,7 +78,7 @@ impl Sheet {
         self.bytes.saturating_add(overhead).saturating_add(SHEET_BYTES)
     }
 
-    /// Returns the non-blank cells of a rectangle, ordered by row and column.
+    /// Returns the non-blank cells in a rectangle, ordered by row and column.
     pub fn cells_in(&self, rectangle: Rectangle) -> impl Iterator<Item = ((u32, u32), Cell)> + '_ {
         let column_places = self.columns.places();
         let columns = rectangle.first.column..=rectangle.last.column;
@@ -86,8 +86,8 @@ impl Sheet {
         row_runs.flat_map(move |run| self.cells_in_rows(run, &columns, &column_places))
     }
 
-    /// Returns the non-blank cells of a run of rows in the given columns, ordered by row and
-    /// column.
+    /// Returns the non-blank cells in a run of rows, limited to the given columns, ordered by row
+    /// and column.
     fn cells_in_rows(
         &self,
         run: IdRun,
@@ -110,8 +110,7 @@ impl Sheet {
         found
     }
 
-    /// Returns the cell at `row` and `column`, including the format that is displayed. The cell may
-    /// be blank.
+    /// Returns the cell at `row` and `column` with its displayed format. The cell may be blank.
     #[must_use]
     pub fn cell(&self, row: u32, column: u32) -> Cell {
         let stored = self.id(row, column).and_then(|id| self.cells.get(&id));
@@ -131,25 +130,25 @@ impl Sheet {
         }
     }
 
-    /// Returns the axis maps of rows and columns from this state of the sheet to the state `to`.
+    /// Returns the row and column axis maps from this state of the sheet to the state `to`.
     pub(super) fn map_to(&self, to: &Self) -> (AxisMap, AxisMap) {
         let map = |axis| self.order(axis).map_to(to.order(axis), axis);
         (map(Axis::Rows), map(Axis::Columns))
     }
 
     /// Returns the number of leading rows (or columns) that may contain cells or range formats. All
-    /// later rows (or columns) have the same content.
+    /// later rows (or columns) have the same contents.
     pub(super) fn reach(&self, axis: Axis) -> u32 {
         self.extent.along(axis).max(self.formats.reach(axis))
     }
 
-    /// Returns lookup tables from the ids of rows and columns to their indices.
+    /// Returns lookup tables from row and column ids to indices.
     pub(super) fn places(&self) -> (Places, Places) {
         (self.rows.places(), self.columns.places())
     }
 
-    /// Returns the cell with the format that is displayed, which is its own format or the format of
-    /// a range. `General` becomes `None`.
+    /// Returns the cell with its displayed format: its own format, or else the range format.
+    /// `General` becomes `None`.
     fn with_displayed_format(&self, place: (u32, u32), cell: &Cell) -> Cell {
         let format = match &cell.format {
             Some(own) => Some(own.as_str()),
@@ -167,8 +166,8 @@ impl Sheet {
     pub(super) fn set_cell(&mut self, edit: &CellEdit) {
         let Some(id) = self.id(edit.row, edit.column) else { return };
         self.extent.cover(edit.row, edit.column);
-        // Stores `General` if the sheet has range formats that it may hide. Looking up the range
-        // format of each cell would be too slow.
+        // Stores `General` if the sheet has range formats that it may override. Looking up the
+        // range format of each cell would be too slow.
         let has_range_formats = !self.formats.is_empty();
         self.change_cell(id, |cell| {
             if let Some(value) = &edit.value {
@@ -197,8 +196,8 @@ impl Sheet {
         }
     }
 
-    /// Adds a range format, and removes the formats of individual cells in the range. Has no effect
-    /// if the sheet already has the maximum number of range formats.
+    /// Adds a range format and removes the formats of individual cells in the range. No-op if the
+    /// sheet already has the maximum number of range formats.
     pub(super) fn set_format(&mut self, set: &SetFormat) {
         if !self.formats.set(set) {
             return;

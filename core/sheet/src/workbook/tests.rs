@@ -1,4 +1,4 @@
-//! Compares workbooks with a model that consists of plain lists of ids.
+//! Model-based tests of workbooks. The reference model consists of plain id lists.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -66,8 +66,8 @@ fn apply_undo(before: &Workbook, after: &Workbook, now: &Workbook) -> Workbook {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-    /// An undo restores cells, displayed formats and sheet names. It does not restore used ranges,
-    /// nor the numbers and the order of deleted sheets.
+    /// An undo restores cells, displayed formats and sheet names, but neither used ranges nor the
+    /// numbers and order of deleted sheets.
     #[test]
     fn an_immediate_undo_restores_the_state(
         before in vec(any_operation(), 0..8),

@@ -1,14 +1,13 @@
-//! Integers of a fixed bit width, packed without padding. The lowest bits of each byte are used
-//! first.
+//! Fixed-width integers, bit-packed from the least significant bit without padding.
 
 use super::error::UnreadableChunk;
 
-/// Maximum number of integers that share one bit width.
+/// Maximum number of integers per block; all integers of a block share one bit width.
 pub(super) const BLOCK: usize = 1_024;
-/// Maximum bit width. At any bit offset, an integer of this width fits into 8 bytes.
+/// Maximum bit width. An integer of this width fits into 8 bytes at any bit offset.
 pub(super) const MAX_WIDTH: u32 = 56;
-/// Length of a full block of the maximum width, plus 8 bytes of padding, so that 8 bytes can be
-/// read at the start of every integer.
+/// Length of a full block at the maximum width, plus 8 bytes of padding so that an 8-byte read at
+/// the start of any integer stays in bounds.
 const PADDED_BYTES: usize = BLOCK * 7 + 8;
 
 /// Returns the packed length of `count` integers, in bytes.
@@ -16,12 +15,12 @@ pub(super) fn packed_len(count: usize, width: u32) -> usize {
     count.saturating_mul(usize::try_from(width).unwrap_or(usize::MAX)).div_ceil(8)
 }
 
-/// Returns the number of significant bits.
+/// Returns the number of significant bits of `value`.
 pub(super) fn width(number: u64) -> u32 {
     64 - number.leading_zeros()
 }
 
-/// Packs the differences of `values` from `base`. Each difference has at most `width` bits.
+/// Bit-packs the offsets of `values` from `base`. Each offset must fit into `width` bits.
 pub(super) fn pack(out: &mut Vec<u8>, values: &[i64], base: i64, width: u32) {
     let (mut word, mut used_bits) = (0_u64, 0_u32);
     for value in values {
@@ -31,7 +30,8 @@ pub(super) fn pack(out: &mut Vec<u8>, values: &[i64], base: i64, width: u32) {
         if used_bits >= 64 {
             out.extend_from_slice(&word.to_le_bytes());
             used_bits -= 64;
-            // Continues with the bits that did not fit. If `used_bits` is 0, no bits remain.
+            // Carry the bits that did not fit into the current word. If `used_bits` is 0, there are
+            // none.
             word = value.checked_shr(width - used_bits).unwrap_or(0);
         }
     }
@@ -39,7 +39,7 @@ pub(super) fn pack(out: &mut Vec<u8>, values: &[i64], base: i64, width: u32) {
     out.extend(word.to_le_bytes().iter().take(bytes));
 }
 
-/// Unpacks `count` integers (at most [`BLOCK`]), adds `base` to each, and appends them to `out`.
+/// Unpacks `count` integers (at most [`BLOCK`]), adds `base` to each and appends the sums to `out`.
 pub(super) fn unpack(
     out: &mut Vec<i64>,
     bytes: &[u8],

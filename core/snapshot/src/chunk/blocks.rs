@@ -1,12 +1,12 @@
-//! Splits bytes into zstd blocks at points where the byte statistics change. A zstd block has only
-//! one entropy table, so a block that mixes digits and random bits, for example, compresses badly.
+//! Splits bytes into zstd blocks where their statistics change. A zstd block has a single entropy
+//! table, so mixing, for example, digits and random bits in one block compresses poorly.
 
 use super::estimate::ByteCounts;
 
-/// Length in bytes of the pieces whose statistics are compared.
+/// Length of the compared pieces, in bytes.
 const PIECE_BYTES: usize = 512;
-/// Estimated overhead of a block, in bytes. Also compensates for the fact that the entropy of small
-/// pieces is underestimated.
+/// Estimated per-block overhead in bytes. Also compensates for underestimated entropy of small
+/// pieces.
 const BLOCK_COST_BYTES: usize = 64;
 
 /// Splits `bytes` into blocks.

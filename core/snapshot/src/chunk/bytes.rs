@@ -1,9 +1,9 @@
-//! Writes and reads the bytes of a chunk sequentially.
+//! Sequential reader and writer for chunk bytes.
 
 use super::error::UnreadableChunk;
 use cellar_base::limits::{MAX_COPIED_FORMAT_BYTES, MAX_EXPANDED_TEXT_BYTES, MAX_TILE_CELLS};
 
-/// Writes an integer in groups of 7 bits, starting with the lowest group.
+/// Writes an integer as a LEB128 varint: groups of 7 bits, least significant group first.
 pub(super) fn write_varint(out: &mut Vec<u8>, mut number: u64) {
     loop {
         let low = number.to_le_bytes()[0] & 0x7f;
@@ -32,14 +32,14 @@ pub(super) fn varint_bytes(number: u64) -> usize {
     usize::try_from(bits.div_ceil(7)).unwrap_or(10)
 }
 
-/// Reads a chunk and tracks the remaining budgets for decoded contents.
+/// Reads a chunk and enforces the remaining decoding budgets.
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
     /// Remaining number of values, formulas and formats that may be decoded.
     cells: usize,
-    /// Remaining number of text bytes that decoding may produce beyond the length of its input.
+    /// Remaining expansion budget: text bytes that decoding may produce beyond its input length.
     expanded_text_bytes: usize,
-    /// Remaining number of format bytes that may be copied to columns.
+    /// Remaining number of format bytes that may be copied into columns.
     format_bytes: usize,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         Ok((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
     }
 
-    /// Reads a count and checks that it is at most `max`, before memory is allocated for the items.
+    /// Reads a count and checks it against `max` before the caller allocates memory for the items.
     pub(super) fn count(&mut self, max: usize) -> Result<usize, UnreadableChunk> {
         let count = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
         if count > max {
@@ -103,21 +103,21 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
-    /// Subtracts values, formulas or formats from the cell budget.
+    /// Deducts values, formulas or formats from the cell budget.
     pub(super) fn charge_cells(&mut self, cells: usize) -> Result<(), UnreadableChunk> {
         let too_many = UnreadableChunk::TooLarge("it has more cells than a tile can have");
         self.cells = self.cells.checked_sub(cells).ok_or(too_many)?;
         Ok(())
     }
 
-    /// Subtracts text bytes from the expansion budget.
+    /// Deducts text bytes from the expansion budget.
     pub(super) fn charge_expanded_text(&mut self, bytes: usize) -> Result<(), UnreadableChunk> {
         let too_many = UnreadableChunk::TooLarge("its texts exceed the limit of a tile");
         self.expanded_text_bytes = self.expanded_text_bytes.checked_sub(bytes).ok_or(too_many)?;
         Ok(())
     }
 
-    /// Subtracts the length of a format that is copied to a column from the format budget.
+    /// Deducts the length of a format that is copied into a column from the format budget.
     pub(super) fn charge_format(&mut self, bytes: usize) -> Result<(), UnreadableChunk> {
         let too_many =
             UnreadableChunk::TooLarge("the formats of its columns exceed the limit of a tile");

@@ -1,4 +1,4 @@
-//! Encodes and decodes one column of a tile: its values, formulas and formats.
+//! Encodes and decodes a tile column: its values, formulas and formats.
 
 use super::bytes::{Reader, write_count};
 use super::error::{TileTooLarge, UnreadableChunk};
@@ -8,25 +8,25 @@ use super::{kinds, texts, values};
 use crate::tile::{TextLayer, TileColumn, ValueLayer};
 use cellar_base::limits::{MAX_COLUMNS, MAX_FORMULA_BYTES, MAX_ROWS};
 
-/// Bit offset of the row form in a column's flags. The lower bits contain the kind of the values.
+/// Bit offset of the row encoding in the column flags. The lower bits contain the value kind.
 const ROWS_SHIFT: u8 = 3;
 const HAS_FORMULAS: u8 = 0x20;
 const HAS_FORMATS: u8 = 0x40;
-/// Flag in the first byte of formulas or formats. If set, they are in exactly the rows that have a
+/// Flag in the first byte of formulas or formats. If set, their rows are the rows that have a
 /// value.
 const IN_ALL_ROWS: u8 = 0x04;
 
-/// State of the previous columns that is needed to encode or decode the next column.
+/// State carried over from the previous columns when encoding or decoding a tile.
 #[derive(Debug, Default)]
 pub(super) struct ColumnContext {
-    /// Lower bound for the index of the next column.
+    /// Lower bound of the next column's index.
     next_column: u32,
     /// First row of the previous column.
     anchor: u32,
 }
 
-/// Encodes a column. `expansion_budget` is the remaining number of text bytes that decoding may
-/// produce beyond the length of its input.
+/// Encodes a column. `expansion_budget` is the number of text bytes that decoding may still produce
+/// beyond its input length.
 pub(super) fn write(
     out: &mut Vec<u8>,
     column: &TileColumn,
@@ -64,8 +64,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Encodes the rows of formulas or formats. If the rows equal those of the values, writes only a
-/// flag.
+/// Encodes the rows of formulas or formats. Writes only a flag if they equal the value rows.
 fn write_rows(out: &mut Vec<u8>, rows: &[u32], value_rows: &[u32], anchor: u32) {
     if rows == value_rows {
         out.push(IN_ALL_ROWS);
@@ -77,8 +76,8 @@ fn write_rows(out: &mut Vec<u8>, rows: &[u32], value_rows: &[u32], anchor: u32) 
     out.extend_from_slice(&present);
 }
 
-/// Encodes formulas. Every row with a formula has a value, so the rows are encoded as indices into
-/// the values.
+/// Encodes formulas. Every formula row has a value, so the rows are encoded as indices into the
+/// value rows.
 fn write_formulas(
     out: &mut Vec<u8>,
     column: &TileColumn,

@@ -1,4 +1,4 @@
-//! Errors of encoding tiles and decoding chunks.
+//! Errors returned when encoding tiles and decoding chunks.
 
 use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_COPIED_FORMAT_BYTES, MAX_TILE_CELLS, MAX_TILE_COLUMNS,
@@ -29,42 +29,42 @@ pub enum TileTooLarge {
         "the encoded tile has {bytes} bytes; at most {MAX_CHUNK_BYTES} are allowed: split the tile"
     )]
     Bytes {
-        /// Uncompressed length in bytes at the point where encoding stopped.
+        /// Uncompressed length at the point where encoding stopped, in bytes.
         bytes: usize,
     },
-    /// The distinct formats of each column are too long in total.
+    /// The distinct column formats are too long in total.
     #[error(
         "the formats of the tile's columns have {bytes} bytes; at most {MAX_COPIED_FORMAT_BYTES} \
          are allowed: split the tile"
     )]
     Formats {
-        /// Sum over all columns of the lengths of their distinct formats, in bytes.
+        /// Total length of the distinct formats of each column, in bytes.
         bytes: usize,
     },
-    /// The tile is invalid. Splitting it does not help.
+    /// The tile is malformed; splitting it does not help.
     #[error("the tile cannot be encoded: {0}")]
     Part(&'static str),
 }
 
-/// The bytes are not a readable chunk.
+/// The bytes are not a valid chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableChunk {
-    /// The bytes do not start with the header of a chunk.
+    /// The bytes do not start with a chunk header.
     #[error("the object is not a chunk: its header is wrong")]
     NoChunk,
-    /// A newer Cellar wrote the chunk.
+    /// The chunk was written by a newer version of Cellar.
     #[error(
         "the chunk has version {version}; this build reads up to {}: upgrade Cellar",
         super::VERSION
     )]
     UnknownVersion {
-        /// Version in the chunk's header.
+        /// Version in the chunk header.
         version: u8,
     },
-    /// The chunk has a different kind than expected.
+    /// The chunk is not of the expected kind.
     #[error("the chunk has kind {kind} instead of the expected kind")]
     OtherKind {
-        /// Kind in the chunk's header.
+        /// Kind in the chunk header.
         kind: u8,
     },
     /// The chunk exceeds a limit.

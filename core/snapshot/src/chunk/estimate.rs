@@ -1,19 +1,19 @@
-//! Estimates the size of bytes after compression with zstd.
+//! Estimates zstd-compressed sizes.
 //!
-//! The encoder tries several forms of a column and keeps the form with the smallest estimate. The
-//! estimate uses only integer arithmetic, so that every machine chooses the same form.
+//! The encoder tries several encodings of a column and keeps the one with the smallest estimate.
+//! Estimates use integer arithmetic only, so every machine chooses the same encoding.
 
 use std::sync::LazyLock;
 
-/// Minimum length for which an entropy table is assumed. For shorter input, the table costs more
-/// than it saves.
+/// Minimum input length for which an entropy table is assumed. On shorter inputs, the table costs
+/// more than it saves.
 const SMALL_BYTES: usize = 64;
-/// Number of fraction bits in a fixed-point logarithm.
+/// Number of fractional bits in a fixed-point logarithm.
 const FRACTION_BITS: u32 = 16;
 /// The constant 0.3437 in fixed point, for the approximation log₂(1 + f) ≈ f + 0.3437 · f · (1 −
 /// f). The error is at most 0.01.
 const CURVE: u64 = 22_525;
-/// Size in bytes of a zstd match that covers the equal bytes between two rare bytes.
+/// Size of a zstd match that covers a run of equal bytes between two rare bytes, in bytes.
 const REPETITION_BYTES: u64 = 3;
 
 /// Number of occurrences of each byte value.
@@ -31,8 +31,8 @@ impl Default for ByteCounts {
 
 impl ByteCounts {
     pub(super) fn of(bytes: &[u8]) -> Self {
-        // Uses two tables alternately, so that incrementing the count of a byte does not wait for
-        // the previous increment if both bytes are equal.
+        // Alternate between two tables, so that counting two equal bytes in a row does not stall on
+        // the previous increment.
         let mut counts = [[0_u32; 256]; 2];
         let [even, odd] = &mut counts;
         let (pairs, last) = bytes.as_chunks::<2>();
@@ -53,9 +53,8 @@ impl ByteCounts {
         sum
     }
 
-    /// Estimates the size after compression with zstd as the minimum of three estimates: entropy
-    /// coding (at least one bit per byte, plus the table), matches between rare bytes, and no
-    /// compression.
+    /// Estimates the zstd-compressed size as the minimum of three estimates: entropy coding (at
+    /// least one bit per byte, plus the table), matches between rare bytes, and no compression.
     pub(super) fn packed_bytes(&self) -> usize {
         let total = u64::from(self.total);
         let size = usize::try_from(total).unwrap_or(usize::MAX);
@@ -77,13 +76,13 @@ impl ByteCounts {
     }
 }
 
-/// Estimates the size of `bytes` after compression, like [`ByteCounts::packed_bytes`].
+/// Estimates the compressed size of `bytes`, like [`ByteCounts::packed_bytes`].
 pub(super) fn packed_bytes(bytes: &[u8]) -> usize {
     if bytes.len() < SMALL_BYTES { bytes.len() } else { ByteCounts::of(bytes).packed_bytes() }
 }
 
-/// Like [`packed_bytes`], but estimates each plane of `count` bytes separately. The bytes before
-/// the first full plane are estimated separately too.
+/// Like [`packed_bytes`], but estimates each plane of `count` bytes separately, as well as the
+/// bytes before the first full plane.
 pub(super) fn packed_planes(bytes: &[u8], count: usize) -> usize {
     let planes = bytes.rchunks(count.max(1));
     planes.map(packed_bytes).fold(0, usize::saturating_add)
@@ -95,7 +94,7 @@ fn bump(counts: &mut [u32; 256], byte: u8) {
     }
 }
 
-/// Precomputed `n * log2(n)` for small `n`; most counts are small.
+/// Precomputed `n * log2(n)` for small `n`, since most counts are small.
 static WEIGHTS: LazyLock<Vec<u64>> =
     LazyLock::new(|| (0..2_048).map(|n: u64| n * log2(n.max(1))).collect());
 
@@ -104,7 +103,7 @@ fn weight(weights: &[u64], count: u32) -> u64 {
     weights.get(index).copied().unwrap_or_else(|| u64::from(count) * log2(u64::from(count)))
 }
 
-/// Returns the binary logarithm of a nonzero number, in units of 1/65,536.
+/// Returns the binary logarithm of a nonzero number in fixed point, in units of 1/65,536.
 fn log2(number: u64) -> u64 {
     let zeros = number.leading_zeros();
     let whole = u64::from(63_u32.saturating_sub(zeros));

@@ -1,5 +1,5 @@
-//! The format dictionary of a tile, which contains each distinct format once. Columns refer to
-//! formats by their codes.
+//! A tile's format dictionary, which contains each distinct cell format once. Columns refer to
+//! formats by code.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use super::{integers, texts};
 use crate::tile::{TextLayer, TextSpan, Tile};
 use cellar_base::limits::{MAX_COPIED_FORMAT_BYTES, MAX_FORMAT_BYTES, MAX_TILE_CELLS};
 
-/// The formats of a tile that is being encoded.
+/// Format dictionary of a tile that is being encoded.
 #[derive(Default)]
 pub(super) struct FormatDictionary<'a> {
     formats: Vec<&'a str>,
@@ -30,8 +30,7 @@ impl<'a> FormatDictionary<'a> {
         Ok(dictionary)
     }
 
-    /// Adds the formats of a column. Returns the total length of the column's distinct formats, in
-    /// bytes.
+    /// Adds a column's formats. Returns the total length of its distinct formats in bytes.
     fn add(&mut self, layer: &'a TextLayer) -> Result<usize, TileTooLarge> {
         let mut column_formats: HashSet<&str> = HashSet::new();
         let mut column_bytes = 0;
@@ -63,7 +62,7 @@ impl<'a> FormatDictionary<'a> {
         }
     }
 
-    /// Encodes the codes of a column's formats.
+    /// Encodes the format codes of a column.
     pub(super) fn write_codes(&self, out: &mut Vec<u8>, layer: &TextLayer) {
         let code_of = |format: &str| self.codes.get(format).copied().unwrap_or_default();
         let codes: Vec<i64> = layer.iter().map(|(_, format)| code_of(format)).collect();
@@ -74,7 +73,7 @@ impl<'a> FormatDictionary<'a> {
 const INVALID_CODE: UnreadableChunk =
     UnreadableChunk::Malformed("the code of a format is out of range");
 
-/// The formats of a tile that is being decoded.
+/// Format dictionary of a tile that is being decoded.
 pub(super) struct StoredFormats {
     texts: String,
     spans: Vec<TextSpan>,
@@ -91,8 +90,7 @@ impl StoredFormats {
         Ok(Self { texts, spans })
     }
 
-    /// Decodes the formats in the rows of a column. Copies the formats that the column uses into
-    /// the column.
+    /// Decodes a column's formats for the given rows, and copies the formats used into the column.
     pub(super) fn read_codes(
         &self,
         reader: &mut Reader<'_>,
@@ -122,7 +120,7 @@ impl StoredFormats {
         TextLayer::from_parts(rows, spans, texts).ok_or(INVALID_CODE)
     }
 
-    /// Appends the format with this code to `texts` and deducts its length from the reader's
+    /// Appends the format with this code to `texts` and deducts its length from the reader's format
     /// budget.
     fn copy_format(
         &self,

@@ -1,4 +1,4 @@
-//! The header of every chunk: magic bytes, version and kind.
+//! Chunk header: magic bytes, version and kind.
 
 use super::bytes::Reader;
 use super::error::UnreadableChunk;
@@ -6,10 +6,10 @@ use cellar_base::limits::MAX_CHUNK_BYTES;
 
 /// Magic bytes of every chunk.
 const MAGIC: [u8; 2] = *b"Cc";
-/// Format version that is written. Other versions are not readable.
+/// Current format version. No other version can be read.
 pub(super) const VERSION: u8 = 1;
 
-/// Kind of a chunk. Stored numbers must never change.
+/// Chunk kind. Stored numbers must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChunkKind {
     /// Contains a tile.
@@ -24,13 +24,13 @@ impl ChunkKind {
     }
 }
 
-/// Returns the header of a chunk.
+/// Returns a chunk header.
 pub(super) fn header(kind: ChunkKind) -> [u8; 4] {
     let [first, second] = MAGIC;
     [first, second, VERSION, kind.number()]
 }
 
-/// Checks the header of a chunk and returns a reader for the remaining bytes.
+/// Checks a chunk header and returns a reader for the rest of the chunk.
 pub(super) fn open_chunk(bytes: &[u8], kind: ChunkKind) -> Result<Reader<'_>, UnreadableChunk> {
     if bytes.len() > MAX_CHUNK_BYTES {
         return Err(UnreadableChunk::TooLarge("it exceeds the maximum length of a chunk"));

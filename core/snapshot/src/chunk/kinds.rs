@@ -1,11 +1,11 @@
-//! The kinds of the values in a column.
+//! Value kinds of a column.
 
 use super::bytes::{Reader, write_count};
 use super::error::UnreadableChunk;
 use super::integers;
 use crate::tile::TileValue;
 
-/// Kind of a value. Stored numbers must never change.
+/// Value kind. Stored numbers must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Empty,
@@ -16,15 +16,15 @@ pub(super) enum Kind {
     Long,
 }
 
-/// All kinds, in the order in which their values are stored.
+/// All kinds, in storage order of their values.
 pub(super) const KINDS: [Kind; 6] =
     [Kind::Empty, Kind::Number, Kind::Bool, Kind::Error, Kind::Text, Kind::Long];
-/// Number that is stored instead of a kind if the values have several kinds.
+/// Stored instead of a kind number if the column mixes several kinds.
 pub(super) const MIXED: u8 = 7;
 
-/// Form that stores the list of kinds as runs of equal kinds.
+/// Run-length encoding: runs of equal kinds.
 const RUNS: u8 = 0;
-/// Form that stores one kind per value.
+/// Plain encoding: one kind per value.
 const EACH: u8 = 1;
 
 impl Kind {
@@ -55,13 +55,13 @@ impl Kind {
     }
 }
 
-/// Returns the number of the common kind, or [`MIXED`] if kinds differ; 0 if there are no values.
+/// Returns the number of the common kind, [`MIXED`] if kinds differ, or 0 if there are no values.
 pub(super) fn common_kind(values: &[TileValue]) -> u8 {
     let Some(first) = values.first().map(Kind::of) else { return 0 };
     if values.iter().all(|value| Kind::of(value) == first) { first.number() } else { MIXED }
 }
 
-/// Encodes the kinds of mixed values in the smaller of the two forms.
+/// Encodes the kinds of mixed values in the smaller of the two encodings.
 pub(super) fn write(out: &mut Vec<u8>, values: &[TileValue]) {
     let (each_bytes, each_cost) = encode_each(values);
     let (runs_bytes, runs_cost) = encode_runs(values);

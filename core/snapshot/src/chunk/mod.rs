@@ -1,6 +1,6 @@
-//! The chunk format, which encodes tiles for storage.
+//! The chunk format: the storage encoding of tiles.
 //!
-//! Each part of a column is written in the form with the smallest estimated size after compression.
+//! Each part of a column is written in the encoding with the smallest estimated compressed size.
 //! `FORMAT.md` specifies the format byte by byte.
 
 mod bit_packing;

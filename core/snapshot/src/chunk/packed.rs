@@ -5,10 +5,10 @@ use super::tile::encode;
 use crate::packed::{Bounds, PackedObject, pack_blocks};
 use crate::tile::Tile;
 
-/// Encodes and compresses a tile; returns `None` if the tile is too large for a chunk.
+/// Encodes and compresses a tile. Returns `None` if the tile is too large for a chunk.
 #[must_use]
 pub fn chunk_of(tile: &Tile) -> Option<PackedObject> {
     let bytes = encode(tile).ok()?;
-    // Each zstd block contains bytes with similar statistics.
+    // Split into zstd blocks of bytes with similar statistics.
     pack_blocks(&bytes, &split_into_blocks(&bytes), Bounds::CHUNK).ok()
 }

@@ -1,4 +1,4 @@
-//! Encodes and decodes the row numbers of a layer.
+//! Encodes and decodes the row numbers of a tile layer.
 
 use super::bit_packing::packed_len;
 use super::bytes::{Reader, varint_bytes, write_count, write_signed};
@@ -6,19 +6,19 @@ use super::error::UnreadableChunk;
 use super::{estimate, integers};
 use cellar_base::limits::MAX_TILE_CELLS;
 
-/// Maximum number of bits per row in a bitmap. Sparser bitmaps are never the smallest form.
+/// Maximum number of bitmap bits per present row. A sparser bitmap is never the smallest encoding.
 const MAX_BITS_PER_ROW: usize = 64;
 
-/// Form in which row numbers are stored.
+/// Encoding of row numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// A single row.
     One,
-    /// Consecutive rows: the first row and the count.
+    /// Consecutive rows: the first row and the row count.
     Run,
-    /// The first row, the count, and a bitmap with one bit for each row from the first to the last.
+    /// The first row, the row count, and a bitmap from the first to the last row.
     Bitmap,
-    /// The first row, the count, and the gaps between rows.
+    /// The first row, the row count, and the gaps between rows.
     Gaps,
 }
 
@@ -32,7 +32,7 @@ impl Form {
         }
     }
 
-    /// Returns the form in the two lowest bits of a byte.
+    /// Decodes the row encoding from the two lowest bits of a byte.
     pub(super) fn from_bits(bits: u8) -> Self {
         match bits & 3 {
             0 => Self::One,
@@ -43,7 +43,7 @@ impl Form {
     }
 }
 
-/// Encodes ascending rows and returns their form. The first row is stored relative to `anchor`,
+/// Encodes ascending rows and returns the encoding used. The first row is relative to `anchor`,
 /// because most columns start at the same row.
 pub(super) fn write(out: &mut Vec<u8>, rows: &[u32], anchor: u32) -> Form {
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Form::One };
@@ -64,8 +64,8 @@ pub(super) fn write(out: &mut Vec<u8>, rows: &[u32], anchor: u32) -> Form {
         let bitmap = to_bitmap(rows, *first, span_rows);
         let length_bytes = varint_bytes(u64::try_from(bitmap.len()).unwrap_or(u64::MAX));
         let bitmap_cost = length_bytes + estimate::packed_bytes(&bitmap);
-        // A bitmap may be a quarter larger than gaps, because it decodes faster, and it is shorter
-        // if zstd cannot compress either form.
+        // A bitmap may be a quarter larger than gaps: it decodes faster, and is smaller if zstd can
+        // compress neither.
         if bitmap_cost <= gaps_cost + gaps_cost / 4 {
             write_count(out, bitmap.len());
             out.extend_from_slice(&bitmap);
@@ -123,7 +123,7 @@ pub(super) fn read(
     rows.last().filter(|last| **last < limit).ok_or(outside)?;
     Ok(rows)
 }
-/// Returns the rows; `None` if a row number overflows.
+/// Returns the rows, or `None` if a row number overflows.
 fn from_gaps(first: u32, gaps: &[u32]) -> Option<Vec<u32>> {
     let mut rows = Vec::with_capacity(gaps.len() + 1);
     rows.push(first);
@@ -149,7 +149,7 @@ fn from_bitmap(bytes: &[u8], first: u32, count: usize) -> Result<Vec<u32>, Unrea
     for word in words.iter().chain([&last_word]) {
         let mut bits = u64::from_le_bytes(*word);
         while bits != 0 {
-            // Rows past the end of the axis are rejected by the caller, which checks the last row.
+            // The caller checks the last row and rejects rows past the end of the axis.
             rows.push(base.saturating_add(bits.trailing_zeros()));
             bits &= bits - 1;
         }

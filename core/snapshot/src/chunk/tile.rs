@@ -38,17 +38,17 @@ pub fn encode(tile: &Tile) -> Result<Vec<u8>, TileTooLarge> {
     Ok(bytes)
 }
 
-/// Returns the number of values, formulas and formats in a column, which count towards
+/// Returns the number of values, formulas and formats in a column, which count toward
 /// `MAX_TILE_CELLS`.
 fn count_entries(column: &TileColumn) -> usize {
     column.values.len() + column.formulas.len() + column.formats.len()
 }
 
-/// Decodes an uncompressed chunk. Accepts arbitrary input. The limits of a tile bound the memory
-/// use, even if the chunk declares large lengths.
+/// Decodes an uncompressed chunk. Accepts arbitrary input; tile limits bound the memory use, even
+/// if the chunk declares large lengths.
 ///
 /// # Errors
-/// [`UnreadableChunk`] if the bytes are not a valid chunk of a tile.
+/// [`UnreadableChunk`] if the bytes are not a valid tile chunk.
 pub fn decode(bytes: &[u8]) -> Result<Tile, UnreadableChunk> {
     let mut reader = open_chunk(bytes, ChunkKind::Tile)?;
     let formats = StoredFormats::read(&mut reader)?;

@@ -1,10 +1,9 @@
-//! Checks that decoding handles arbitrary bytes. Used by tests, the fuzz corpus and a fuzzer.
+//! Checks that decoding handles arbitrary bytes, for the tests, the fuzz corpus and the fuzzer.
 
 use super::{TileTooLarge, decode, encode};
 
-/// Returns whether `bytes` are either rejected, or decode to a valid tile that survives encoding
-/// and decoding unchanged. This must be true for any bytes; a fuzzer searches for bytes that make
-/// it false or panic.
+/// Returns whether `bytes` are either rejected, or decode to a valid tile that round-trips through
+/// the encoder. Must hold for any bytes; the fuzzer searches for a counterexample or a panic.
 #[must_use]
 pub fn is_read_or_refused(bytes: &[u8]) -> bool {
     let Ok(tile) = decode(bytes) else { return true };
@@ -13,7 +12,7 @@ pub fn is_read_or_refused(bytes: &[u8]) -> bool {
     }
     match encode(&tile) {
         Ok(written) => decode(&written).is_ok_and(|read| read == tile),
-        // Another encoder may choose smaller forms for texts than this encoder.
+        // A different encoder may have chosen smaller text encodings.
         Err(error) => matches!(error, TileTooLarge::Bytes { .. }),
     }
 }

@@ -1,4 +1,4 @@
-//! Encodes and decodes the values of a column, grouped by kind.
+//! Encodes and decodes a column's values, grouped by kind.
 
 use super::bytes::Reader;
 use super::error::{TileTooLarge, UnreadableChunk};
@@ -8,7 +8,7 @@ use crate::tile::{LongText, TextSpan, TileValue, ValueLayer};
 use cellar_base::limits::{MAX_TEXT_BYTES, MAX_TILE_TEXT_BYTES};
 use cellar_sheet::cell::ErrorCode;
 
-/// Encodes values. `common` is the number of their common kind, or `MIXED`.
+/// Encodes values. `common` is the number of their common kind or `MIXED`.
 pub(super) fn write(
     out: &mut Vec<u8>,
     layer: &ValueLayer,
@@ -76,7 +76,7 @@ fn write_kind(
     Ok(())
 }
 
-/// Returns the text of a span; an error if the span or the length of the text is invalid.
+/// Returns the text of a span, or an error if the span or its length is invalid.
 fn checked_text(layer: &ValueLayer, span: TextSpan) -> Result<&str, TileTooLarge> {
     let text = span.of(layer.texts());
     if u32::try_from(text.len()) != Ok(span.len) {
@@ -122,14 +122,14 @@ fn is_long(bytes: u32) -> bool {
     bytes > MAX_TILE_TEXT_BYTES && bytes <= MAX_TEXT_BYTES
 }
 
-/// Texts of a layer that is being decoded.
+/// Texts of the layer being decoded.
 #[derive(Default)]
 struct Texts {
     texts: String,
     long: Vec<LongText>,
 }
 
-/// Decodes the values in `rows`. `common` is the number of their common kind, or `MIXED`.
+/// Decodes the values in `rows`. `common` is the number of their common kind or `MIXED`.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     rows: Vec<u32>,

@@ -1,4 +1,4 @@
-//! The base of a compaction step: a root that is loaded completely, except for cells in chunks.
+//! The base of a compaction step: a snapshot root, fully loaded except for the cells in chunks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,35 +15,35 @@ use cellar_base::position::Position;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::SheetId;
 
-/// The root on which a compaction step is based. The default is the empty state before the first
-/// entry of a log.
+/// The root on which a compaction step builds. Defaults to the empty state before a log's first
+/// entry.
 #[derive(Debug, Clone, Default)]
 pub struct CompactionBase {
-    /// Position of the last entry in the root; `None` before the first entry.
+    /// Position of the last entry covered by the root; `None` before the first entry.
     pub position: Option<Position>,
-    /// Number of entries in the root.
+    /// Number of entries covered by the root.
     pub entries: u64,
-    /// Workbook metadata: everything except cells.
+    /// Workbook metadata: everything but cells.
     pub metadata: WorkbookMetadata,
     /// Last mutation of each client.
     pub clients: ClientMap,
-    /// The levels stored in chunks, oldest first.
+    /// Levels stored in chunks, oldest first.
     pub levels: Vec<RootLevel>,
-    /// The sheets of level 0, including their cells.
+    /// Sheets of level 0, including their cells.
     pub level_0: BTreeMap<SheetId, LevelZeroSheet>,
 }
 
-/// A sheet of level 0, with its cells in memory.
+/// A level 0 sheet with its cells in memory.
 #[derive(Debug, Clone)]
 pub struct LevelZeroSheet {
     changes: LevelSheet,
     tile: Arc<Tile>,
-    /// Length of the encoded tile in the root, in bytes.
+    /// Length of the root's encoded tile, in bytes.
     tile_bytes: usize,
 }
 
 impl LevelZeroSheet {
-    /// Returns the sheet as an input of a merge.
+    /// Returns the sheet as a merge input.
     #[must_use]
     pub fn to_input(&self) -> LevelInput {
         LevelInput::in_memory(self.changes.clone(), Arc::clone(&self.tile))
@@ -54,17 +54,17 @@ impl LevelZeroSheet {
         self.tile.cells()
     }
 
-    /// Returns the length in bytes of the encoded tile in the root.
+    /// Returns the length of the root's encoded tile, in bytes.
     pub(super) fn tile_bytes(&self) -> usize {
         self.tile_bytes
     }
 }
 
 impl CompactionBase {
-    /// Opens a root, or returns the missing objects that must be loaded first.
+    /// Creates a base from a root, or returns the missing objects that must be loaded first.
     ///
     /// # Errors
-    /// [`SnapshotError`] if parts of the root contradict each other.
+    /// [`SnapshotError`] if parts of the root are inconsistent.
     pub fn open(root: &Root, objects: &Objects) -> Result<Fetch<Self>, SnapshotError> {
         let mut missing = Missing::default();
         let metadata = load_metadata(root, objects, &mut missing)?;
@@ -80,7 +80,7 @@ impl CompactionBase {
         }))
     }
 
-    /// Returns whether any of the `level_count` oldest levels contains `sheet`.
+    /// Returns whether any of the oldest `level_count` levels contains `sheet`.
     #[must_use]
     pub fn has_sheet_in_oldest(&self, sheet: SheetId, level_count: usize) -> bool {
         self.levels.iter().take(level_count).any(|level| level.level.sheet(sheet).is_some())
@@ -107,8 +107,8 @@ fn load_level_0(
     Ok(sheets)
 }
 
-/// Decodes the only tile of a sheet in level 0. Returns the tile and its encoded length. If the
-/// sheet has no stripes, the tile is empty.
+/// Decodes the single tile of a level 0 sheet and returns it with its encoded length. The tile is
+/// empty if the sheet has no stripes.
 fn decode_inline_tile(stripes: &[Stripe]) -> Result<(Tile, usize), SnapshotError> {
     const NOT_ONE_INLINE_TILE: SnapshotError =
         SnapshotError::Shape("a sheet of level 0 is not one tile inside the root");

@@ -3,7 +3,7 @@
 use crate::level::{Level, SheetMoves, StoredTile};
 use crate::root::Totals;
 
-/// Returns the number of cells and the total stored bytes in the tiles of a level.
+/// Returns the total number of cells and stored bytes in a level's tiles.
 pub(super) fn level_totals(level: &Level) -> Totals {
     let mut totals = Totals::default();
     let stripes = level.sheets.iter().flat_map(|sheet| &sheet.stripes);
@@ -18,8 +18,8 @@ pub(super) fn level_totals(level: &Level) -> Totals {
     totals
 }
 
-/// Returns the number of runs in an axis map or the number of cleared spans, whichever is larger.
-/// Both numbers are limited in a level.
+/// Returns the number of axis map runs or cleared spans, whichever is larger. Both are limited in a
+/// level.
 pub(super) fn count_changes(moves: &SheetMoves) -> usize {
     moves.clear_spans().max(moves.rows.runs().len()).max(moves.columns.runs().len())
 }

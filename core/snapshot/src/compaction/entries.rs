@@ -14,9 +14,9 @@ use cellar_sheet::operation::{Operation, SheetId};
 pub struct CompactionFold {
     fold: Fold,
     clients: ClientMap,
-    /// Position of the last entry, and its creation time in Unix seconds.
+    /// Position of the last entry, and its creation time in seconds since the Unix epoch.
     last: Option<(Position, u64)>,
-    /// Number of entries since the beginning of the log.
+    /// Number of entries since the start of the log.
     entries: u64,
 }
 
@@ -31,12 +31,12 @@ pub struct FoldedEntries {
     pub clients: ClientMap,
     /// Position of the last entry.
     pub last: Position,
-    /// Number of entries from the beginning of the log through the last entry.
+    /// Number of entries from the start of the log through the last entry.
     pub entries: u64,
 }
 
 impl CompactionFold {
-    /// Starts from the state of `base`, without any entries.
+    /// Starts from `base` without any entries.
     #[must_use]
     pub fn new(base: &CompactionBase) -> Self {
         Self {
@@ -47,8 +47,8 @@ impl CompactionFold {
         }
     }
 
-    /// Folds an entry. `mutations` are the client of the entry and the id of its last mutation.
-    /// `committed` are the operations of each mutation.
+    /// Folds an entry. `mutations` consists of the entry's client and last mutation id; `committed`
+    /// contains the operations of each mutation.
     ///
     /// # Errors
     /// Returns the same errors as [`Fold::apply_operations`].
@@ -70,7 +70,7 @@ impl CompactionFold {
         Ok(())
     }
 
-    /// Records the name of a client whose entry was folded.
+    /// Records the client name of a folded entry.
     pub fn note_client_name(&mut self, client: ClientKey, name: &ClientName) {
         self.clients.note_name(client, name);
     }
@@ -81,7 +81,7 @@ impl CompactionFold {
         self.fold.is_full()
     }
 
-    /// Returns the effect of the entries, or `None` if no entry was folded.
+    /// Returns the combined effect of the entries, or `None` if no entry was folded.
     #[must_use]
     pub fn finish(self) -> Option<FoldedEntries> {
         let (last, now_s) = self.last?;
@@ -99,7 +99,7 @@ impl FoldedEntries {
         &self.level.long_texts
     }
 
-    /// Returns the effect of the entries on one sheet.
+    /// Returns the effect on one sheet.
     pub(super) fn sheet(&self, sheet: SheetId) -> Option<&FoldedSheet> {
         self.level.sheets.iter().find(|folded| folded.sheet == sheet)
     }

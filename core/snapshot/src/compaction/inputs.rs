@@ -1,11 +1,11 @@
-//! The inputs of a merge for each sheet.
+//! The merge inputs of each sheet.
 
 use super::base::{CompactionBase, LevelZeroSheet};
 use super::entries::FoldedEntries;
 use crate::merge::{Below, LevelInput, SheetInput};
 use cellar_sheet::operation::SheetId;
 
-/// Returns the in-memory inputs for a sheet: first level 0, then the folded entries.
+/// Returns the in-memory merge inputs of a sheet: level 0 first, then the folded entries.
 pub(super) fn memory_inputs(
     base: &CompactionBase,
     folded: &FoldedEntries,
@@ -16,8 +16,8 @@ pub(super) fn memory_inputs(
     level_0.into_iter().chain(entries).collect()
 }
 
-/// Returns the merge input for a sheet. The merge combines `levels` into one level on top of the
-/// `kept_levels` oldest levels of `base`.
+/// Returns the merge input of a sheet. The merge combines `levels` into one level above the oldest
+/// `kept_levels` levels of `base`.
 pub(super) fn sheet_input(
     base: &CompactionBase,
     folded: &FoldedEntries,

@@ -28,8 +28,8 @@ pub(super) fn build_level_0(base: &CompactionBase, folded: &FoldedEntries) -> Op
     merge_level_0(&inputs)
 }
 
-/// Estimates the size of the next level 0, so that a level that is clearly too large is not built.
-/// Assumes that new cells are on average as large as the current cells of level 0.
+/// Estimates the size of the next level 0, to avoid building a level that is clearly too large.
+/// Assumes that new cells are on average as large as the current level 0 cells.
 fn estimate_level_0_bytes(base: &CompactionBase, folded: &FoldedEntries) -> usize {
     let cells = sum(base.level_0.values().map(LevelZeroSheet::cells));
     let bytes = sum(base.level_0.values().map(LevelZeroSheet::tile_bytes));
@@ -79,8 +79,8 @@ fn merge_level_0(inputs: &[SheetInput]) -> Option<Level> {
     Some(level)
 }
 
-/// Merges the inputs of a sheet into one inline tile. Returns the sheet and the tile's encoded
-/// length.
+/// Merges a sheet's inputs into one inline tile. Returns the sheet and the encoded length of the
+/// tile.
 fn merge_level_0_sheet(input: &SheetInput) -> Option<(LevelSheet, usize)> {
     let input_moves = input.moves();
     let sources = level_sources(&input_moves);
@@ -100,8 +100,8 @@ fn merge_level_0_sheet(input: &SheetInput) -> Option<(LevelSheet, usize)> {
     Some((LevelSheet { sheet: input.sheet, moves, stripes: vec![stripe] }, bytes))
 }
 
-/// Encodes all cells of a sheet as one inline tile. Returns its stripe and the tile's encoded
-/// length.
+/// Encodes all cells of a sheet as one inline tile. Returns the stripe that contains the tile, and
+/// the tile's encoded length.
 fn encode_inline_stripe(tile: &Tile) -> Option<(Stripe, usize)> {
     let encoded = chunk::encode(tile).ok()?;
     let bytes = encoded.len();

@@ -1,4 +1,4 @@
-//! Plans a merge of level 0, the folded entries and some of the newest levels into one level.
+//! Plans a merge of level 0, the folded entries and some of the newest levels into a single level.
 
 use super::base::{CompactionBase, LevelZeroSheet};
 use super::counts::count_changes;
@@ -16,15 +16,15 @@ use crate::root::RootLevel;
 use cellar_base::limits::{MAX_LEVEL_CHANGES, MAX_LEVELS, MAX_STRIPE_COLUMNS, MIN_STRIPE_COLUMNS};
 use cellar_sheet::operation::SheetId;
 
-/// Estimated stored bytes per cell of level 0 after a merge.
+/// Estimated number of stored bytes per level 0 cell after a merge.
 const MERGED_CELL_BYTES: u64 = 6;
 
-/// Determines which levels are merged.
+/// Determines which levels to merge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergePlan {
-    /// Number of oldest levels that the merge leaves unchanged.
+    /// Number of oldest levels left out of the merge.
     kept_levels: usize,
-    /// Maximum number of columns in a stripe of the merged level.
+    /// Maximum stripe width of the merged level, in columns.
     stripe_columns: u32,
 }
 
@@ -41,16 +41,16 @@ impl MergePlan {
         Self { kept_levels, stripe_columns: MAX_STRIPE_COLUMNS }
     }
 
-    /// Returns the same plan with the narrowest stripes. Used for a sheet that has a row too large
+    /// Returns the same plan with the narrowest stripes, for a sheet with a row that is too large
     /// for a chunk of a wide stripe ([`RowTooLarge`](crate::merge::RowTooLarge)). The default width
-    /// is based only on stored bytes, which do not predict the longest row.
+    /// is based on stored bytes only, which do not predict the longest row.
     #[must_use]
     pub fn narrowed(self) -> Self {
         Self { stripe_columns: MIN_STRIPE_COLUMNS, ..self }
     }
 
-    /// Returns the merge inputs of each sheet, or the missing objects that must be loaded first. If
-    /// the merged level would have too many moves, changes the plan to merge all levels.
+    /// Returns the merge inputs of each sheet, or the missing objects that must be loaded first.
+    /// Falls back to merging all levels if the merged level would have too many moves.
     ///
     /// # Errors
     /// [`SnapshotError`] if a tile index is invalid.
@@ -80,7 +80,7 @@ impl MergePlan {
         let mut missing = Missing::default();
         let mut levels: Vec<Level> = Vec::new();
         let merged_levels = base.levels.iter().skip(self.kept_levels).map(|level| &level.level);
-        // An imported sheet has no older cells, so its level can be placed directly above the
+        // An imported sheet has no older cells, so its level may be placed directly above the
         // merged levels.
         for level in merged_levels.chain([&folded.level.imported]) {
             let loaded = level.load_all(&|hash| objects.index.get(hash))?;
@@ -116,7 +116,7 @@ impl MergePlan {
         Ok(Some(sheet_input(base, folded, sheet, kept_levels, stripe_columns, inputs)))
     }
 
-    /// Builds the next root, which refers to the merged level.
+    /// Builds the next root, which references the merged level.
     ///
     /// # Errors
     /// [`SnapshotError`] if the next root would exceed a limit.
@@ -136,7 +136,7 @@ impl MergePlan {
     }
 }
 
-/// Estimates the stored bytes of level 0 and the folded entries. Returns at least 1.
+/// Estimates the stored size of level 0 and the folded entries, in bytes. Returns at least 1.
 fn estimate_new_bytes(base: &CompactionBase, folded: &FoldedEntries) -> u64 {
     let level_0 = base.level_0.iter().filter(|(sheet, _)| folded.has_sheet(**sheet));
     let level_0_cells = level_0.map(|(_, sheet)| LevelZeroSheet::cells(sheet));
@@ -146,7 +146,8 @@ fn estimate_new_bytes(base: &CompactionBase, folded: &FoldedEntries) -> u64 {
     u64::try_from(cells).unwrap_or(u64::MAX).saturating_mul(MERGED_CELL_BYTES).max(1)
 }
 
-/// Returns whether the merged level would have too many axis runs or cleared spans in a sheet.
+/// Returns whether the merged level would exceed the limit of axis runs or cleared spans in any
+/// sheet.
 fn has_too_many_changes(inputs: &[SheetInput]) -> bool {
     inputs
         .iter()

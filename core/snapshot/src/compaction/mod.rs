@@ -1,9 +1,8 @@
-//! Compaction steps. Each step builds the next root from an existing root and newer entries.
+//! Compaction: each step builds the next root from an existing root and newer log entries.
 //!
-//! The entries alone determine where a compaction step ends, so that every worker that repeats the
-//! step builds the same root. Most steps only rewrite level 0, which is stored inside the root.
-//! Once level 0 is too large, a step merges it with the newest levels into a level that is stored
-//! in chunks.
+//! The end of a step depends only on the entries, so every worker that repeats the step builds the
+//! same root. Most steps rewrite only level 0, which is stored inside the root. Once level 0
+//! becomes too large, a step merges it with the newest levels into a level stored in chunks.
 
 mod base;
 mod counts;

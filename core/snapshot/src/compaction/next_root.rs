@@ -1,4 +1,4 @@
-//! Builds the root at the end of a compaction step.
+//! Builds the root produced by a compaction step.
 
 use super::base::CompactionBase;
 use super::counts::level_totals;
@@ -12,18 +12,18 @@ use crate::root::{Root, RootLevel, RootSheet, Totals, pack_formats, pack_sheet_n
 use cellar_base::position::Position;
 use cellar_sheet::metadata::WorkbookMetadata;
 
-/// A root to store, with the chunks that it refers to.
+/// A root to store, and the chunks that it references.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NextRoot {
-    /// Chunks to store before the root. A chunk is preceded by all chunks that it refers to.
+    /// Chunks to store before the root, each after the chunks that it references.
     pub objects: Vec<PackedObject>,
     /// The root.
     pub root: Root,
-    /// The packed root. Roots are stored under a separate key prefix.
+    /// The packed root. Roots are stored under their own key prefix.
     pub stored: PackedObject,
 }
 
-/// Builds the root after the folded entries from these levels and this level 0.
+/// Builds the root after the folded entries from the given levels and level 0.
 pub(super) fn build_next_root(
     base: &CompactionBase,
     folded: &FoldedEntries,
@@ -55,7 +55,7 @@ pub(super) fn build_next_root(
     Ok(NextRoot { objects, root, stored })
 }
 
-/// Returns the sheets of the root in tab order; appends the chunks of their formats to `objects`.
+/// Returns the root's sheets in tab order, and appends their format chunks to `objects`.
 fn pack_root_sheets(
     metadata: &WorkbookMetadata,
     objects: &mut Vec<PackedObject>,
@@ -82,8 +82,7 @@ fn sum_totals<'a>(levels: impl Iterator<Item = &'a RootLevel>) -> Totals {
     })
 }
 
-/// Returns the root's record for a packed level that is newer than `older_levels` and ends at
-/// `last`.
+/// Returns the root record of a packed level that is newer than `older_levels` and ends at `last`.
 pub(super) fn root_level(
     older_levels: &[RootLevel],
     last: Position,

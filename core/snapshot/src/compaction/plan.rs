@@ -1,4 +1,5 @@
-//! Plans a compaction step, which either rewrites level 0 or merges it with other levels.
+//! Plans a compaction step, which either rewrites level 0 (the newest level) or merges it with
+//! other levels.
 
 use super::base::CompactionBase;
 use super::entries::FoldedEntries;
@@ -10,9 +11,9 @@ use crate::error::SnapshotError;
 /// The plan of a compaction step.
 #[derive(Debug, Clone)]
 pub enum CompactionPlan {
-    /// Level 0 fits into the root, so the step ends with this root.
+    /// Level 0 fits into the root, so this root completes the step.
     LevelZero(Box<NextRoot>),
-    /// Level 0 would be too large for the root, so it is merged with other levels.
+    /// Level 0 is too large for the root and must be merged with other levels.
     Merge(Box<MergePlan>),
 }
 

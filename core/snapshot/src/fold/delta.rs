@@ -1,4 +1,4 @@
-//! The changes that entries make to one sheet, computed without reading older cells.
+//! Changes that log entries make to one sheet, computed without reading older cells.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,16 +11,15 @@ use cellar_sheet::metadata::SheetMetadata;
 use cellar_sheet::operation::{CellEdit, Spans};
 use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, Places};
 
-/// Id of a cell: the id of its row and the id of its column. An id below the axis limit is an index
-/// in the space of the next older level.
+/// Cell id: row id and column id. An id below the axis limit is an index in the next older level.
 pub(super) type CellId = (u64, u64);
 
-/// Changes to one cell. An unset field leaves that part of the older cell visible.
+/// Changes to one cell. An unset field leaves the older value or format visible.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct DeltaCell {
-    /// The new value and formula; `Empty` hides an older value and formula.
+    /// New value and formula; `Empty` hides the older ones.
     pub(super) value: Option<(Value, Option<String>)>,
-    /// The new cell format; `General` hides an older format.
+    /// New cell format; `General` hides an older format.
     pub(super) format: Option<String>,
 }
 
@@ -44,15 +43,15 @@ impl DeltaCell {
     }
 }
 
-/// The changes of entries to one sheet.
+/// Accumulated changes to one sheet.
 #[derive(Debug, Clone)]
 pub(super) struct Delta {
     pub(super) rows: AxisOrder,
     pub(super) columns: AxisOrder,
     pub(super) cells: BTreeMap<CellId, DeltaCell>,
-    /// Regions where older values are hidden.
+    /// Regions in which older values are hidden.
     pub(super) value_clears: Vec<Region>,
-    /// Regions where older cell formats are hidden.
+    /// Regions in which older cell formats are hidden.
     pub(super) format_clears: Vec<Region>,
     cell_bytes: usize,
 }
@@ -78,8 +77,8 @@ impl Delta {
         self.cell_bytes.saturating_add(runs.saturating_mul(RUN_BYTES))
     }
 
-    /// Returns the number of runs in an axis order or the number of cleared spans, whichever is
-    /// larger. Every insert and delete must scan or update all of them.
+    /// Returns the number of axis runs or cleared spans, whichever is larger. Every insert or
+    /// delete must scan or update all of them.
     pub(super) fn count_changes(&self) -> usize {
         let regions = self.value_clears.iter().chain(&self.format_clears);
         let spans = regions.map(Region::spans).fold(0, usize::saturating_add);
@@ -128,7 +127,7 @@ impl Delta {
         sheet.extent.delete(axis, spans);
     }
 
-    /// Adjusts the range formats and the cleared regions to an insert or delete.
+    /// Adjusts range formats and cleared regions after an insert or delete.
     fn move_regions(&mut self, sheet: &mut SheetMetadata, axis: Axis, map: &AxisMap) {
         sheet.formats.map(axis, map);
         for regions in [&mut self.value_clears, &mut self.format_clears] {

@@ -1,4 +1,4 @@
-//! The result of a fold: a level in memory with one tile per sheet.
+//! The result of a fold: an in-memory level with one tile per sheet.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ pub struct FoldedLevel {
     pub sheets: Vec<FoldedSheet>,
     /// Imported sheets. Their cells are older than the changes in `sheets`.
     pub imported: PackedLevel,
-    /// Texts that are stored as separate objects. They must be stored before the objects that refer
-    /// to them.
+    /// Texts that are stored as separate objects, which must be stored before any object that
+    /// references them.
     pub long_texts: Vec<LongTextObject>,
 }
 
@@ -31,14 +31,14 @@ pub struct FoldedSheet {
     pub sheet: SheetId,
     /// How the entries move and hide older cells.
     pub moves: SheetMoves,
-    /// Cells of the whole sheet. The tile is shared because several merges may use it as input.
+    /// Cells of the whole sheet, shared because several merges may use the tile as input.
     pub tile: Arc<Tile>,
 }
 
 /// A text that is stored as a separate object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongTextObject {
-    /// Name of the object: the BLAKE3 hash of the text.
+    /// Object name: the BLAKE3 hash of the text.
     pub hash: [u8; 32],
     /// The text.
     pub text: String,

@@ -1,8 +1,8 @@
-//! Folds a range of entries into one in-memory level and new workbook metadata.
+//! Folds a range of log entries into one in-memory level and updated workbook metadata.
 //!
-//! The result is the same as if the entries were applied to a `Workbook`, but the older cells are
-//! not needed. Instead, the fold records everything that hides older cells: explicit blanks,
-//! cleared regions, and cell formats removed by range formats.
+//! The result is equivalent to applying the entries to a `Workbook`, but does not require the older
+//! cells. Instead, the fold records everything that hides older cells: explicit blanks, cleared
+//! regions, and cell formats overridden by range formats.
 
 mod delta;
 mod level;
@@ -24,13 +24,13 @@ use cellar_sheet::operation::{ImportSheet, Operation, SheetId};
 pub struct Fold {
     metadata: WorkbookMetadata,
     deltas: BTreeMap<SheetId, Delta>,
-    /// Sheets imported by the entries. Their cells are in chunks and are older than the changes in
+    /// Imported sheets. Their cells are stored in chunks and are older than the changes in
     /// `deltas`.
     imported: BTreeMap<SheetId, PackedSheet>,
 }
 
 impl Fold {
-    /// Starts a fold after the state described by `metadata`.
+    /// Starts a fold from the state described by `metadata`.
     #[must_use]
     pub fn new(metadata: WorkbookMetadata) -> Self {
         Self { metadata, deltas: BTreeMap::new(), imported: BTreeMap::new() }
@@ -48,19 +48,19 @@ impl Fold {
         self.deltas.values().map(Delta::memory_bytes).fold(0, usize::saturating_add)
     }
 
-    /// Returns whether the fold must become a level before more entries are folded. This is checked
-    /// between mutations, and depends only on the log.
+    /// Returns whether the fold must be turned into a level before further entries are folded.
+    /// Checked between mutations; the result depends only on the log.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.memory_bytes() >= FOLD_BYTES
             || self.deltas.values().any(|delta| delta.count_changes() >= MAX_LEVEL_CHANGES)
     }
 
-    /// Applies committed operations in order.
+    /// Applies committed operations in log order.
     ///
     /// # Errors
-    /// [`SnapshotError`] for an import with an invalid tile index. Earlier operations stay applied.
-    /// The server does not append such imports, so the entry is damaged.
+    /// [`SnapshotError`] if an import has an invalid tile index, which means that the log entry is
+    /// damaged, because the server never appends such an import. Earlier operations remain applied.
     pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), SnapshotError> {
         operations.iter().try_for_each(|operation| self.apply(operation))
     }
@@ -134,7 +134,7 @@ impl Fold {
         }
     }
 
-    /// Returns the new metadata, and the level to add on top of the existing levels.
+    /// Returns the new metadata and the level to add above the existing levels.
     #[must_use]
     pub fn finish(self) -> (WorkbookMetadata, FoldedLevel) {
         let imported = PackedLevel { sheets: self.imported.into_values().collect() };

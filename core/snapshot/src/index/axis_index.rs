@@ -1,4 +1,5 @@
-//! A compact list of sorted spans of an axis: stripes, tiles, or parts of an index.
+//! Compact list of sorted spans of an axis (rows or columns), such as stripes, tiles, or index
+//! parts.
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
@@ -6,17 +7,17 @@ use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use cellar_sheet::operation::{Span, Spans};
 
-/// The start of a run of adjacent spans of equal size, of a gap, or of the end.
+/// Start of a run of adjacent spans of equal size, of a gap, or of the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
     /// Start of the first span.
     pub start: u32,
-    /// Number of equal spans up to the start of the next pair; 0 for a gap or for the end.
+    /// Number of equal spans before the next pair starts; 0 for a gap or the end.
     pub count: u32,
 }
 
-/// Disjoint spans of an axis in ascending order, stored as runs of equal spans. A regular grid of
-/// any size needs only two pairs. The last pair is the end of the last span.
+/// Disjoint, ascending spans of rows or columns, stored as runs of equal spans. A regular grid of
+/// any size takes only two pairs. The last pair marks the end of the last span.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AxisIndex {
     pairs: Vec<Pair>,
@@ -50,8 +51,8 @@ impl AxisIndex {
         Some(Span { first, count: end.saturating_sub(first) })
     }
 
-    /// Appends a span. Returns `false` if the span is empty or starts before the end of the last
-    /// span; the list is then unchanged.
+    /// Appends a span. Returns `false` and leaves the list unchanged if the span is empty or starts
+    /// before the end of the last span.
     #[must_use]
     pub fn push(&mut self, span: Span) -> bool {
         let end = self.pairs.last().map_or(0, |end| end.start);
@@ -77,7 +78,7 @@ impl AxisIndex {
         self.before.extend([before, before.saturating_add(1)]);
     }
 
-    /// Adds one more span to the last run.
+    /// Extends the last run by one span.
     fn extend_last_run(&mut self, span: Span) {
         if let [.., run, end] = self.pairs.as_mut_slice() {
             run.count = run.count.saturating_add(1);
@@ -88,27 +89,27 @@ impl AxisIndex {
         }
     }
 
-    /// Returns the number of spans, including those of a last run that temporarily has no end pair.
+    /// Returns the number of spans, including those of a last run that has no end pair yet.
     fn count_spans(&self) -> usize {
         let count = self.pairs.last().map_or(0, |pair| pair.count);
         self.len().saturating_add(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
-    /// Returns the size of the spans in the last run.
+    /// Returns the span size of the last run.
     fn last_size(&self) -> Option<u32> {
         self.size(self.pairs.len().checked_sub(2)?)
     }
 
-    /// Returns the size of the spans that start at a pair; `None` for a gap or for the end.
+    /// Returns the size of the spans that start at a pair, or `None` for a gap or the end.
     fn size(&self, pair: usize) -> Option<u32> {
         let (run, next) = (self.pairs.get(pair)?, self.pairs.get(pair.checked_add(1)?)?);
         next.start.saturating_sub(run.start).checked_div(run.count)
     }
 
-    /// Returns the span at an index.
+    /// Returns the span at `index`.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Span> {
-        // A gap and the run after it are preceded by the same number of spans. The last pair with
+        // A gap and the run after it have the same number of spans before them; the last pair with
         // that number is the run.
         let pair = self.before.partition_point(|before| *before <= index).checked_sub(1)?;
         let count = self.size(pair)?;
@@ -117,8 +118,8 @@ impl AxisIndex {
         Some(Span { first: run.start.checked_add(offset.checked_mul(count)?)?, count })
     }
 
-    /// Returns the index of the first span that ends after a position, or the number of spans if
-    /// there is no such span.
+    /// Returns the index of the first span that ends after `position`, or the number of spans if
+    /// there is none.
     #[must_use]
     pub fn first_ending_after(&self, position: u32) -> usize {
         let Some(pair) = self.pairs.partition_point(|pair| pair.start <= position).checked_sub(1)
@@ -133,7 +134,7 @@ impl AxisIndex {
         before.saturating_add(usize::try_from(offset).unwrap_or(usize::MAX))
     }
 
-    /// Iterates over the indices of the spans that overlap `spans`, in ascending order.
+    /// Iterates over the indices of all spans that overlap `spans`, in ascending order.
     pub fn overlapping<'a>(&'a self, spans: &'a Spans) -> impl Iterator<Item = usize> + 'a {
         let mut next = 0;
         spans.iter().flat_map(move |span| {
@@ -181,8 +182,7 @@ impl AxisIndex {
     }
 }
 
-/// Encodes the pairs as a flat list. Each pair is the distance from the start of the previous pair,
-/// and the count.
+/// Encodes the pairs as a flat list of start deltas and counts.
 impl<Ctx> Encode<Ctx> for AxisIndex {
     fn encode<W: Write>(
         &self,

@@ -1,4 +1,4 @@
-//! Validates tile indexes, because stored indexes may be damaged or hostile.
+//! Validates stored tile indexes, which may be damaged or hostile.
 
 use super::{IndexChunk, Indexed};
 use super::{IndexedTile, InlineOrChunk, PackedLevel, PackedSheet, RowIndex, SheetMoves, Stripes};
@@ -18,7 +18,7 @@ pub(crate) fn ensure(condition: bool, message: &'static str) -> CheckResult {
 }
 
 impl PackedLevel {
-    /// Checks the order and the limits of the parts stored in the root.
+    /// Checks the order and limits of the parts stored in the root.
     pub(crate) fn check(&self) -> CheckResult {
         ensure(self.sheets.len() <= MAX_SHEETS, "a level has too many sheets")?;
         let ascending = self.sheets.is_sorted_by(|one, next| one.sheet < next.sheet);
@@ -42,8 +42,8 @@ impl PackedSheet {
 }
 
 impl IndexChunk {
-    /// Checks the contents of a chunk. Lists must not be empty, because a level never refers to an
-    /// index without tiles.
+    /// Checks the contents of a chunk. Empty lists are rejected, because a level never references
+    /// an index without tiles.
     pub(super) fn check(&self) -> CheckResult {
         match self {
             Self::Moves(moves) => moves.check(),
@@ -119,7 +119,7 @@ pub(super) fn check_tiles(tiles: &Indexed<IndexedTile>) -> CheckResult {
     })
 }
 
-/// Checks that the declared length of a referenced chunk is neither zero nor too large.
+/// Checks that the declared length of a referenced chunk is within bounds and not zero.
 pub(crate) fn check_chunk(chunk: &ChunkRef) -> CheckResult {
     let fits = usize::try_from(chunk.bytes).is_ok_and(|bytes| bytes <= MAX_STORED_CHUNK_BYTES);
     ensure(fits && chunk.bytes > 0, "a chunk is empty or too long")

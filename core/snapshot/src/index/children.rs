@@ -1,5 +1,5 @@
-//! Collects the references in the tile index of an imported sheet, and checks each referenced
-//! chunk. A server performs these checks chunk by chunk before an entry may refer to the index.
+//! Collects the chunk references of an imported sheet's tile index and checks each referenced
+//! chunk. The server performs these checks chunk by chunk before an entry may reference the index.
 
 use super::check::ensure;
 use super::lookup::WRONG_INDEX_CHUNK;
@@ -10,45 +10,45 @@ use crate::tile::Tile;
 use cellar_base::limits::MIN_STRIPE_COLUMNS;
 use cellar_sheet::operation::Span;
 
-/// The direct references of a tile index or of one of its chunks.
+/// Direct references of a tile index or tile index chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Children {
-    /// References to chunks of cells.
+    /// References to cell chunks.
     pub tiles: Vec<ChildTile>,
-    /// References to chunks of the tile index.
+    /// References to tile index chunks.
     pub index: Vec<ChildIndex>,
     /// Columns of each stripe in the list.
     stripes: Vec<Span>,
 }
 
-/// A reference to a chunk of cells.
+/// A reference to a cell chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChildTile {
-    /// Name and stored length of the chunk.
+    /// Chunk name and stored length.
     pub chunk: ChunkRef,
     /// Number of rows that the index reserves for the tile.
     pub rows: u32,
-    /// Number of cells according to the index.
+    /// Number of cells declared by the index.
     pub cells: u32,
 }
 
-/// A reference to a chunk of a tile index.
+/// A reference to a tile index chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChildIndex {
-    /// Name and stored length of the chunk.
+    /// Chunk name and stored length.
     pub chunk: ChunkRef,
-    /// The contents that the chunk must have.
+    /// Contents required by the reference.
     pub part: ChildPart,
 }
 
-/// The contents that a reference requires in a chunk of a tile index.
+/// Contents that a reference requires in a tile index chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildPart {
-    /// The list of the parts of a sheet's index.
+    /// The part list of a sheet's index.
     Parts,
-    /// Stripes that cover exactly these columns.
+    /// Stripes that exactly cover these columns.
     Stripes(Span),
-    /// Tiles of one stripe that cover exactly these rows.
+    /// Tiles of one stripe that exactly cover these rows.
     Tiles(Span),
 }
 
@@ -71,7 +71,7 @@ impl Stripes {
 }
 
 impl IndexChunk {
-    /// Returns the direct references. Returns `None` if the chunk contains moves instead of tiles.
+    /// Returns the direct references, or `None` if the chunk contains moves instead of tiles.
     ///
     /// # Errors
     /// [`SnapshotError::Shape`] if a tile is stored inline.
@@ -121,7 +121,7 @@ impl Children {
         self.tiles.len().saturating_add(self.index.len())
     }
 
-    /// Returns the total stored length of all referenced chunks.
+    /// Returns the total stored length of the referenced chunks.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let tiles = self.tiles.iter().map(|tile| &tile.chunk);
@@ -129,9 +129,9 @@ impl Children {
         chunks.map(|chunk| u64::from(chunk.bytes)).fold(0, u64::saturating_add)
     }
 
-    /// Checks that all stripes have the width and alignment that
-    /// [`SheetWriter`](crate::merge::SheetWriter) produces. A tile can then be checked without its
-    /// stripe, which is not stored in the chunks that list tiles.
+    /// Checks that all stripes have the width and alignment produced by
+    /// [`SheetWriter`](crate::merge::SheetWriter). This makes it possible to check a tile without
+    /// its stripe, which chunks with tile lists do not contain.
     ///
     /// # Errors
     /// [`SnapshotError::Shape`] for any other stripe.
@@ -145,9 +145,9 @@ impl Children {
 }
 
 impl ChildTile {
-    /// Checks that all cells of a tile are within its place, and that the tile has the number of
-    /// cells that the index declares. Without this check, it would be undefined whether readers see
-    /// the cells outside the place.
+    /// Checks that all cells of a tile are within its declared bounds, and that their number
+    /// matches the index. Otherwise, it would be unspecified whether readers see out-of-bounds
+    /// cells.
     ///
     /// # Errors
     /// [`SnapshotError::Shape`] if the tile violates one of these conditions.
@@ -161,7 +161,7 @@ impl ChildTile {
 }
 
 impl ChildIndex {
-    /// Checks that a chunk contains what the reference requires and is valid in an import.
+    /// Checks that a chunk has the contents required by the reference and is valid in an import.
     ///
     /// # Errors
     /// [`SnapshotError::Shape`] if the chunk does not match.
@@ -184,7 +184,7 @@ impl ChildIndex {
 }
 
 impl ChunkRef {
-    /// Returns whether a chunk with this stored length can be the referenced chunk. A small
+    /// Returns whether a chunk of this stored length can be the referenced chunk. A small
     /// difference is allowed, because another release may compress the same bytes differently. The
     /// difference is limited, because stored lengths determine which levels are merged.
     #[must_use]
@@ -200,7 +200,7 @@ impl ChunkRef {
     }
 }
 
-/// Returns twice the number of bytes, plus the minimum length of a frame.
+/// Returns twice the number of bytes plus the minimum frame length.
 fn max_stored_bytes(bytes: u64) -> u64 {
     const FRAME_BYTES: u64 = 64;
     bytes.saturating_mul(2).saturating_add(FRAME_BYTES)
@@ -228,7 +228,7 @@ mod tests {
         (0..count).map(stripe).collect()
     }
 
-    /// Returns all tiles below an index, and the number of layers in the index.
+    /// Returns all tiles below an index and the depth of the index.
     fn walk(stripes: &[Stripe]) -> (Vec<ChildTile>, usize) {
         let (index, objects) = pack_import(stripes).unwrap();
         let mut found = Vec::new();

@@ -5,16 +5,16 @@ use crate::cbor::{self, Kind};
 use crate::error::SnapshotError;
 use crate::level::ChunkRef;
 
-/// A decoded and verified chunk of a tile index.
+/// A decoded and verified tile index chunk.
 #[derive(Debug, Clone, PartialEq)]
 pub enum IndexChunk {
-    /// How a level moves and hides older cells of a sheet.
+    /// How a level moves and hides a sheet's older cells.
     Moves(SheetMoves),
-    /// The list of parts of a sheet's tile index.
+    /// Part list of a sheet's tile index.
     Parts(Indexed<ChunkRef>),
-    /// Adjacent stripes, with their columns and rows.
+    /// Adjacent stripes with their columns and rows.
     Stripes(Indexed<RowIndex>),
-    /// Tiles of one stripe in adjacent rows.
+    /// Tiles in adjacent rows of one stripe.
     Tiles(Indexed<IndexedTile>),
 }
 
@@ -22,7 +22,7 @@ impl IndexChunk {
     /// Decodes an uncompressed chunk. Accepts arbitrary input.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the chunk is not a valid part of a tile index.
+    /// [`SnapshotError`] if the chunk is not a valid tile index chunk.
     pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
         let found = cbor::kind_number(bytes)?;
         let chunk = match Kind::from_number(found) {

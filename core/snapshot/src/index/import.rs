@@ -1,4 +1,4 @@
-//! Tile indexes of imported sheets. They are stored in log entries instead of roots.
+//! Tile indexes of imported sheets, which are stored in log entries instead of roots.
 
 use super::check::{check_chunk, check_stripes};
 use super::pack::pack_stripes;
@@ -12,18 +12,18 @@ use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
 use cellar_sheet::operation::{ImportSheet, TileIndex};
 
 /// Packs the tile index of a sheet whose tiles are chunks. Returns the index to store in the log
-/// entry, and the chunks to store before the entry. A chunk is preceded by all chunks that it
-/// refers to. Equal stripes yield equal results.
+/// entry and the chunks to store before the entry, each after the chunks that it references. Equal
+/// stripes yield equal results.
 ///
 /// # Errors
-/// [`SnapshotError::Shape`] for invalid stripes or an inline tile. [`SnapshotError::TooLong`] for a
-/// sheet with more tiles than a list of parts can refer to.
+/// [`SnapshotError::Shape`] if a stripe is invalid or a tile is inline, [`SnapshotError::TooLong`]
+/// if the sheet has more tiles than a part list can reference.
 pub fn pack_import(stripes: &[Stripe]) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
     pack_import_within(stripes, PackLimits::IMPORT)
 }
 
-/// Like [`pack_import`], but the index in the entry refers to only one chunk, whatever the size of
-/// the sheet. If an import has many sheets, all but the first are packed this way, because a single
+/// Like [`pack_import`], but the index in the entry references a single chunk, regardless of sheet
+/// size. In an import of several sheets, all but the first are packed this way, because a single
 /// request verifies the indexes of all sheets.
 ///
 /// # Errors
@@ -35,7 +35,7 @@ pub fn pack_import_as_chunk(
     pack_import_within(stripes, limits)
 }
 
-/// Like [`pack_import`], but with configurable limits, so that tests can create deep indexes from
+/// Like [`pack_import`], but with configurable limits, so that tests can build deep indexes from
 /// few tiles.
 pub(crate) fn pack_import_within(
     stripes: &[Stripe],
@@ -61,7 +61,7 @@ impl Stripes {
     /// Encodes the index for a log entry.
     ///
     /// # Errors
-    /// [`SnapshotError`] for invalid stripes, an inline tile, or an index that is too long.
+    /// [`SnapshotError`] if a stripe is invalid, a tile is inline, or the index is too long.
     pub fn to_import(&self) -> Result<TileIndex, SnapshotError> {
         let bytes = cbor::encode(Kind::Import, self);
         let length = bytes.len();

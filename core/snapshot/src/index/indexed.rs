@@ -1,4 +1,4 @@
-//! Lists with one item for each span of an axis.
+//! Lists with one item per axis span.
 
 use minicbor::{Decode, Encode};
 
@@ -6,7 +6,7 @@ use super::AxisIndex;
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::operation::{Span, Spans};
 
-/// A list with one item for each span of an [`AxisIndex`].
+/// A list with one item per span of an [`AxisIndex`].
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
 pub struct Indexed<T> {
@@ -23,8 +23,8 @@ impl<T> Default for Indexed<T> {
 }
 
 impl<T> Indexed<T> {
-    /// Appends a span and its item. Returns `false` if the span is empty or starts before the end
-    /// of the last span; the list is then unchanged.
+    /// Appends a span and its item. Returns `false` and leaves the list unchanged if the span is
+    /// empty or starts before the end of the last span.
     #[must_use]
     pub fn push(&mut self, span: Span, item: T) -> bool {
         let added = self.index.push(span);
@@ -52,24 +52,24 @@ impl<T> Indexed<T> {
         self.items.is_empty()
     }
 
-    /// Iterates over the spans that overlap `spans`, in order, with their items.
+    /// Iterates over the spans that overlap `spans` and their items, in order.
     pub fn overlapping<'a>(&'a self, spans: &'a Spans) -> impl Iterator<Item = (Span, &'a T)> + 'a {
         let indices = self.index.overlapping(spans);
         indices.filter_map(|index| Some((self.index.get(index)?, self.items.get(index)?)))
     }
 
-    /// Iterates over all spans in order, with their items.
+    /// Iterates over all spans and their items, in order.
     pub fn iter(&self) -> impl Iterator<Item = (Span, &T)> {
         self.index.spans().zip(&self.items)
     }
 
-    /// Converts the list into a vector of all spans in order, with their items.
+    /// Converts the list into a vector of spans and items, in order.
     pub(super) fn into_items(self) -> Vec<(Span, T)> {
         let spans: Vec<Span> = self.index.spans().collect();
         spans.into_iter().zip(self.items).collect()
     }
 
-    /// Returns whether every span has an item and no span extends past the end of the axis.
+    /// Returns whether every span has an item and no span exceeds the axis.
     pub(super) fn is_valid(&self, axis: Axis) -> bool {
         let end = self.index.extent().map_or(0, Span::end);
         self.index.len() == self.items.len() && end <= axis.limit()

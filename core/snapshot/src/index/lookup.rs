@@ -1,4 +1,4 @@
-//! Finds tiles in a tile index that may be only partly loaded. Performs no I/O.
+//! Tile lookup in a partially loaded tile index. Performs no I/O.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, Region, Stripe, TileP
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// A function that returns a loaded chunk of the index by name.
+/// Function that returns a loaded index chunk by name.
 pub type Loaded<'a> = dyn Fn(&ChunkHash) -> Option<&'a IndexChunk> + 'a;
 
 /// A result, or the chunks that must be loaded first.
@@ -27,8 +27,8 @@ pub type Places = Vec<(Span, TilePlace)>;
 
 impl PackedLevel {
     /// Returns the tiles of a sheet that overlap a region, with the columns of their stripes. The
-    /// region is in the space of the level. Tiles are ordered by stripe from left to right, then
-    /// from top to bottom.
+    /// region is in the coordinates of the level. Tiles are ordered by stripe from left to right,
+    /// and within a stripe from top to bottom.
     ///
     /// # Errors
     /// [`SnapshotError`] if a loaded chunk does not match the reference to it.
@@ -46,7 +46,7 @@ impl PackedLevel {
         Ok(search.finish(places))
     }
 
-    /// Returns how the level moves and hides older cells of a sheet; `None` if the level does not
+    /// Returns how the level moves and hides a sheet's older cells, or `None` if the level does not
     /// change the sheet.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ fn group_by_stripe(places: Places) -> Vec<Stripe> {
 pub(super) const WRONG_INDEX_CHUNK: SnapshotError =
     SnapshotError::Shape("a chunk of a tile index does not match the reference to it");
 
-/// The state of an index traversal: the tiles found so far, and the chunks that are not loaded.
+/// State of an index traversal: the tiles found so far and the missing chunks.
 struct Search<'l, 'a> {
     loaded: &'l Loaded<'a>,
     missing: Vec<ChunkRef>,
@@ -115,7 +115,7 @@ impl<'l, 'a> Search<'l, 'a> {
         if self.missing.is_empty() { Fetched::Ready(ready) } else { Fetched::Need(self.missing) }
     }
 
-    /// Returns a chunk if it is loaded; otherwise records it as missing.
+    /// Returns a chunk if it is loaded, and otherwise records it as missing.
     fn load_chunk(&mut self, chunk: &ChunkRef) -> Option<&'a IndexChunk> {
         let found = (self.loaded)(&chunk.hash);
         if found.is_none() && self.missing_hashes.insert(chunk.hash) {

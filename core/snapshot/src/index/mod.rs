@@ -1,17 +1,18 @@
-//! The tile index of a level, which maps ranges of rows and columns to tiles. The index itself is
-//! stored in one or more objects. `FORMAT-index-and-root.md` specifies the encoding.
+//! The tile index of a level, which maps row and column ranges to tiles (blocks of cells). The
+//! index itself is stored in one or more objects; `FORMAT-index-and-root.md` specifies the
+//! encoding.
 //!
-//! If a part of the index is small enough, it is stored inside the object that refers to it. From
-//! small to large levels, the following layouts result:
+//! An index part that is small enough is stored inline in the object that references it. From small
+//! to large levels, this results in the following layouts:
 //!
-//! 1. The index and the tiles are in the root.
-//! 2. The index is in the root; each tile is a chunk.
-//! 3. The index is one chunk, a single part that the root refers to.
-//! 4. The index has many parts, each with the columns and rows of adjacent stripes. The list of
-//!    parts is the column index; it is in the root or in a separate chunk.
-//! 5. If stripes are very tall, their rows are also divided into parts.
+//! 1. The index and the tiles are stored in the root.
+//! 2. The index is stored in the root; each tile is a chunk.
+//! 3. The index is a single part, stored as one chunk that the root references.
+//! 4. The index has many parts, each with the columns and rows of adjacent stripes. The part list,
+//!    also called the column index, is stored in the root or in a separate chunk.
+//! 5. If stripes are very tall, their rows are divided into parts as well.
 //!
-//! Reading a tile takes at most four reads after the root (list of parts, part, rows, tile), but
+//! Reading a tile takes at most four reads after the root (part list, part, rows, tile), but
 //! usually only one.
 
 mod axis_index;
@@ -43,11 +44,11 @@ use super::level::{ChunkRef, SheetMoves, StoredTile};
 use cellar_base::limits::MAX_SHEETS;
 use cellar_sheet::operation::SheetId;
 
-/// A value that is stored either inline or in a separate chunk.
+/// A value stored either inline or in a separate chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(flat)]
 pub enum InlineOrChunk<T> {
-    /// The value is stored inside the object that refers to it.
+    /// Stored inside the referencing object.
     #[n(0)]
     Inline(#[n(0)] T),
     /// Stored in a chunk.
@@ -55,7 +56,7 @@ pub enum InlineOrChunk<T> {
     Chunk(#[n(0)] ChunkRef),
 }
 
-/// The tile index and moves of a level, as stored in a root.
+/// A level's tile index and moves, as stored in a root.
 #[derive(Debug, Clone, PartialEq, Default, Encode, Decode)]
 #[cbor(transparent)]
 pub struct PackedLevel {
@@ -64,14 +65,14 @@ pub struct PackedLevel {
     pub sheets: Vec<PackedSheet>,
 }
 
-/// The tile index and moves of one sheet of a level.
+/// Tile index and moves of one sheet in a level.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(array)]
 pub struct PackedSheet {
     /// Id of the sheet.
     #[cbor(n(0), with = "cbor::sheet_id")]
     pub sheet: SheetId,
-    /// How the level moves and hides cells of older levels.
+    /// How the level moves and hides older cells.
     #[n(1)]
     pub moves: InlineOrChunk<SheetMoves>,
     /// Tile index of the sheet.
@@ -79,17 +80,17 @@ pub struct PackedSheet {
     pub stripes: Stripes,
 }
 
-/// The tile index of a sheet: the columns of its stripes, then the rows of each stripe.
+/// Tile index of a sheet: the columns of its stripes, then the rows of each stripe.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(flat)]
 pub enum Stripes {
     /// The whole index.
     #[n(0)]
     Inline(#[n(0)] Indexed<RowIndex>),
-    /// Chunks that each contain one part of the index, for adjacent stripes.
+    /// Chunks that each contain one index part with adjacent stripes.
     #[n(1)]
     Parts(#[n(0)] Indexed<ChunkRef>),
-    /// A chunk with the list of parts.
+    /// Chunk that contains the part list.
     #[n(2)]
     Chunk(#[n(0)] ChunkRef),
 }
@@ -101,25 +102,25 @@ pub enum RowIndex {
     /// All tiles of the stripe.
     #[n(0)]
     Tiles(#[n(0)] Indexed<IndexedTile>),
-    /// Chunks that each contain one part of the tiles, for adjacent rows.
+    /// Chunks that each contain the tiles of adjacent rows.
     #[n(1)]
     Parts(#[n(0)] Indexed<ChunkRef>),
 }
 
-/// A tile without its rows and columns.
+/// A tile without its row and column range.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
 pub struct IndexedTile {
-    /// Number of cells that have a value or a format.
+    /// Number of cells with a value or a format.
     #[n(0)]
     pub cells: u32,
-    /// Location of the tile's bytes.
+    /// Location of the tile bytes.
     #[n(1)]
     pub stored: StoredTile,
 }
 
 impl PackedLevel {
-    /// Returns the effect of the level on a sheet; `None` if the level does not change the sheet.
+    /// Returns the level's effect on a sheet, or `None` if the level does not change the sheet.
     #[must_use]
     pub fn sheet(&self, sheet: SheetId) -> Option<&PackedSheet> {
         let index = self.sheets.binary_search_by_key(&sheet, |packed| packed.sheet).ok()?;

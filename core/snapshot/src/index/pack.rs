@@ -1,4 +1,4 @@
-//! Packs the tile index of a level into objects.
+//! Packs a level's tile index into objects.
 
 use minicbor::Encode;
 
@@ -11,20 +11,20 @@ use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer, Weight};
 use cellar_sheet::operation::Span;
 
-/// Maximum CBOR overhead, in bytes, of a list, or of one pair of an axis index together with the
-/// end pair.
+/// Maximum CBOR overhead in bytes, either of a list or of an axis index pair including the end
+/// pair.
 const PAIR_BYTES: usize = 24;
 
-/// Packs the tile index of a level. Returns the part to store in the root, and the chunks to write
-/// before the root. The result depends only on the arguments. Stripes without tiles are omitted;
-/// inline tiles stay inline.
+/// Packs a level's tile index. Returns the part to store in the root and the chunks to write before
+/// the root. The result is deterministic. Stripes without tiles are omitted; inline tiles stay
+/// inline.
 ///
-/// All lists are split into chunks of at most `chunk_bytes`, except for the list of parts, which
-/// may be longer if a sheet has millions of tiles.
+/// All lists are split into chunks of at most `chunk_bytes`, except for the part list, which may be
+/// longer if a sheet has millions of tiles.
 ///
 /// # Errors
-/// [`SnapshotError::Shape`] for an invalid level. [`SnapshotError::TooLong`] for a sheet with more
-/// tiles than a list of parts can refer to.
+/// [`SnapshotError::Shape`] if the level is invalid, [`SnapshotError::TooLong`] if a sheet has more
+/// tiles than a part list can reference.
 pub fn pack_level(
     level: &Level,
     limits: PackLimits,
@@ -38,7 +38,7 @@ pub fn pack_level(
 
 fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, SnapshotError> {
     let moves = &sheet.moves;
-    // The check of the packed level does not include chunks.
+    // Validating the packed level does not include its chunks.
     moves.check()?;
     let moves = if packer.reserve_inline(moves) {
         InlineOrChunk::Inline(moves.clone())
@@ -75,14 +75,14 @@ fn pack_rows(stripe: &Stripe, packer: &mut Packer) -> Result<RowIndex, SnapshotE
     });
     let tiles = collect_indexed(tiles)?;
     check_tiles(&tiles)?;
-    // Splitting a list with one tile would not make it shorter.
+    // A list with a single tile cannot be split.
     if tiles.items().len() < 2 || packer.fits_chunk(&tiles, total_named_bytes(&tiles)) {
         return Ok(RowIndex::Tiles(tiles));
     }
     Ok(RowIndex::Parts(pack_parts(Kind::Tiles, tiles, packer)?))
 }
 
-/// Splits a list into chunks and returns the list of chunks.
+/// Splits a list into chunks and returns the chunk list.
 fn pack_parts<T: Encode<()> + NamesChunks>(
     kind: Kind,
     list: Indexed<T>,
@@ -101,9 +101,9 @@ fn pack_parts<T: Encode<()> + NamesChunks>(
     collect_indexed(parts)
 }
 
-/// An item of a tile index that refers to chunks.
+/// A tile index item that references chunks.
 trait NamesChunks {
-    /// Returns the total stored length of the chunks that the item refers to.
+    /// Returns the total stored length of the chunks that the item references.
     fn named_bytes(&self) -> u64;
 }
 

@@ -1,4 +1,4 @@
-//! Merges one column of several levels.
+//! Merges one column across several levels.
 
 use super::window::Below;
 use crate::tile::{TextLayer, TileColumn, TileValue, ValueLayer};
@@ -6,24 +6,24 @@ use cellar_sheet::axis_map::Run;
 use cellar_sheet::cell::GENERAL;
 use cellar_sheet::operation::Spans;
 
-/// A column of one level, restricted to the rows to merge.
+/// A column of one level, restricted to the rows being merged.
 pub(super) struct ColumnPart<'a> {
     pub(super) column: &'a TileColumn,
-    /// Maps rows of the column to output rows.
+    /// Maps column rows to output rows.
     pub(super) runs: &'a [Run],
-    /// Output rows where newer levels hide the column's values.
+    /// Output rows in which newer levels hide the column's values.
     pub(super) hidden_values: Spans,
-    /// Output rows where newer levels hide the column's formats.
+    /// Output rows in which newer levels hide the column's formats.
     pub(super) hidden_formats: Spans,
 }
 
-/// A queue of the visible rows in a layer: output rows, with their indices in the layer.
+/// Queue of a layer's visible rows: output rows with their indices in the layer.
 struct RowQueue {
     rows: Vec<u32>,
     indices: Vec<usize>,
-    /// Number of rows taken so far.
+    /// Number of rows consumed so far.
     taken: usize,
-    /// The next output row; `NO_ROW` if the queue is empty.
+    /// Next output row, or `NO_ROW` if the queue is empty.
     next: u32,
 }
 
@@ -65,7 +65,7 @@ impl RowQueue {
         self.next = self.rows.get(self.taken).copied().unwrap_or(NO_ROW);
     }
 
-    /// Removes all rows before `end`, and passes each row and its index in the layer to `visit`.
+    /// Removes all rows before `end`, passing each row and its layer index to `visit`.
     fn take_before(&mut self, end: u32, mut visit: impl FnMut(u32, usize)) {
         let rows = self.rows.get(self.taken..).unwrap_or_default();
         let indices = self.indices.get(self.taken..).unwrap_or_default();
@@ -78,13 +78,12 @@ impl RowQueue {
     }
 }
 
-/// Merges queues, given oldest first. For each row in ascending order, calls `visit(row, queue,
-/// index)` with the newest queue that contains the row, and with the row's index in the layer of
-/// that queue.
+/// Merges queues, ordered oldest first. For each row in ascending order, calls `visit(row, queue,
+/// index)` with the newest queue that contains the row and the row's index in that queue's layer.
 fn visit_newest(mut queues: Vec<RowQueue>, mut visit: impl FnMut(u32, usize, usize)) {
     loop {
-        // Finds the next row, the newest queue that contains this row, and the next row in any
-        // other queue.
+        // Find the next row, the newest queue that contains it, and the next row in any other
+        // queue.
         let (mut row, mut newest, mut next_other_row) = (NO_ROW, 0, NO_ROW);
         for (queue_index, queue) in queues.iter().enumerate() {
             if queue.next < row {
@@ -108,7 +107,7 @@ fn visit_newest(mut queues: Vec<RowQueue>, mut visit: impl FnMut(u32, usize, usi
     }
 }
 
-/// Merges the parts of one output column, given oldest first.
+/// Merges the parts of one output column, ordered oldest first.
 pub(super) fn merge_column(
     output_column: u32,
     parts: &[ColumnPart<'_>],
@@ -136,7 +135,7 @@ fn merge_values(
         let Some(column) = parts.get(part_index).map(|part| part.column) else { return };
         let formula = formula_at(column, index);
         let is_blank = column.values.values().get(index) == Some(&TileValue::Empty);
-        // A blank with a formula represents a formula whose value is not known yet.
+        // A blank with a formula means that the formula's value is not known yet.
         if is_blank && formula.is_none() && below.is_nothing() {
             return;
         }
@@ -147,7 +146,7 @@ fn merge_values(
     });
 }
 
-/// Returns the formula of the cell whose value is at this index.
+/// Returns the formula of the cell whose value has this index.
 fn formula_at(column: &TileColumn, value_index: usize) -> Option<&str> {
     if column.formulas.is_empty() {
         return None;
@@ -168,7 +167,7 @@ fn merge_formats(parts: &[ColumnPart<'_>], below: Below, formats: &mut TextLayer
     });
 }
 
-/// Returns the parts that have visible rows, with their queues.
+/// Returns the parts with visible rows and their queues.
 fn non_empty_queues<'p, 'a>(
     parts: &'p [ColumnPart<'a>],
     new_queue: impl Fn(&ColumnPart<'a>) -> RowQueue,

@@ -8,24 +8,23 @@ use crate::level::{LevelSheet, SheetMoves, StoredTile, Stripe};
 use crate::tile::Tile;
 use cellar_sheet::operation::SheetId;
 
-/// The levels of one sheet that are merged into one level.
+/// The levels of one sheet to merge into a single level.
 #[derive(Debug, Clone)]
 pub struct SheetInput {
     /// Id of the sheet.
     pub sheet: SheetId,
-    /// Kind of contents below the oldest merged level.
+    /// What lies below the oldest merged level.
     pub below: Below,
-    /// Number of leading columns that were ever written to, in the space of the newest level.
+    /// Number of leading columns that were ever written, in the coordinates of the newest level.
     pub columns: u32,
-    /// Maximum number of columns in an output stripe: a power of two, at least
-    /// `MIN_STRIPE_COLUMNS`. In a stripe of `MIN_STRIPE_COLUMNS` columns, every row fits into a
-    /// chunk.
+    /// Maximum width of an output stripe in columns: a power of two, at least `MIN_STRIPE_COLUMNS`.
+    /// In a stripe of `MIN_STRIPE_COLUMNS` columns, every row fits into a chunk.
     pub stripe_columns: u32,
     /// Levels to merge, oldest first.
     pub levels: Vec<LevelInput>,
 }
 
-/// The effect of one level on a sheet.
+/// Effect of one level on a sheet.
 #[derive(Debug, Clone)]
 pub struct LevelInput {
     /// How the level moves and hides older cells.
@@ -37,9 +36,9 @@ pub struct LevelInput {
 /// Location of a level's cells.
 #[derive(Debug, Clone)]
 pub enum InputCells {
-    /// In memory, as one tile that covers the whole sheet.
+    /// In memory, as a single tile that covers the whole sheet.
     Memory(Arc<Tile>),
-    /// In chunks that are loaded when needed.
+    /// In chunks, which are loaded on demand.
     Chunks(Vec<Stripe>),
 }
 
@@ -52,13 +51,13 @@ impl SheetInput {
 }
 
 impl LevelInput {
-    /// Returns the input for folded entries.
+    /// Returns the merge input for folded entries.
     #[must_use]
     pub fn folded(sheet: FoldedSheet) -> Self {
         Self { moves: sheet.moves, cells: InputCells::Memory(sheet.tile) }
     }
 
-    /// Returns the input for a level whose tiles are chunks. Returns `None` if a tile is stored
+    /// Returns the merge input for a level whose tiles are chunks, or `None` if a tile is stored
     /// inline.
     #[must_use]
     pub fn stored(sheet: LevelSheet) -> Option<Self> {
@@ -69,7 +68,7 @@ impl LevelInput {
         Some(Self { moves: sheet.moves, cells: InputCells::Chunks(sheet.stripes) })
     }
 
-    /// Returns the input for a level whose cells are in memory.
+    /// Returns the merge input for a level with its cells in memory.
     #[must_use]
     pub fn in_memory(sheet: LevelSheet, tile: Arc<Tile>) -> Self {
         Self { moves: sheet.moves, cells: InputCells::Memory(tile) }

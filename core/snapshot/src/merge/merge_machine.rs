@@ -1,5 +1,5 @@
-//! A state machine that merges several levels into one. It requests the input tiles that it needs
-//! and returns finished output tiles. The merge can be resumed after any finished tile.
+//! State machine that merges several levels into one. It requests input tiles as needed and returns
+//! finished output tiles. A merge can be resumed after any finished tile.
 
 use std::sync::Arc;
 
@@ -19,39 +19,39 @@ pub struct Merge {
     inputs: Vec<SheetInput>,
     /// Index of the current sheet.
     sheet_index: usize,
-    /// The current sheet, if its merge has started.
+    /// Current sheet, if its merge has started.
     sheet: Option<SheetMerge>,
     loaded: LoadedTiles,
     /// The finished sheets.
     level: Level,
 }
 
-/// The point from which a merge can be resumed. Finished tiles contain everything before this
-/// point.
+/// Cursor from which a merge can be resumed. Everything before the cursor is contained in finished
+/// tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct MergeCursor {
-    /// Index of the sheet among the merged sheets.
+    /// Sheet index among the merged sheets.
     pub sheet: u32,
-    /// Index of the stripe within the sheet.
+    /// Stripe index within the sheet.
     pub stripe: u32,
-    /// Next row to merge, in the space of the newest level.
+    /// Next row to merge, in the coordinates of the newest level.
     pub row: u32,
-    /// Stored bytes per 1,024 cells in the last finished tile; 0 if unknown.
+    /// Stored bytes per 1,024 cells in the last finished tile, or 0 if unknown.
     pub density: u32,
 }
 
 /// A finished tile of the merged level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedTile {
-    /// Index of the sheet among the merged sheets.
+    /// Sheet index among the merged sheets.
     pub sheet: u32,
-    /// Index of the stripe within the sheet.
+    /// Stripe index within the sheet.
     pub stripe: u32,
     /// Rows and chunk of the tile.
     pub place: TilePlace,
 }
 
-/// The result of one step of a merge.
+/// Result of one merge step.
 #[derive(Debug, Clone)]
 pub enum MergeStep {
     /// Load these tiles and pass them to [`Merge::provide`] before the next step.
@@ -60,10 +60,10 @@ pub enum MergeStep {
     Tile {
         /// The tile.
         tile: MergedTile,
-        /// The chunk, which must be stored before anything refers to it; `None` if an input tile is
-        /// reused unchanged.
+        /// Chunk to store before anything references it, or `None` if an input tile is reused
+        /// unchanged.
         chunk: Option<PackedObject>,
-        /// The point after this tile, from which the merge can be resumed.
+        /// Cursor from which the merge can be resumed after this tile.
         cursor: MergeCursor,
     },
     /// The merge is finished.
@@ -78,8 +78,8 @@ impl Merge {
         Self { inputs, sheet_index: 0, sheet, loaded, level: Level::default() }
     }
 
-    /// Resumes a merge of the same inputs at `cursor`. `finished` contains all tiles that were
-    /// returned before the cursor, in the same order.
+    /// Resumes a merge of the same inputs at `cursor`. `finished` must contain all tiles returned
+    /// before the cursor, in the same order.
     #[must_use]
     pub fn resume(inputs: Vec<SheetInput>, finished: Vec<MergedTile>, cursor: MergeCursor) -> Self {
         let mut merge = Self::new(inputs);
@@ -105,7 +105,7 @@ impl Merge {
         merge
     }
 
-    /// Adds a tile that [`Merge`] requested.
+    /// Adds a tile requested by [`Merge`].
     pub fn provide(&mut self, hash: ChunkHash, tile: Arc<Tile>) {
         self.loaded.insert(hash, tile);
     }

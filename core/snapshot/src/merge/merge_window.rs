@@ -1,4 +1,4 @@
-//! Merges the cells of several levels in one window.
+//! Merges the cells of one window across several levels.
 
 use super::column::{ColumnPart, merge_column};
 use super::part::Part;
@@ -8,14 +8,14 @@ use crate::tile::{Tile, TileColumn};
 use cellar_sheet::axis_map::Run;
 use cellar_sheet::operation::Spans;
 
-/// A column of a part, with its output column.
+/// A tile column with its output column.
 struct PlacedColumn<'a> {
     output_column: u32,
     part_index: usize,
     column: &'a TileColumn,
 }
 
-/// Merges the cells of a window from `parts`, given oldest first. Rows and columns of the result
+/// Merges the cells of a window from `parts`, ordered oldest first. Rows and columns of the result
 /// are absolute, not relative to the window. Tiles of the same level must not overlap.
 #[must_use]
 pub fn merge_window(parts: &[Part<'_>], window: &Window, below: Below) -> Tile {
@@ -58,7 +58,7 @@ fn column_part<'a>(
     })
 }
 
-/// Returns the rows of a column that are in at least one of the regions.
+/// Returns the rows of a column that are covered by at least one region.
 fn hidden_rows(regions: &[Region], column: u32) -> Spans {
     let mut spans: Vec<_> = regions
         .iter()

@@ -1,5 +1,5 @@
-//! Merges levels. For each cell, the newest value wins. Blanks and cleared regions hide older
-//! cells. All cells are moved to the space of the newest level.
+//! Merges levels. The newest value of each cell wins; blanks and cleared regions hide older cells.
+//! All cells are mapped to the coordinates of the newest level.
 //!
 //! Reading a window of a sheet uses the same code as merging levels.
 

@@ -1,4 +1,4 @@
-//! Tiles as inputs of a merge.
+//! Tiles as merge inputs.
 
 use super::source::Source;
 use super::window::Window;
@@ -6,22 +6,22 @@ use crate::tile::{Tile, TileColumn};
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_sheet::axis_map::Run;
 
-/// A tile with its place in the space of its level.
+/// A tile placed in the coordinates of its level.
 #[derive(Debug, Clone, Copy)]
 pub struct Part<'a> {
-    /// Cells of the tile, in coordinates relative to the tile's place.
+    /// Cells of the tile, relative to its top left corner.
     pub tile: &'a Tile,
-    /// Top row of the tile in the space of its level.
+    /// Top row of the tile in its level.
     pub first_row: u32,
-    /// Left column of the tile in the space of its level.
+    /// Left column of the tile in its level.
     pub first_column: u32,
-    /// Size of the tile's place. In a malformed tile, cells outside the place are ignored.
+    /// Declared size of the tile. Cells of a malformed tile that lie outside are ignored.
     pub place: PlaceSize,
     /// Mapping from the tile's level to the newest level.
     pub source: &'a Source,
 }
 
-/// Size of a tile's place, in rows and columns.
+/// Declared size of a tile in rows and columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlaceSize {
     /// Number of rows.
@@ -31,19 +31,19 @@ pub struct PlaceSize {
 }
 
 impl PlaceSize {
-    /// Size of a whole sheet. Used for tiles in memory.
+    /// Size of a whole sheet, used for in-memory tiles.
     pub const SHEET: Self = Self { rows: MAX_ROWS, columns: MAX_COLUMNS };
 }
 
 impl<'a> Part<'a> {
-    /// Returns a tile in memory that covers the whole sheet.
+    /// Returns an in-memory tile that covers the whole sheet.
     #[must_use]
     pub fn whole_sheet(tile: &'a Tile, source: &'a Source) -> Self {
         Self { tile, first_row: 0, first_column: 0, place: PlaceSize::SHEET, source }
     }
 
-    /// Returns the runs of the tile's rows that map into the window. The source rows of the runs
-    /// are relative to the tile's top row.
+    /// Returns the runs of tile rows that map into the window. Source rows are relative to the
+    /// tile's top row.
     pub(super) fn runs(&self, window: &Window) -> Vec<Run> {
         let runs = self.source.rows.runs();
         let row_end = self.first_row.saturating_add(self.place.rows);
@@ -58,7 +58,7 @@ impl<'a> Part<'a> {
         clipped
     }
 
-    /// Clips a run to the rows of the tile and to the window. Returns `None` if no rows remain.
+    /// Clips a run to the tile's rows and the window. Returns `None` if no rows remain.
     fn clip_run(&self, run: Run, row_end: u32, window: &Window) -> Option<Run> {
         let before_tile = self.first_row.saturating_sub(run.src);
         let before_window = window.rows.start.saturating_sub(run.dst);
@@ -76,8 +76,8 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Returns the output rows in the window where the tile has a cell. The rows are unsorted and
-    /// may contain duplicates.
+    /// Returns the output rows of the window in which the tile has a cell, unsorted and possibly
+    /// with duplicates.
     pub(super) fn rows(&self, window: &Window) -> Vec<u32> {
         let runs = self.runs(window);
         let mut output_rows = Vec::new();
@@ -96,7 +96,7 @@ impl<'a> Part<'a> {
         output_rows
     }
 
-    /// Iterates over the columns of the tile that map into the window, with their output columns.
+    /// Iterates over the tile columns that map into the window, with their output columns.
     pub(super) fn columns(&self, window: &Window) -> impl Iterator<Item = (u32, &'a TileColumn)> {
         let (source, first_column, place) = (self.source, self.first_column, self.place);
         let window_columns = window.columns.clone();

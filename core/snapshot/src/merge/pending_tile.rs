@@ -1,4 +1,4 @@
-//! Merged cells that do not belong to a finished output tile yet.
+//! Merged cells that are not part of a finished output tile yet.
 
 use crate::level::{StoredTile, TilePlace};
 use crate::packed::PackedObject;
@@ -8,35 +8,35 @@ use cellar_base::limits::{
 };
 use cellar_sheet::operation::Span;
 
-/// Encodes a tile as a chunk; returns `None` if the tile is too large for a chunk.
+/// Encodes a tile as a chunk. Returns `None` if the tile is too large for a chunk.
 pub type TileEncoder<'a> = &'a dyn Fn(&Tile) -> Option<PackedObject>;
 
-/// Number of cells that a density refers to. A density is the number of stored bytes of this many
+/// Number of cells to which a density refers: a density is the number of stored bytes per this many
 /// cells.
 pub(super) const DENSITY_CELLS: u64 = 1_024;
 
-/// Density that is assumed before the first tile is encoded; corresponds to 4 bytes per cell.
+/// Density assumed before the first tile is encoded: 4 bytes per cell.
 const INITIAL_DENSITY: u64 = 4 * DENSITY_CELLS;
 
-/// Merged cells of a stripe that do not belong to a finished tile yet, in output coordinates.
+/// Merged cells of a stripe, in output coordinates, that are not part of a finished tile yet.
 #[derive(Debug, Clone)]
 pub(super) struct PendingTile {
     columns: Span,
     tile: Tile,
     cells: usize,
-    /// Stored bytes per `DENSITY_CELLS` cells in the last tile. Used to predict the size of the
+    /// Stored bytes per `DENSITY_CELLS` cells in the last tile, used to predict the size of the
     /// next tile.
     density: u64,
 }
 
-/// A finished output tile and the chunk to store.
+/// A finished output tile and its chunk.
 #[derive(Debug, Clone)]
 pub(super) struct CutTile {
     pub(super) place: TilePlace,
     pub(super) object: PackedObject,
 }
 
-/// A row does not fit into a chunk. This cannot happen in a stripe of `MIN_STRIPE_COLUMNS` columns.
+/// A row does not fit into a chunk. Cannot happen in a stripe of `MIN_STRIPE_COLUMNS` columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("row {row} of the stripe at column {column} is too large for a chunk")]
 pub struct RowTooLarge {
@@ -71,28 +71,28 @@ impl PendingTile {
         self.tile.memory_bytes()
     }
 
-    /// Returns the estimated stored size of all pending cells, in bytes.
+    /// Returns the estimated stored size of the pending cells in bytes.
     pub(super) fn expected_bytes(&self) -> u64 {
         u64::try_from(self.cells).unwrap_or(u64::MAX).saturating_mul(self.density) / DENSITY_CELLS
     }
 
-    /// Returns whether there are enough cells for one and a half tiles. After one tile is cut off,
-    /// the remaining cells are then enough for another tile.
+    /// Returns whether the pending cells fill at least one and a half tiles. After one tile is cut
+    /// off, enough cells for another tile then remain.
     pub(super) fn is_full(&self) -> bool {
         let target = self.target_bytes();
         self.expected_bytes() >= target.saturating_add(target / 2) || self.cells > MAX_TILE_CELLS
     }
 
-    /// Returns the target size of the next tile. The first tile of a sheet is smaller, so that a
-    /// reader can display the first screen sooner.
+    /// Returns the target size of the next tile. The first tile of a sheet is smaller, so that
+    /// readers can display the first screen sooner.
     fn target_bytes(&self) -> u64 {
         let is_first_tile = self.columns.first == 0 && self.tile.first_row() == Some(0);
         let target = if is_first_tile { FIRST_TILE_BYTES } else { TARGET_CHUNK_BYTES };
         u64::try_from(target).unwrap_or(u64::MAX)
     }
 
-    /// Cuts off and encodes a tile at the top. Returns `None` if there are no cells. If the size of
-    /// the first attempt is far from the target size, encodes a second time.
+    /// Cuts off the topmost tile and encodes it. Returns `None` if there are no cells. Encodes a
+    /// second time if the first attempt misses the target size by far.
     pub(super) fn cut_tile(
         &mut self,
         encode: TileEncoder<'_>,
@@ -129,8 +129,8 @@ impl PendingTile {
         }
     }
 
-    /// Returns the number of cells for the next tile. This is all cells, unless there are enough
-    /// for more than one tile.
+    /// Returns the number of cells for the next tile: all pending cells, unless they fill more than
+    /// one tile.
     fn next_tile_cells(&self) -> usize {
         if !self.is_full() {
             return self.cells;
@@ -151,8 +151,8 @@ impl PendingTile {
         self.density = (stored_bytes.saturating_mul(DENSITY_CELLS) / cells).max(1);
     }
 
-    /// Returns the exclusive end row of a tile that starts at row `first`. The tile has at most
-    /// `max_cells` cells but at least one row, and never ends with empty rows.
+    /// Returns the exclusive end row of a tile that starts at row `first`. The tile has at least
+    /// one row, at most `max_cells` cells unless it is a single row, and no empty rows at the end.
     fn find_end_row(&self, first: u32, max_cells: usize) -> u32 {
         let (mut low, mut high) = (first.saturating_add(1), self.tile.end());
         while low < high {

@@ -8,13 +8,13 @@ use crate::level::{LevelSheet, StoredTile, Stripe, TilePlace};
 use crate::tile::{Tile, TileColumn};
 use cellar_sheet::operation::{Span, Spans};
 
-/// A sheet that is being merged.
+/// A sheet being merged.
 #[derive(Debug, Clone)]
 pub(super) struct SheetMerge {
     pub(super) sources: Vec<Source>,
     /// Index of the current stripe.
     pub(super) stripe_index: usize,
-    /// The current stripe, if its merge has started.
+    /// Current stripe, if its merge has started.
     pub(super) stripe: Option<StripeMerge>,
     /// Output stripes with the tiles finished so far.
     output: Vec<Stripe>,
@@ -28,8 +28,8 @@ impl SheetMerge {
         Self { sources, stripe_index: 0, stripe: None, output }
     }
 
-    /// Starts the merge of the current stripe at `row`; all rows above are finished. Leaves
-    /// `stripe` empty if there are no more stripes.
+    /// Starts merging the current stripe at `row`; all rows above must be finished. Leaves `stripe`
+    /// empty if no stripes are left.
     pub(super) fn open_stripe(&mut self, input: &SheetInput, row: u32, density: Option<u64>) {
         let levels =
             SheetLevels { inputs: &input.levels, sources: &self.sources, below: input.below };
@@ -42,14 +42,14 @@ impl SheetMerge {
         self.stripe_index = self.stripe_index.saturating_add(1);
     }
 
-    /// Appends a finished tile to an output stripe. Ignores an index that is out of range.
+    /// Appends a finished tile to an output stripe. No-op if the index is out of range.
     pub(super) fn push_tile(&mut self, stripe_index: usize, place: TilePlace) {
         if let Some(stripe) = self.output.get_mut(stripe_index) {
             stripe.tiles.push(place);
         }
     }
 
-    /// Returns the merged sheet, or `None` if the sheet contains no changes.
+    /// Returns the merged sheet, or `None` if it contains no changes.
     pub(super) fn finish(self, input: &SheetInput) -> Option<LevelSheet> {
         let sheet = LevelSheet {
             sheet: input.sheet,
@@ -60,7 +60,7 @@ impl SheetMerge {
     }
 }
 
-/// Divides the columns of the merged sheet into stripes, based on the sizes of the inputs.
+/// Divides the merged sheet's columns into stripes based on input sizes.
 fn divide_into_stripes(input: &SheetInput, sources: &[Source]) -> Vec<Span> {
     let mut weights = ColumnWeights::default();
     for (level, source) in input.levels.iter().zip(sources) {

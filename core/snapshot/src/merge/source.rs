@@ -1,24 +1,24 @@
-//! Maps each level of a merge to the space of the newest level.
+//! Maps each level of a merge to the coordinates of the newest level.
 
 use super::window::Below;
 use crate::level::{Region, SheetMoves};
 use cellar_sheet::axis_map::{Axis, AxisMap};
 
-/// Maps the cells of a level to the space of the newest level, and records which cells newer levels
-/// hide.
+/// Maps a level's cells to the coordinates of the newest level, and records which of them newer
+/// levels hide.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// Maps rows of the level to rows of the newest level.
+    /// Maps rows to the newest level.
     pub rows: AxisMap,
-    /// Maps columns of the level to columns of the newest level.
+    /// Maps columns to the newest level.
     pub columns: AxisMap,
-    /// Regions in the space of the newest level where the level's values are hidden.
+    /// Regions in which the level's values are hidden, in the coordinates of the newest level.
     pub hidden_values: Vec<Region>,
-    /// Regions in the space of the newest level where the level's formats are hidden.
+    /// Regions in which the level's formats are hidden, in the coordinates of the newest level.
     pub hidden_formats: Vec<Region>,
 }
 
-/// Returns the source of each level. `levels` are the moves of the levels, given oldest first.
+/// Returns the source of each level. `levels` are the moves of all levels, ordered oldest first.
 #[must_use]
 pub fn level_sources(levels: &[&SheetMoves]) -> Vec<Source> {
     let mut newer_moves = SheetMoves::default();
@@ -36,14 +36,14 @@ pub fn level_sources(levels: &[&SheetMoves]) -> Vec<Source> {
     sources
 }
 
-/// Composes the moves of several levels, given oldest first, into one.
+/// Composes the moves of several levels, ordered oldest first, into one.
 #[must_use]
 pub fn compose_moves(levels: &[&SheetMoves]) -> SheetMoves {
     levels.iter().rev().fold(SheetMoves::default(), |newer, level| newer.compose_over(level))
 }
 
 impl SheetMoves {
-    /// Returns the moves unchanged if an older level exists below; otherwise, returns empty moves.
+    /// Returns the moves unchanged if there is an older level below, and empty moves otherwise.
     #[must_use]
     pub(crate) fn needed_above(self, below: Below) -> Self {
         if below.is_nothing() { Self::default() } else { self }
@@ -59,8 +59,8 @@ impl SheetMoves {
         }
     }
 
-    /// Maps older cleared regions through these moves, and appends those that are not covered by a
-    /// region yet.
+    /// Maps older cleared regions through these moves and appends those that are not yet covered by
+    /// a region.
     fn merge_clears(&self, clears: &[Region], older_clears: &[Region]) -> Vec<Region> {
         let mut merged = clears.to_vec();
         for older in older_clears {

@@ -1,4 +1,5 @@
-//! Merges one stripe from top to bottom. Only the tiles for a few rows are in memory at a time.
+//! Merges one stripe (range of columns) from top to bottom, with only a few rows of tiles in memory
+//! at a time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,40 +16,39 @@ use crate::packed::PackedObject;
 use crate::tile::Tile;
 use cellar_sheet::operation::Span;
 
-/// Number of tiles that are prefetched in the same request as the tiles that are needed next.
+/// Number of tiles prefetched together with the tiles that are needed next.
 const TILES_AHEAD: usize = 4;
 
 /// Loaded tiles, keyed by chunk name.
 pub(super) type LoadedTiles = BTreeMap<ChunkHash, Arc<Tile>>;
 
-/// A stripe that is being merged.
+/// A stripe being merged.
 #[derive(Debug, Clone)]
 pub(super) struct StripeMerge {
     columns: Span,
     below: Below,
-    /// First row that is not merged yet. The cells above it are in finished tiles or in `pending`.
+    /// First row that is not merged yet. Cells above are in finished tiles or in `pending`.
     row: u32,
-    /// Stored tiles, sorted by their first output row.
+    /// Stored tiles, sorted by first output row.
     tiles: Vec<InputTile>,
-    /// Tiles in memory, with the indices of their levels.
+    /// In-memory tiles with their level indices.
     memory_tiles: Vec<(usize, Arc<Tile>)>,
-    /// Output rows in which tiles in memory have cells, in ascending order.
+    /// Output rows in which in-memory tiles have cells, in ascending order.
     memory_rows: Vec<u32>,
     pending: PendingTile,
 }
 
-/// The next step of a stripe's merge.
+/// Next step of a stripe merge.
 pub(super) enum StripeStep {
-    /// These tiles must be loaded.
+    /// Load these tiles first.
     Load(Vec<ChunkRef>),
-    /// A finished output tile and its chunk. The chunk is missing if an input tile is reused
-    /// unchanged.
+    /// A finished output tile and its chunk, or no chunk if an input tile is reused unchanged.
     Tile(TilePlace, Option<PackedObject>),
     /// The stripe is merged.
     Done,
 }
 
-/// The levels of a sheet, with their mappings to the newest level.
+/// The sheet's levels with their mappings to the newest level.
 pub(super) struct SheetLevels<'a> {
     pub(super) inputs: &'a [LevelInput],
     pub(super) sources: &'a [Source],
@@ -56,7 +56,7 @@ pub(super) struct SheetLevels<'a> {
 }
 
 impl StripeMerge {
-    /// Starts the merge of a stripe at `row`, or resumes it; all rows above are finished.
+    /// Starts or resumes merging a stripe at `row`; all rows above must be finished.
     pub(super) fn open(
         columns: Span,
         row: u32,
@@ -93,8 +93,8 @@ impl StripeMerge {
         merge
     }
 
-    /// Returns the stored bytes per `DENSITY_CELLS` cells in the input tiles. This is an estimate
-    /// for the output tiles.
+    /// Returns the stored bytes per `DENSITY_CELLS` cells in the input tiles, as an estimate for
+    /// the output tiles.
     fn input_density(&self) -> Option<u64> {
         let bytes = self.tiles.iter().map(|tile| u64::from(tile.chunk.bytes));
         let cells = self.tiles.iter().map(|tile| u64::from(tile.cells));
@@ -116,7 +116,7 @@ impl StripeMerge {
         self.pending.density()
     }
 
-    /// Returns whether a loaded tile is needed for an unfinished part of the stripe.
+    /// Returns whether a loaded tile is still needed for the rest of the stripe.
     pub(super) fn needs_tile(&self, hash: &ChunkHash) -> bool {
         self.unfinished_tiles().any(|tile| tile.chunk.hash == *hash)
     }
@@ -160,20 +160,20 @@ impl StripeMerge {
         self.tiles.iter().filter(|tile| tile.rows.end() > self.row)
     }
 
-    /// Returns the next unfinished row in which a tile in memory has a cell.
+    /// Returns the next unfinished row in which an in-memory tile has a cell.
     fn next_memory_row(&self) -> Option<u32> {
         let index = self.memory_rows.partition_point(|row| *row < self.row);
         self.memory_rows.get(index).copied()
     }
 
-    /// Returns the next unfinished row in which an input may have a cell.
+    /// Returns the next unfinished row in which any input may have a cell.
     fn next_row(&self) -> Option<u32> {
         let tile_row = self.unfinished_tiles().map(|tile| tile.rows.first.max(self.row)).min();
         tile_row.into_iter().chain(self.next_memory_row()).min()
     }
 
-    /// Returns a tile that can be reused unchanged: it starts at the current row and shares no row
-    /// with another input.
+    /// Returns a tile that can be reused unchanged: one that starts at the current row and shares
+    /// no row with other inputs.
     fn find_reusable_tile(&self) -> Option<InputTile> {
         let starts_here = |tile: &&InputTile| tile.is_reusable && tile.rows.first == self.row;
         let tile = self.unfinished_tiles().find(starts_here)?;
@@ -184,8 +184,8 @@ impl StripeMerge {
         (overlapping_tiles == 1 && !overlaps_memory).then(|| tile.clone())
     }
 
-    /// Returns the next row at which a tile starts or ends. All rows up to this row overlap the
-    /// same tiles.
+    /// Returns the next row at which a tile starts or ends. All rows before it overlap the same
+    /// tiles.
     fn band_end(&self) -> u32 {
         let next_edge = |tile: &InputTile| {
             if tile.rows.first > self.row { tile.rows.first } else { tile.rows.end() }
@@ -193,8 +193,8 @@ impl StripeMerge {
         self.unfinished_tiles().map(next_edge).min().unwrap_or(u32::MAX)
     }
 
-    /// Returns the tiles that must be loaded before the band can be merged, and a few tiles after
-    /// the band. Returns no tiles if the band can be merged now.
+    /// Returns the tiles to load before the band can be merged, plus a few tiles after the band.
+    /// Returns no tiles if the band can be merged now.
     fn missing_tiles(&self, band_end: u32, loaded: &LoadedTiles) -> Vec<ChunkRef> {
         let is_missing = |tile: &&InputTile| !loaded.contains_key(&tile.chunk.hash);
         let (in_band, after_band): (Vec<&InputTile>, Vec<&InputTile>) =
@@ -212,7 +212,7 @@ impl StripeMerge {
         missing
     }
 
-    /// Merges the rows up to `band_end` into `pending`.
+    /// Merges the rows before `band_end` into `pending`.
     fn merge_band(&mut self, band_end: u32, sources: &[Source], loaded: &LoadedTiles) {
         let memory_parts = self.memory_tiles.iter().filter_map(|(level, tile)| {
             Some((*level, Part::whole_sheet(tile, sources.get(*level)?)))

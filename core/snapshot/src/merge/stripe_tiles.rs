@@ -1,4 +1,4 @@
-//! Finds the stored tiles of the input levels that overlap an output stripe.
+//! Finds the stored input tiles that overlap an output stripe (range of columns).
 
 use super::part::PlaceSize;
 use super::source::Source;
@@ -8,8 +8,8 @@ use cellar_base::limits::TARGET_CHUNK_BYTES;
 use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::operation::{Span, Spans};
 
-/// Minimum stored bytes of a tile that is reused unchanged. Smaller tiles are merged with their
-/// neighbours, so that small fragments do not accumulate.
+/// Minimum stored size of a tile that is reused unchanged, in bytes. Smaller tiles are merged with
+/// their neighbours, so that small fragments do not accumulate.
 pub(super) const MIN_REUSED_BYTES: u64 = TARGET_CHUNK_BYTES as u64 / 2;
 
 /// A stored tile of an input level.
@@ -17,29 +17,30 @@ pub(super) const MIN_REUSED_BYTES: u64 = TARGET_CHUNK_BYTES as u64 / 2;
 pub(super) struct InputTile {
     /// Index of the level.
     pub(super) level: usize,
-    /// Top row in the space of the level.
+    /// Top row of the tile in its level.
     pub(super) first_row: u32,
-    /// Left column in the space of the level.
+    /// Left column of the tile in its level.
     pub(super) first_column: u32,
     pub(super) place: PlaceSize,
     /// Output rows in which the tile may have cells.
     pub(super) rows: Span,
     pub(super) cells: u32,
     pub(super) chunk: ChunkRef,
-    /// Whether the tile can be reused unchanged if no other input has cells in its rows.
+    /// Whether the tile can be reused unchanged, provided that no other input has cells in its
+    /// rows.
     pub(super) is_reusable: bool,
 }
 
-/// The output stripe for which input tiles are collected.
+/// An output stripe for which input tiles are collected.
 pub(super) struct OutputStripe {
     pub(super) columns: Span,
     pub(super) below: Below,
-    /// First output row that is not finished.
+    /// First unfinished output row.
     pub(super) first_row: u32,
 }
 
 impl OutputStripe {
-    /// Returns the tiles of an input stripe that have unfinished rows in this output stripe.
+    /// Returns the tiles of an input stripe that overlap the unfinished rows of this output stripe.
     pub(super) fn input_tiles(
         &self,
         level: usize,
@@ -92,22 +93,22 @@ impl OutputStripe {
             && stripe.columns.count == self.columns.count;
         let is_visible = !hides_any(&source.hidden_values, rows, self.columns)
             && !hides_any(&source.hidden_formats, rows, self.columns);
-        // Tiles may contain blanks that hide older cells. If no level is below, these blanks must
-        // be dropped, so such tiles cannot be reused.
+        // Tiles may contain blanks that hide older cells. If no older level exists, blanks must be
+        // dropped, so such tiles cannot be reused.
         let may_keep_blanks = !self.below.is_nothing() || level == 0;
         is_unfinished && is_large && is_contiguous && is_visible && may_keep_blanks
     }
 }
 
 /// Returns the smallest output span that contains all kept lines of a span, including lines
-/// inserted between them. Returns `None` if no line is kept.
+/// inserted between them, or `None` if no line is kept.
 fn map_span(map: &AxisMap, span: Span) -> Option<Span> {
     let covered = map.covered(&Spans::one(span.first, span.count));
     covered.iter().next()
 }
 
-/// Returns the first output line of a span if all its lines are kept and still contiguous;
-/// otherwise, returns `None`.
+/// Returns the first output line of a span if all its lines are kept and still contiguous, or
+/// `None` otherwise.
 fn map_whole_span(map: &AxisMap, span: Span) -> Option<u32> {
     let first = map.get(span.first)?;
     let kept = map.kept(&Spans::one(span.first, span.count));

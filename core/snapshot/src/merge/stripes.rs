@@ -1,11 +1,11 @@
-//! Divides the columns of a merged level into stripes.
+//! Divides the columns of a merged level into stripes (column ranges whose cells share tiles).
 
 use std::collections::BTreeMap;
 
 use cellar_base::limits::{MAX_COLUMNS, MIN_STRIPE_COLUMNS, TARGET_CHUNK_BYTES};
 use cellar_sheet::operation::Span;
 
-/// The estimated stored bytes of a sheet, for each group of `MIN_STRIPE_COLUMNS` columns.
+/// Estimated stored bytes of a sheet for each group of `MIN_STRIPE_COLUMNS` columns.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ColumnWeights {
     /// Bytes by group index.
@@ -13,12 +13,12 @@ pub(super) struct ColumnWeights {
 }
 
 impl ColumnWeights {
-    /// Adds bytes, distributed evenly over columns.
+    /// Adds bytes, spread evenly across the columns.
     pub(super) fn add(&mut self, columns: Span, bytes: u64) {
         let first = group_index(columns.first);
         let last = group_index(columns.end().saturating_sub(1));
         let group_count = u64::from(last.saturating_sub(first)).saturating_add(1);
-        // Each group gets at least one byte, so that every group with cells belongs to a stripe.
+        // Count at least one byte, so that every group with cells is part of a stripe.
         let bytes_per_group = (bytes / group_count).max(1);
         for group in first..=last {
             let weight = self.groups.entry(group).or_default();
@@ -27,15 +27,15 @@ impl ColumnWeights {
     }
 
     /// Returns the stripes from left to right. Widths are powers of two. Each stripe is as wide as
-    /// possible, up to `max_columns`, as long as its cells fit into one tile. Empty columns do not
-    /// belong to a stripe.
+    /// possible, limited to `max_columns` and to columns whose cells fit into one tile. Empty
+    /// columns are not part of any stripe.
     pub(super) fn stripes(&self, max_columns: u32) -> Vec<Span> {
         let mut stripes = Vec::new();
         self.push_stripes(Span { first: 0, count: MAX_COLUMNS }, max_columns, &mut stripes);
         stripes
     }
 
-    /// Appends `columns` as one stripe, or splits them into halves if they do not fit.
+    /// Appends `columns` as a single stripe, or splits them in half if they do not fit.
     fn push_stripes(&self, columns: Span, max_columns: u32, stripes: &mut Vec<Span>) {
         let bytes = self.bytes(columns);
         if bytes == 0 {

@@ -1,4 +1,4 @@
-//! The output window of a merge, and the kind of contents below the merged levels.
+//! The output window of a merge, and what lies below the merged levels.
 
 use std::ops::Range;
 
@@ -11,20 +11,21 @@ pub struct Window {
     pub columns: Range<u32>,
 }
 
-/// Kind of contents below the merged levels. It determines which blanks and `General` formats a
-/// merge must keep.
+/// What lies below the merged levels, which determines the blanks and `General` formats that a
+/// merge must retain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Below {
-    /// Older levels exist, so blanks and moves that affect older cells are kept.
+    /// Older levels exist, so blanks and moves that affect older cells are retained.
     Levels,
-    /// No level exists below, so blanks need not be kept.
+    /// No older level exists, so blanks are dropped.
     Nothing,
-    /// No level exists below, and no range format that the `General` format of a cell could hide.
+    /// There is neither an older level nor a range format that a cell's `General` format could
+    /// hide.
     NothingFormatted,
 }
 
 impl Below {
-    /// Returns whether no level exists below.
+    /// Returns whether no older level exists.
     #[must_use]
     pub fn is_nothing(self) -> bool {
         self != Self::Levels

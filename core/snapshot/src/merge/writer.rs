@@ -1,5 +1,5 @@
-//! Writes the tiles of a sheet whose rows arrive from top to bottom. Used for imports, which do not
-//! need a merge.
+//! Writes the tiles of a sheet whose rows arrive from top to bottom, as in an import. Does not
+//! merge levels.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use cellar_base::limits::{MAX_WRITER_BYTES, MIN_STRIPE_COLUMNS};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::Span;
 
-/// Writes the tiles of one sheet. In addition to the current block, uses at most `MAX_WRITER_BYTES`
-/// of memory.
+/// Tile writer for one sheet. Uses at most `MAX_WRITER_BYTES` of memory in addition to the current
+/// block.
 #[derive(Debug, Clone, Default)]
 pub struct SheetWriter {
-    /// Stripes of `MIN_STRIPE_COLUMNS` columns each, keyed by index.
+    /// Stripes of `MIN_STRIPE_COLUMNS` columns each, keyed by stripe index.
     stripes: BTreeMap<u32, StripeWriter>,
     extent: Extent,
     cells: u64,
@@ -28,10 +28,10 @@ struct StripeWriter {
     tiles: Vec<TilePlace>,
 }
 
-/// A sheet whose tiles were written.
+/// A sheet whose tiles have been written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenSheet {
-    /// Stripes of the sheet with their tiles, from left to right.
+    /// Stripes with their tiles, from left to right.
     pub stripes: Vec<Stripe>,
     /// Used range of the sheet.
     pub extent: Extent,
@@ -40,8 +40,8 @@ pub struct WrittenSheet {
 }
 
 impl SheetWriter {
-    /// Appends a block of rows below all earlier blocks. Its rows and columns are in coordinates of
-    /// the sheet. Returns the chunks to store.
+    /// Appends a block of rows below all earlier blocks and returns the chunks to store. Row and
+    /// column numbers are absolute in the sheet.
     ///
     /// # Errors
     /// [`RowTooLarge`] if a row does not fit into a chunk.
@@ -138,7 +138,7 @@ mod tests {
     use crate::level::{ChunkHash, ChunkRef, StoredTile};
     use crate::tile::TileValue;
 
-    /// Returns a block that contains numbers in the first `columns` columns of these rows.
+    /// Returns a block with numbers in the first `columns` columns of the given rows.
     fn block(rows: std::ops::Range<u32>, columns: u32) -> Tile {
         let column = |number| {
             let mut column = TileColumn::new(number);

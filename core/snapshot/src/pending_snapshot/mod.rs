@@ -1,33 +1,33 @@
-//! Pending snapshots: which worker builds which snapshot, the progress of the work, and the
-//! handling of jobs.
+//! Pending snapshots: assignment of snapshots to workers, progress of the work, and handling of
+//! jobs.
 //!
 //! [`Worker`] is a pure state machine that makes all decisions. It returns the next
-//! [`SnapshotAction`] and receives the result as a [`SnapshotEvent`]. There may be many workers.
-//! Workers may die, or freeze and wake up again. Messages may be duplicated, late, out of order or
-//! lost.
+//! [`SnapshotAction`] and receives the result as a [`SnapshotEvent`]. Any number of workers may run
+//! at the same time, and each may die, or freeze and resume. Messages may be duplicated, late, out
+//! of order or lost.
 //!
-//! Each safety rule ([`SafetyRule`]) has a test that fails without the rule:
+//! A worker claims a snapshot by a conditional write to its record. Each safety rule
+//! ([`SafetyRule`]) has a test that fails if the rule is disabled:
 //! - *Own increment*: a record is replaced only by a worker that has read its current version. A
-//!   worker that lost its claim therefore cannot overwrite new progress with old progress.
-//! - *Completion is checked*: a worker that claims a record checks whether the snapshot is
-//!   finished, with a strongly consistent read. A late message therefore does not build the
-//!   snapshot again.
+//!   worker that lost its claim therefore cannot overwrite newer progress with older progress.
+//! - *Completion is checked*: a worker that claims a record checks with a strongly consistent read
+//!   whether the snapshot is already finished. A late message therefore does not rebuild it.
 //! - *Losers keep their message*: a worker that loses a claim waits, and later checks that the
-//!   winner has finished. The same message may have been delivered to both workers. If the loser
-//!   deleted the message and the winner died, no worker would continue the work.
+//!   winner has finished. The same message may have been delivered to both workers: if the loser
+//!   deleted it and the winner died, no worker would continue the work.
 //! - *Root before last*: `L`, the last finished snapshot of the segment, is raised only after the
 //!   entry has its root, so that a reader of `L` always finds a root.
-//! - *Last before delete*: the record is deleted only after `L` shows that the snapshot exists.
-//!   Otherwise, the progress would be lost.
+//! - *Last before delete*: the record is deleted only after `L` shows that the snapshot exists;
+//!   otherwise the progress would be lost.
 //! - *Abandoned is woken*: if a worker waits for a record without recent writes, it resends that
 //!   record's message, which may have been lost.
 //!
 //! A finished snapshot can be rebuilt. The record of such a job contains a [`Rebuild`] with the
-//! root to replace. Only an operator creates such a record, and the record exists until the rebuild
-//! is finished. The message is the same as for any other job; the record determines the work.
+//! root to replace. Only an operator creates such a record, and it exists until the rebuild is
+//! finished. The message is the same as for any other job; the record determines the work.
 //!
-//! Two guarantees of the tables protect a rebuild from workers that freeze and wake up late. Each
-//! has a test that fails without the guarantee:
+//! Two table guarantees protect a rebuild from workers that freeze and resume late. Each has a test
+//! that fails without the guarantee:
 //! - *Old root*: a root is replaced only if the entry still has the root that the record specifies.
 //!   If the entry has another root, the worker first writes that root into the record. If the
 //!   worker has lost the record, this write fails.
@@ -46,22 +46,22 @@ use crate::snapshot_job::SnapshotJob;
 use cellar_base::position::Position;
 use cellar_log::segment::Segment;
 
-/// A record of the PendingSnapshots table: a snapshot whose work has started but is not finished.
+/// A PendingSnapshots table record: a snapshot whose work has started but not finished.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PendingSnapshot {
-    /// Identifies the log and the Snapshot entry.
+    /// Log and Snapshot entry of the job.
     pub job: SnapshotJob,
-    /// Time at which the work started, in Unix seconds.
+    /// Start time of the work, in seconds since the Unix epoch.
     pub created_s: u64,
-    /// Time of the last write of this record, in Unix seconds. If it is recent, the worker is
-    /// alive.
+    /// Time of the last write to this record, in seconds since the Unix epoch. A recent write means
+    /// that the worker is alive.
     pub modified_s: u64,
     /// Whether a worker has claimed the record.
     pub active: bool,
-    /// Version number of the record, incremented with each write.
+    /// Version number, incremented with each write.
     pub increment: u64,
-    /// Progress of the builder, at most `MAX_PROGRESS_BYTES`; initially empty. Only the builder
-    /// interprets it.
+    /// Builder progress, at most `MAX_PROGRESS_BYTES` long and initially empty. Opaque to
+    /// everything but the builder.
     pub progress: Vec<u8>,
     /// Set if this job rebuilds an existing snapshot.
     pub rebuild: Option<Rebuild>,
@@ -70,9 +70,9 @@ pub struct PendingSnapshot {
 /// A request to rebuild a snapshot, whether or not the snapshot is finished.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rebuild {
-    /// Id of the rebuild: the time at which an operator requested it, in Unix milliseconds. It is
-    /// also the first increment of the rebuild's records. The increments therefore differ from
-    /// those of all earlier records.
+    /// Rebuild id: the time of the operator's request, in milliseconds since the Unix epoch. Also
+    /// the first increment of the rebuild's records, so that their increments differ from those of
+    /// all earlier records.
     pub run: u64,
     /// S3 key of the root that the entry had when the rebuild was requested, if any. Only this root
     /// may be replaced.
@@ -90,46 +90,46 @@ pub enum SnapshotAction {
         /// Whether the read must be strongly consistent.
         consistent: bool,
     },
-    /// Write this record if no record exists.
+    /// Create this record unless a record already exists.
     Create(PendingSnapshot),
-    /// Replace the existing record if it has the expected increment.
+    /// Replace the existing record if its increment matches.
     Replace {
         /// New record.
         record: PendingSnapshot,
-        /// Expected increment of the existing record. `None` accepts any increment; only the model
-        /// checker uses `None`.
+        /// Expected increment of the existing record. `None` accepts any increment and is used only
+        /// by the model checker.
         increment: Option<u64>,
     },
-    /// Perform one bounded piece of the snapshot work.
+    /// Perform one bounded unit of snapshot work.
     Build {
         /// Progress to resume from.
         progress: Vec<u8>,
     },
-    /// Set the root of the Snapshot entry, unless the entry already has a root.
+    /// Set the root of the Snapshot entry unless it already has a root.
     SetRoot {
         /// S3 key of the root.
         root: String,
     },
-    /// Replace the root of the Snapshot entry if the entry has the expected root.
+    /// Replace the root of the Snapshot entry if it has the expected root.
     ReplaceRoot {
-        /// S3 key of the expected root; `None` if the entry must have no root.
+        /// S3 key of the expected root, or `None` if the entry must have no root.
         replaces: Option<String>,
         /// S3 key of the new root.
         root: String,
     },
-    /// Raise `L`, the last finished snapshot of the job's segment, to the job's entry, unless `L`
+    /// Raise `L`, the last finished snapshot of the job's segment, to the job's entry. No-op if `L`
     /// is already at or after that entry.
     RaiseLast,
     /// Delete the job's record if it exists and belongs to this rebuild.
     Delete {
-        /// Id of the rebuild; `None` deletes only a record that belongs to no rebuild.
+        /// Rebuild id, or `None` to delete only a record that belongs to no rebuild.
         run: Option<u64>,
     },
     /// Read the log's first pending record after the job's position.
     FindNext,
-    /// Send a message that requests the snapshot at this position of the log.
+    /// Send a message that requests the snapshot at this log position.
     Enqueue(Position),
-    /// Stop, and handle the job's message according to the outcome.
+    /// Stop, and handle the job message according to the outcome.
     Finish(SnapshotOutcome),
 }
 
@@ -147,7 +147,7 @@ pub enum SnapshotEvent {
     /// It is unknown whether the record was written. The worker does not retry; the next worker
     /// reads the record.
     Unknown,
-    /// A piece of work is finished. Contains the new progress.
+    /// A unit of work is complete, with this new progress.
     Progress(Vec<u8>),
     /// An earlier Snapshot entry of the log has no root yet.
     EarlierSnapshot(Position),
@@ -165,38 +165,38 @@ pub enum SnapshotEvent {
     },
     /// The root was not replaced because the entry was trimmed from the table.
     EntryGone,
-    /// A store or the builder failed.
+    /// A store or the builder returned an error.
     Failed {
         /// Whether a retry may help.
         temporary: bool,
     },
 }
 
-/// How to handle the job's message.
+/// How to handle the job message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SnapshotOutcome {
     /// The snapshot is built: delete the message.
     Done,
     /// No work is needed: delete the message.
     Drop,
-    /// Deliver the message again after a delay.
+    /// Redeliver the message after a delay.
     Wait {
         /// Delay in seconds.
         wait_s: u32,
     },
-    /// Deliver the message again immediately, so that another invocation continues the work.
+    /// Redeliver the message immediately, so that another invocation continues the work.
     HandOver,
-    /// The work failed: deliver the message again after a delay.
+    /// The work failed: redeliver the message after a delay.
     Failed {
         /// Delay in seconds.
         wait_s: u32,
     },
 }
 
-/// A clock value that the driver passes to the worker.
+/// Clock reading that the driver passes to the worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inputs {
-    /// Current time, in Unix milliseconds.
+    /// Current time, in milliseconds since the Unix epoch.
     pub now_ms: u64,
 }
 

@@ -1,14 +1,14 @@
-//! Names of the safety rules. Tests use them to disable one rule at a time.
+//! Names of the safety rules, which tests disable one at a time.
 
-/// A rule which guarantees that snapshots are built in order and that each is finished. The model
-/// checker disables one rule at a time and must then find a violation. If the feature `model` is
-/// disabled, all rules are enforced.
+/// A safety rule. Together, the rules guarantee that snapshots are built in order and that each one
+/// is finished. The model checker disables one rule at a time and must then find a violation.
+/// Without the feature `model`, all rules are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// A record is replaced only by a worker that has read its current version.
     OwnIncrement,
-    /// A worker that claims a record checks whether the snapshot is finished, with a strongly
-    /// consistent read.
+    /// A worker that claims a record checks with a strongly consistent read whether the snapshot is
+    /// already finished.
     CompletionIsChecked,
     /// A worker that loses a claim does not delete its message.
     LosersKeepTheirMessage,
@@ -18,12 +18,12 @@ pub enum SafetyRule {
     LastBeforeDelete,
     /// If a worker waits for an abandoned record, it resends that record's message.
     AbandonedIsWoken,
-    /// A worker may claim a record whose current worker has not written it for the duration of a
-    /// lease.
+    /// A worker may take over a record that its current worker has not written for the duration of
+    /// a lease.
     TakeOver,
 }
 
-/// The set of enforced rules. The model checker disables individual rules.
+/// Set of enforced rules. The model checker disables individual rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]

@@ -1,4 +1,4 @@
-//! A state machine for a worker that handles one message.
+//! State machine of a snapshot worker that handles one queue message.
 
 use super::{
     Inputs, PendingSnapshot, Rules, SafetyRule, SnapshotAction, SnapshotEvent, SnapshotOutcome,
@@ -12,14 +12,14 @@ use cellar_base::limits::{
 use cellar_base::position::Position;
 use cellar_log::segment::Segment;
 
-/// A worker that is handling a message.
+/// A worker handling one message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Worker {
     rules: Rules,
     job: SnapshotJob,
-    /// Time at which the function invocation ends, in Unix milliseconds.
+    /// Deadline of the function invocation, in milliseconds since the Unix epoch.
     deadline_ms: u64,
-    /// Start of the current piece of work, in Unix milliseconds.
+    /// Start of the current unit of work, in milliseconds since the Unix epoch.
     began_ms: u64,
     /// Longest interval between two progress writes so far.
     longest_piece_ms: u64,
@@ -54,7 +54,7 @@ enum Release {
     Failed { wait_s: u32 },
 }
 
-/// The final steps. Each step is idempotent.
+/// The final steps, each of which is idempotent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Finishing {
     outcome: SnapshotOutcome,
@@ -89,8 +89,8 @@ impl Worker {
         )
     }
 
-    /// Handles the result of the last action, and returns the next action. If the result does not
-    /// match the last action, the worker stops.
+    /// Handles the result of the last action and returns the next action. The worker stops if the
+    /// result does not match the last action.
     #[must_use]
     pub fn step(mut self, event: SnapshotEvent, inputs: Inputs) -> (Self, SnapshotAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -107,8 +107,8 @@ impl Worker {
             }
             (Phase::Building(own), event) => self.handle_piece(&own, event, inputs),
             (Phase::StoringProgress(own), SnapshotEvent::Written) => self.start_piece(own, inputs),
-            // If the result of the write is unknown, the next worker reads the record. It may have
-            // to wait until the lease expires.
+            // If the outcome of the write is unknown, the next worker reads the record. It may have
+            // to wait for the lease to expire.
             (Phase::HandingOver, SnapshotEvent::Written | SnapshotEvent::Unknown) => {
                 SnapshotAction::Finish(SnapshotOutcome::HandOver)
             }
@@ -144,8 +144,8 @@ impl Worker {
             self.phase = Phase::ReadingSegment;
             return SnapshotAction::ReadSegment { consistent: false };
         };
-        // The clock of the record's writer may be ahead or behind. The absolute difference ensures
-        // that a record from the future also expires.
+        // The writer's clock may be ahead or behind. Using the absolute difference ensures that a
+        // record from the future expires too.
         let silent_s = inputs.now_s().abs_diff(first.modified_s);
         if first.job.position < self.job.position {
             return self.wait_for_earlier(&first, silent_s);
@@ -170,8 +170,8 @@ impl Worker {
         SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: EARLIER_WAIT_S })
     }
 
-    /// Handles a job that has no pending record: either the snapshot is finished, or its work has
-    /// not started.
+    /// Handles a job without a pending record: either the snapshot is finished, or its work has not
+    /// started.
     fn handle_segment(&mut self, segment: Option<&Segment>, inputs: Inputs) -> SnapshotAction {
         if segment.is_some_and(|segment| is_finished(segment, self.job.position)) {
             return SnapshotAction::Finish(SnapshotOutcome::Drop);
@@ -190,8 +190,8 @@ impl Worker {
     }
 
     fn handle_claim(&mut self, own: PendingSnapshot, inputs: Inputs) -> SnapshotAction {
-        // A rebuild starts with a finished snapshot. As long as the record exists, the rebuild is
-        // not finished.
+        // A rebuild starts from a finished snapshot, and is unfinished as long as its record
+        // exists.
         if own.rebuild.is_some() || !self.rules.is_enforced(SafetyRule::CompletionIsChecked) {
             return self.start_piece(own, inputs);
         }
@@ -210,7 +210,7 @@ impl Worker {
                 self.finish(SnapshotOutcome::Drop, vec![LastStep::FindNext, own.delete_step()])
             }
             Some(_) => self.start_piece(own, inputs),
-            // Invariant: the segment record is written before the first entry of the segment.
+            // Invariant: the segment record is written before the segment's first entry.
             None => self.release(&own, Release::Failed { wait_s: BROKEN_WAIT_S }, inputs),
         }
     }
@@ -230,7 +230,7 @@ impl Worker {
     ) -> SnapshotAction {
         let broken = Release::Failed { wait_s: BROKEN_WAIT_S };
         match event {
-            // If the progress does not change, the same piece of work would be repeated forever.
+            // Unchanged progress would repeat the same unit of work forever.
             SnapshotEvent::Progress(progress)
                 if progress.len() > MAX_PROGRESS_BYTES || progress == own.progress =>
             {
@@ -294,8 +294,8 @@ impl Worker {
         }
     }
 
-    /// Handles a write that was rejected or whose result is unknown. The worker stops. The message
-    /// is delivered again after the other worker should have finished or died.
+    /// Handles a write that was rejected or whose outcome is unknown. The worker stops, and the
+    /// message is redelivered once the other worker should have finished or died.
     fn handle_lost_claim(&self, event: &SnapshotEvent) -> SnapshotAction {
         match event {
             SnapshotEvent::Failed { temporary } => finish_failed(*temporary),
@@ -342,8 +342,9 @@ impl Worker {
             SnapshotEvent::EntryGone => {
                 self.finish(SnapshotOutcome::Done, vec![LastStep::FindNext, own.delete_step()])
             }
-            // An earlier worker of the snapshot or of this record has already set the root. If this
-            // worker has lost the record, the following write is rejected.
+            // The root was already set, either by an earlier worker of the snapshot or by an
+            // earlier worker of this record. If this worker has lost the record, the following
+            // write is rejected.
             SnapshotEvent::OtherRoot { current_root } => {
                 let mut next = self.next_record(own, own.progress.clone(), inputs);
                 if let Some(rebuild) = &mut next.rebuild {
@@ -357,7 +358,7 @@ impl Worker {
         }
     }
 
-    /// Performs the remaining steps, then finishes with `outcome`.
+    /// Performs the remaining steps, then stops with `outcome`.
     fn finish(&mut self, outcome: SnapshotOutcome, mut remaining: Vec<LastStep>) -> SnapshotAction {
         let Some(step) = remaining.pop() else { return SnapshotAction::Finish(outcome) };
         let action = match &step {
@@ -378,7 +379,7 @@ impl Worker {
                 remaining.extend(next.map(|next| LastStep::WakeNext(next.job.position)));
                 self.finish(outcome, remaining)
             }
-            // If waking the next snapshot fails, that snapshot is only delayed.
+            // Failing to wake the next snapshot only delays that snapshot.
             (LastStep::FindNext | LastStep::WakeNext(_), _) => SnapshotAction::Finish(outcome),
             (_, SnapshotEvent::Done) => self.finish(outcome, remaining),
             (_, SnapshotEvent::Failed { temporary }) => finish_failed(temporary),
@@ -412,7 +413,7 @@ impl Worker {
 }
 
 impl PendingSnapshot {
-    /// Returns the step that deletes this record, but not the record of another rebuild.
+    /// Returns a step that deletes this record but not the record of another rebuild.
     fn delete_step(&self) -> LastStep {
         LastStep::Delete { run: self.rebuild.as_ref().map(|rebuild| rebuild.run) }
     }

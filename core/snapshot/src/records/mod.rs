@@ -1,3 +1,3 @@
-//! The records of the PendingSnapshots table.
+//! PendingSnapshots table records.
 
 pub mod pending_snapshot;

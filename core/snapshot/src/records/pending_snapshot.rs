@@ -1,4 +1,4 @@
-//! The encoding of records in the PendingSnapshots table.
+//! Encoding of PendingSnapshots table records.
 
 use crate::pending_snapshot::{PendingSnapshot, Rebuild};
 use crate::snapshot_job::SnapshotJob;
@@ -12,8 +12,8 @@ use cellar_base::schema::{
 
 const RECORD: &str = "pending snapshot";
 
-/// Returns the key of the pending snapshot at `position`. The sort key is the packed position, so
-/// that a query returns the pending snapshots of a log in the order in which they must be built.
+/// Returns the key of the pending snapshot at `position`. The sort key is the packed position, so a
+/// query returns a log's pending snapshots in build order.
 #[must_use]
 pub fn key(log: LogId, position: Position) -> Item {
     let mut item = Item::new();
@@ -25,7 +25,7 @@ pub fn key(log: LogId, position: Position) -> Item {
 /// Encodes a pending snapshot.
 ///
 /// # Errors
-/// [`RecordError`] if the progress has more than `MAX_PROGRESS_BYTES`.
+/// [`RecordError`] if the progress exceeds `MAX_PROGRESS_BYTES`.
 pub fn encode(pending: &PendingSnapshot) -> Result<Item, RecordError> {
     if pending.progress.len() > MAX_PROGRESS_BYTES {
         return Err(too_long());
@@ -46,7 +46,7 @@ pub fn encode(pending: &PendingSnapshot) -> Result<Item, RecordError> {
 /// Decodes only the key of a pending snapshot.
 ///
 /// # Errors
-/// [`RecordError`] naming the invalid attribute.
+/// [`RecordError`] if an attribute is missing or invalid.
 pub fn decode_key(item: &Item) -> Result<SnapshotJob, RecordError> {
     let reader = Reader { record: RECORD, item };
     let log = LogId::from_uuid(uuid::Uuid::from_bytes(reader.array(PARTITION_KEY)?));
@@ -58,7 +58,7 @@ pub fn decode_key(item: &Item) -> Result<SnapshotJob, RecordError> {
 /// Decodes a pending snapshot.
 ///
 /// # Errors
-/// [`RecordError`] naming the invalid attribute.
+/// [`RecordError`] if an attribute is missing or invalid.
 pub fn decode(item: &Item) -> Result<PendingSnapshot, RecordError> {
     let reader = Reader { record: RECORD, item };
     let progress = reader.bytes(PROGRESS)?.to_vec();

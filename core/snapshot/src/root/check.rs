@@ -1,4 +1,4 @@
-//! Validates roots, because stored roots may be damaged or hostile.
+//! Validates stored roots, which may be damaged or hostile.
 
 use std::collections::HashSet;
 
@@ -43,8 +43,8 @@ impl Root {
         ensure(contains_all, "a sheet's id is missing from the used ids")
     }
 
-    /// Checks that the levels are contiguous from the beginning of the log to the position of the
-    /// root. A root without levels is valid and has no cells.
+    /// Checks that the levels are contiguous from the start of the log to the root's position. A
+    /// root without levels is valid and has no cells.
     fn check_levels(&self) -> CheckResult {
         ensure(self.all_levels().count() <= MAX_LEVELS, "the root has too many levels")?;
         let mut after = None;

@@ -1,5 +1,5 @@
-//! The last mutation of each client. It allows recognizing a repeated mutation, however old the
-//! original entry is.
+//! Last mutation of each client. Makes it possible to recognize a repeated mutation, regardless of
+//! the age of the original entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,40 +19,40 @@ use cellar_base::limits::{
 pub struct LastMutation {
     /// Id of the mutation.
     pub id: u64,
-    /// Creation time of the entry that contains the mutation, in Unix seconds.
+    /// Creation time of the entry that contains the mutation, in seconds since the Unix epoch.
     pub entry_s: u64,
 }
 
-/// The last mutation of each known client, stored in one chunk. If there are more than
-/// `MAX_ROOT_CLIENTS` clients, those that were idle longest are dropped. Clients in sync groups
-/// also have names, because a pull response contains the names.
+/// Last mutation of each known client, stored in one chunk. Above `MAX_ROOT_CLIENTS` clients, those
+/// idle the longest are dropped. Clients in sync groups also have names, which pull responses
+/// contain.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClientMap {
     last: BTreeMap<ClientKey, LastMutation>,
     names: BTreeMap<ClientKey, ClientName>,
 }
 
-/// Encoded clients. They are stored column by column, because this compresses better.
+/// Encoded clients, stored column by column for better compression.
 #[derive(Encode, Decode)]
 #[cbor(map)]
 struct StoredClients {
-    /// Sorted client keys, 8 bytes each.
+    /// Sorted client keys of 8 bytes each.
     #[cbor(n(0), with = "minicbor::bytes")]
     keys: Vec<u8>,
     #[cbor(n(1), decode_with = "cbor::at_most::<_, _, MAX_ROOT_CLIENTS>")]
     ids: Vec<u64>,
     #[cbor(n(2), decode_with = "cbor::at_most::<_, _, MAX_ROOT_CLIENTS>")]
     entries_s: Vec<u64>,
-    /// Names of the clients in sync groups; absent if no client has a name.
+    /// Names of clients in sync groups; absent if no client has a name.
     #[n(3)]
     named: Option<StoredNames>,
 }
 
-/// Encoded client names, column by column.
+/// Encoded client names, stored column by column.
 #[derive(Encode, Decode)]
 #[cbor(map)]
 struct StoredNames {
-    /// Indices of the named clients among the keys, in ascending order.
+    /// Indices of named clients among the keys, in ascending order.
     #[cbor(n(0), decode_with = "cbor::at_most::<_, _, MAX_ROOT_CLIENTS>")]
     clients: Vec<u32>,
     #[cbor(n(1), decode_with = "cbor::at_most::<_, _, MAX_ROOT_CLIENTS>")]
@@ -85,35 +85,35 @@ impl ClientMap {
         self.last.iter().map(|(client, last)| (*client, *last))
     }
 
-    /// Returns the name of a client; `None` if the client is not in a sync group.
+    /// Returns the name of a client, or `None` if it is not in a sync group.
     #[must_use]
     pub fn name(&self, client: ClientKey) -> Option<&ClientName> {
         self.names.get(&client)
     }
 
-    /// Iterates over all clients in sync groups, with their names and last mutations.
+    /// Iterates over all clients in sync groups, with names and last mutations.
     pub fn named(&self) -> impl Iterator<Item = (ClientKey, &ClientName, LastMutation)> + '_ {
         self.names.iter().filter_map(|(client, name)| Some((*client, name, self.get(*client)?)))
     }
 
-    /// Records the name of a client. The client key is derived from the name, so the name of a
-    /// client never changes.
+    /// Records the name of a client. The client key is derived from the name, so a client's name
+    /// never changes.
     pub fn note_name(&mut self, client: ClientKey, name: &ClientName) {
         if self.last.contains_key(&client) && !self.names.contains_key(&client) {
             self.names.insert(client, name.clone());
         }
     }
 
-    /// Records the last mutation of an entry. Ids and times never decrease.
+    /// Records an entry's last mutation. Ids and times never decrease.
     pub fn note(&mut self, client: ClientKey, id: u64, entry_s: u64) {
         let last = self.last.entry(client).or_insert(LastMutation { id, entry_s });
         last.id = last.id.max(id);
         last.entry_s = last.entry_s.max(entry_s);
     }
 
-    /// Drops clients that were idle for more than `CLIENT_IDLE_S` at `now_s`, the creation time of
-    /// the snapshot's last entry. Then drops the clients that were idle longest, until at most
-    /// `MAX_ROOT_CLIENTS` clients and at most `MAX_ROOT_CLIENT_NAME_BYTES` of names remain.
+    /// Drops clients that have been idle for more than `CLIENT_IDLE_S` at `now_s`, the creation
+    /// time of the snapshot's last entry. Afterwards drops the clients idle the longest, until at
+    /// most `MAX_ROOT_CLIENTS` clients and at most `MAX_ROOT_CLIENT_NAME_BYTES` of names remain.
     pub fn prune(&mut self, now_s: u64) {
         self.last.retain(|_, last| now_s.saturating_sub(last.entry_s) <= CLIENT_IDLE_S);
         let excess = self.last.len().saturating_sub(MAX_ROOT_CLIENTS);
@@ -149,10 +149,10 @@ impl ClientMap {
         self.names.values().map(ClientName::bytes).fold(0, usize::saturating_add)
     }
 
-    /// Packs the clients into a chunk; returns `None` if there are no clients.
+    /// Packs the clients into a chunk, or returns `None` if there are no clients.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the map exceeds `MAX_ROOT_CLIENTS` or the limit of names; call
+    /// [`SnapshotError`] if the map exceeds the limits on clients or names; call
     /// [`ClientMap::prune`] first.
     pub fn pack(&self) -> Result<Option<PackedObject>, SnapshotError> {
         if self.last.is_empty() {

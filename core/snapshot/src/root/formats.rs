@@ -1,4 +1,4 @@
-//! Range formats of sheets, stored inline in a root or in chunks.
+//! Range formats of sheets, stored inline in the root or in chunks.
 
 use minicbor::{Decode, Encode};
 
@@ -13,10 +13,10 @@ use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{FormatLayer, RangeFormat};
 use cellar_sheet::operation::Spans;
 
-/// Maximum CBOR overhead in bytes of a list of records.
+/// Maximum CBOR overhead of a record list in bytes.
 const LIST_BYTES: usize = 12;
 
-/// The range formats of a sheet, as stored in a root.
+/// Range formats of a sheet, as stored in a root.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(flat)]
 pub enum PackedFormats {
@@ -28,7 +28,7 @@ pub enum PackedFormats {
     Chunks(#[n(0)] Vec<ChunkRef>),
 }
 
-/// Records of a sheet's format layer, oldest first: either all records, or those of one chunk.
+/// Format records of a sheet, oldest first: either all records or those of one chunk.
 #[derive(Debug, Clone, PartialEq, Default, Encode, Decode)]
 #[cbor(transparent)]
 pub struct FormatRecords(
@@ -81,8 +81,8 @@ impl FormatRecords {
     }
 }
 
-/// Packs the range formats of all sheets. Returns one value per layer, and the chunks to write
-/// before the root.
+/// Packs the range formats of all sheets. Returns one stored value per sheet, and the chunks to
+/// write before the root.
 ///
 /// # Errors
 /// [`SnapshotError`] if the formats exceed a limit.

@@ -1,4 +1,4 @@
-//! The root of a snapshot, which contains everything that a reader needs before it loads chunks.
+//! The root of a snapshot, which contains everything that a reader needs before loading chunks.
 //! `FORMAT-index-and-root.md` specifies the encoding.
 
 mod check;
@@ -26,12 +26,12 @@ use cellar_base::position::Position;
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
 
-/// Maximum length of the references to a sheet's chunks in one level, in bytes.
+/// Maximum length of a sheet's chunk references in one level, in bytes.
 const REFERENCES_BYTES: usize = 100;
-/// Maximum length of a sheet without its formats, in bytes.
+/// Maximum length of a sheet without formats, in bytes.
 const SHEET_BYTES: usize = 200;
-/// Everything within the limits of [`super::PackLimits`] must fit into a root, together with
-/// references to chunks of formats. If a root were too large to store, no more snapshots of the log
+/// Everything within the limits of [`super::PackLimits`] must fit into a root, together with the
+/// format chunk references. If a root were too large to store, no further snapshots of the log
 /// could be built.
 const _: () = assert!(
     MAX_LEVELS * (INLINE_LEVEL_BYTES + MAX_SHEETS * REFERENCES_BYTES)
@@ -41,35 +41,34 @@ const _: () = assert!(
         < MAX_ROOT_BYTES
 );
 
-/// The state of a spreadsheet after all entries up to and including a position.
+/// The spreadsheet state after all entries up to and including a position.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(map)]
 pub struct Root {
     /// Position of the last entry.
     #[cbor(n(0), with = "cbor::position")]
     pub position: Position,
-    /// Number of entries from the beginning of the log up to and including `position`, across all
-    /// segments.
+    /// Number of log entries up to and including `position`, across all segments.
     #[n(1)]
     pub entries: u64,
     /// Sheets in tab order; at least one.
     #[cbor(n(2), decode_with = "cbor::at_most::<_, _, MAX_SHEETS>")]
     pub sheets: Vec<RootSheet>,
-    /// All sheet ids that the workbook ever used.
+    /// All sheet ids that the workbook has ever used.
     #[n(3)]
     pub used: InlineOrChunk<StoredSheetNumbers>,
-    /// Levels that are stored in chunks, oldest first.
+    /// Levels stored in chunks, oldest first.
     #[cbor(n(4), decode_with = "cbor::at_most::<_, _, MAX_LEVELS>")]
     pub levels: Vec<RootLevel>,
-    /// Level 0, the newest level, whose tiles are stored inside the root. Absent if the last
+    /// Level 0, the newest level, with its tiles stored inside the root. Absent if the last
     /// compaction step merged it into a level stored in chunks.
     #[n(5)]
     pub level_0: Option<RootLevel>,
-    /// Chunk that contains the last mutation of each client, as a [`ClientMap`]. Absent if no
-    /// clients are known.
+    /// Chunk with the last mutation of each client, as a [`ClientMap`]. Absent if no clients are
+    /// known.
     #[n(6)]
     pub clients: Option<ChunkRef>,
-    /// Total cells and bytes of all levels.
+    /// Total number of cells and bytes in all levels.
     #[n(7)]
     pub totals: Totals,
 }
@@ -92,11 +91,11 @@ pub struct RootSheet {
     pub formats: PackedFormats,
 }
 
-/// A level, and the range of entries whose changes it contains.
+/// A level and its range of entries.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(map)]
 pub struct RootLevel {
-    /// Position of the last entry in the next older level; this level's range starts after it.
+    /// Position of the last entry in the next older level; the range of this level starts after it.
     /// Absent if the range starts at the beginning of the log.
     #[cbor(n(0), with = "cbor::optional_position", has_nil)]
     pub after: Option<Position>,
@@ -114,11 +113,11 @@ pub struct RootLevel {
     pub level: PackedLevel,
 }
 
-/// Total cells and bytes of some levels.
+/// Total number of cells and bytes in some levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 #[cbor(array)]
 pub struct Totals {
-    /// Number of cells. A cell that is set in several levels is counted once per level.
+    /// Number of cells. A cell set in several levels counts once per level.
     #[n(0)]
     pub cells: u64,
     /// Stored bytes of the tiles.
@@ -127,10 +126,10 @@ pub struct Totals {
 }
 
 impl Root {
-    /// Checks and packs the root. Equal roots always have the same name.
+    /// Validates and packs the root. Equal roots always have the same name.
     ///
     /// # Errors
-    /// [`SnapshotError`] if parts of the root contradict each other or exceed a limit.
+    /// [`SnapshotError`] if parts of the root are inconsistent or exceed a limit.
     pub fn pack(&self) -> Result<PackedObject, SnapshotError> {
         self.check()?;
         pack(&cbor::encode(Kind::Root, self), Bounds::ROOT)

@@ -12,7 +12,7 @@ use crate::packer::{PackLimits, Packer};
 use cellar_base::limits::MAX_SHEET_NUMBER_RUNS;
 use cellar_sheet::metadata::SheetNumbers;
 
-/// All sheet ids that a workbook ever used, with their stored encoding.
+/// All sheet ids that a workbook has ever used, with their stored encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredSheetNumbers(pub SheetNumbers);
 
@@ -52,11 +52,11 @@ impl<'b, Ctx> Decode<'b, Ctx> for StoredSheetNumbers {
     }
 }
 
-/// Packs the used sheet ids. Returns the part to store in the root, and the chunk to write before
-/// the root, if one is needed.
+/// Packs the used sheet ids. Returns the part to store in the root and, if needed, a chunk to write
+/// before the root.
 ///
 /// # Errors
-/// [`SnapshotError`] for more than `MAX_SHEET_NUMBER_RUNS` runs.
+/// [`SnapshotError`] if there are more than `MAX_SHEET_NUMBER_RUNS` runs of ids.
 pub fn pack_sheet_numbers(
     numbers: SheetNumbers,
     limits: PackLimits,

@@ -1,4 +1,4 @@
-//! Tests of roots and their chunks: round trips, damage and limits.
+//! Tests of roots and root chunks: round trips, damage and limits.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
@@ -51,7 +51,7 @@ fn level_of(after: Option<Position>, last: Position, level: &Level) -> RootLevel
     RootLevel { after, last, cells: 1_024, bytes: 2_765, level }
 }
 
-/// Returns a layer with two formats. The second overrides a part of the first.
+/// Returns a layer with two formats, the second of which partly overrides the first.
 pub(crate) fn some_formats() -> FormatLayer {
     let rows = Spans::from_sorted(vec![Span { first: 1, count: 2 }, Span { first: 9, count: 300 }]);
     let all = RangeFormat { rows, columns: Spans::all(Axis::Columns), format: "0.00".to_owned() };
@@ -111,20 +111,20 @@ fn a_damaged_root_is_an_error_or_a_valid_root() {
             flipped[cut] ^= 1 << bit;
             if let Ok(root) = Root::decode(&flipped) {
                 read += 1;
-                // A root that was decoded can be encoded, and decodes to the same root.
+                // A decoded root can be encoded again, and decodes to the same root.
                 assert_eq!(Root::decode(&bytes_of(&root)).unwrap(), root);
                 assert!(root.pack().is_ok());
             }
         }
     }
-    // A root consists mostly of numbers and hashes, in which any change is valid.
+    // A root consists mostly of numbers and hashes, in which any modification is valid.
     assert!(read > 500, "{read} of {}", bytes.len() * 8);
     assert!(Root::decode(&[bytes.as_slice(), &[0]].concat()).is_err());
 }
 
 #[test]
 fn an_unknown_field_is_skipped() {
-    // Adds field 8 after the known fields: a list that contains lists and a map.
+    // Appends an unknown field 8: a list that contains lists and a map.
     let mut bytes = bytes_of(&sample());
     assert_eq!(bytes[3], 0xa8);
     bytes[3] += 1;
@@ -220,7 +220,7 @@ fn limits_are_met_at_n_and_not_at_one_more() {
             SheetNumbers::of((0..MAX_SHEET_NUMBER_RUNS as u32 + more).map(|at| SheetId(at * 2)));
         assert_eq!(pack_sheet_numbers(numbers, PackLimits::METADATA).is_ok(), fit);
     }
-    // Decoding rejects a longer list of levels.
+    // Decoding also rejects a list of levels that is too long.
     let mut root = sample();
     root.levels = vec![root.levels[0].clone(); MAX_LEVELS + 1];
     assert!(matches!(Root::decode(&bytes_of(&root)), Err(SnapshotError::Cbor { .. })));
@@ -228,7 +228,7 @@ fn limits_are_met_at_n_and_not_at_one_more() {
 
 #[test]
 fn the_length_of_a_root_is_bounded() {
-    // The length of the root is adjusted through the bytes of one inline tile.
+    // The length of the root is adjusted through one inline tile.
     let with = |bytes: usize| {
         let mut root = sample();
         let tile = StoredTile::Inline(vec![7; bytes]);
@@ -391,7 +391,7 @@ fn used_ids_in_a_chunk_must_contain_the_roots_sheets() {
 
 #[test]
 fn the_longest_sheet_numbers_fit_into_a_chunk() {
-    // Individual ids, as far apart as possible, with gaps that do not compress.
+    // Individual ids as far apart as possible, with incompressible gaps.
     let mut noise = blake3::Hasher::new().finalize_xof();
     let (step, mut number) = (u32::MAX / MAX_SHEET_NUMBER_RUNS as u32 - 2, 0);
     let numbers = (0..MAX_SHEET_NUMBER_RUNS).map(|_| {
@@ -405,7 +405,7 @@ fn the_longest_sheet_numbers_fit_into_a_chunk() {
     assert!(object.stored.len() <= MAX_STORED_CHUNK_BYTES);
 }
 
-/// Returns clients whose keys and ids do not compress.
+/// Returns clients with incompressible keys and ids.
 fn many_clients(count: usize) -> ClientMap {
     let mut map = ClientMap::default();
     for client in 0..count as u64 {
@@ -429,7 +429,7 @@ fn the_maximum_number_of_clients_fits_into_a_chunk() {
     more.prune(2_000_000_000);
     assert_eq!((more.len(), more.get(longest_idle)), (MAX_ROOT_CLIENTS, None));
     assert!(more.pack().is_ok());
-    // Decoding rejects one more client, too.
+    // Decoding also rejects one client too many.
     let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
     assert_eq!(ClientMap::decode(&bytes).unwrap(), most);
 }
@@ -440,7 +440,7 @@ fn idle_clients_are_dropped_after_ninety_days() {
     let mut map = ClientMap::default();
     map.note(idle, 5, 1_000);
     map.note(active, 7, 1_001);
-    // Neither ids nor times decrease.
+    // Ids and times never decrease.
     map.note(active, 6, 900);
     assert_eq!(map.get(active), Some(LastMutation { id: 7, entry_s: 1_001 }));
     map.prune(1_000 + CLIENT_IDLE_S);

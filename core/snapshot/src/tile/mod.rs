@@ -1,7 +1,7 @@
-//! Tiles in memory. A tile contains the cells of a rectangle, stored column by column.
+//! In-memory tiles. A tile contains the cells of a rectangle, stored column by column.
 //!
-//! The chunk format defines how a tile is encoded. In memory, cells need no individual allocations:
-//! each column stores all its texts in one string.
+//! The chunk format defines the encoding of tiles. In memory, each column stores its texts in one
+//! string, so cells need no individual allocations.
 
 mod named_text;
 mod text_layer;
@@ -15,25 +15,24 @@ pub use text_layer::{TextLayer, TextSpan};
 pub use value_layer::{LongText, TileValue, ValueLayer};
 
 /// The cells of a rectangle. Rows and columns are relative to the top left corner, so that a tile
-/// can be moved without changing it.
+/// can be moved without changes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tile {
     /// Non-empty columns in ascending order.
     pub columns: Vec<TileColumn>,
 }
 
-/// A column of a tile. Values (with their formulas) and formats are separate layers, because a
-/// level may set only one of them and leave the other to older levels.
+/// A tile column. Values (with their formulas) and formats are separate layers, because a level may
+/// set one of them and leave the other to older levels.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TileColumn {
     /// Column index, relative to the tile's left edge.
     pub column: u32,
     /// Values that the level sets; `Empty` hides an older value.
     pub values: ValueLayer,
-    /// Formulas, only in rows that have a value. If a value has no formula, any older formula is
-    /// hidden.
+    /// Formulas, only in rows with a value. A value without a formula hides an older formula.
     pub formulas: TextLayer,
-    /// Number formats of individual cells; `General` hides an older format.
+    /// Cell number formats; `General` hides an older format.
     pub formats: TextLayer,
 }
 
@@ -80,7 +79,7 @@ impl Tile {
         self.columns.iter().map(TileColumn::memory_bytes).fold(0, usize::saturating_add)
     }
 
-    /// Appends a tile whose rows all follow the rows of this tile.
+    /// Appends a tile whose rows all come after the rows of this tile.
     pub fn append(&mut self, other: Self) {
         if self.columns.is_empty() {
             *self = other;
@@ -107,8 +106,7 @@ impl Tile {
         self.columns.iter().map(|column| column.end_above(row)).max().unwrap_or(0)
     }
 
-    /// Returns the cells in these rows, in coordinates relative to the row `top` and the column
-    /// `left`.
+    /// Returns the cells in these rows, relative to row `top` and column `left`.
     #[must_use]
     pub fn part(&self, rows: &Range<u32>, top: u32, left: u32) -> Self {
         let parts = self.columns.iter().map(|column| TileColumn {
@@ -128,7 +126,7 @@ impl TileColumn {
         Self { column, ..Self::default() }
     }
 
-    /// Returns an empty column that has the same index, and enough capacity for all cells of this
+    /// Returns an empty column with the same index and enough capacity for all cells of this
     /// column.
     #[must_use]
     pub fn with_same_capacity(&self) -> Self {
@@ -139,8 +137,8 @@ impl TileColumn {
         column
     }
 
-    /// Returns an estimate of the number of cells: the number of values or the number of formats,
-    /// whichever is greater.
+    /// Returns the estimated number of cells: the number of values or of formats, whichever is
+    /// larger.
     #[must_use]
     pub fn cells(&self) -> usize {
         self.values.len().max(self.formats.len())
@@ -178,7 +176,7 @@ impl TileColumn {
         first(self.values.rows()).into_iter().chain(first(self.formats.rows())).min()
     }
 
-    /// Appends a column whose rows all follow the rows of this column.
+    /// Appends a column whose rows all come after the rows of this column.
     pub fn append(&mut self, other: &Self) {
         self.values.append(&other.values);
         self.formulas.append(&other.formulas);

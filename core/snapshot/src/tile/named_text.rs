@@ -7,18 +7,18 @@ use crate::error::SnapshotError;
 use crate::level::ChunkHash;
 use cellar_base::limits::MAX_TILE_TEXT_BYTES;
 
-/// A tile's reference to a long text. References are ordered by the name of the object.
+/// A tile's reference to a long text. References are ordered by object name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NamedText {
-    /// Name of the object: the BLAKE3 hash of the text.
+    /// Object name: the BLAKE3 hash of the text.
     pub hash: ChunkHash,
-    /// Length of the text in bytes.
+    /// Text length in bytes.
     pub bytes: u32,
     /// Preview: the beginning of the text, as stored in the tile.
     pub preview: String,
 }
 
-/// Returns the preview of a long text, which is stored in the tile: whole characters, at most
+/// Returns the preview of a long text, as stored in the tile: whole characters, limited to
 /// `MAX_TILE_TEXT_BYTES`.
 #[must_use]
 pub fn preview(text: &str) -> &str {

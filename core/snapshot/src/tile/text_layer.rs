@@ -12,7 +12,7 @@ pub struct TextSpan {
 }
 
 impl TextSpan {
-    /// Returns the text in `texts`; empty if the range is invalid.
+    /// Returns the text in `texts`, or an empty text if the range is invalid.
     #[must_use]
     pub fn of(self, texts: &str) -> &str {
         let start = usize::try_from(self.start).unwrap_or(usize::MAX);
@@ -29,7 +29,7 @@ impl TextSpan {
     }
 }
 
-/// Texts of a column, keyed by row. Equal texts may share their bytes.
+/// Texts of a column, keyed by row. Equal texts may share bytes.
 #[derive(Debug, Clone, Default)]
 pub struct TextLayer {
     rows: Vec<u32>,
@@ -44,12 +44,12 @@ impl PartialEq for TextLayer {
 }
 
 impl TextLayer {
-    /// Appends a text. Does nothing unless `row` follows the last row.
+    /// Appends a text. No-op unless `row` is after the last row.
     pub fn push(&mut self, row: u32, text: &str) {
         if self.rows.last().is_some_and(|last| *last >= row) {
             return;
         }
-        // Reuses the bytes of equal texts, because most columns have only one or two different
+        // Consecutive equal texts share bytes, because most columns have only one or two distinct
         // formats.
         let shared = self.spans.last().copied().filter(|last| last.of(&self.texts) == text);
         let span = shared.unwrap_or_else(|| TextSpan::push(&mut self.texts, text));
@@ -57,7 +57,7 @@ impl TextLayer {
         self.spans.push(span);
     }
 
-    /// Returns the rows that have a text, in ascending order.
+    /// Returns the rows with a text, in ascending order.
     #[must_use]
     pub fn rows(&self) -> &[u32] {
         &self.rows
@@ -75,7 +75,7 @@ impl TextLayer {
         &self.texts
     }
 
-    /// Returns the text at an index into the layer; the index is not a row.
+    /// Returns the text at an index into the layer, which is not a row.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&str> {
         Some(self.spans.get(index)?.of(&self.texts))
@@ -110,14 +110,14 @@ impl TextLayer {
         self.rows.partition_point(|other| *other < row)
     }
 
-    /// Reserves capacity for as many texts as another layer has.
+    /// Reserves capacity for as many texts as `other` has.
     pub(super) fn reserve(&mut self, other: &Self) {
         self.rows.reserve(other.rows.len());
         self.spans.reserve(other.spans.len());
         self.texts.reserve(other.texts.len());
     }
 
-    /// Appends a layer whose rows all follow the rows of this layer.
+    /// Appends a layer whose rows all come after the rows of this layer.
     pub fn append(&mut self, other: &Self) {
         for (row, text) in other.iter() {
             self.push(row, text);
@@ -136,7 +136,7 @@ impl TextLayer {
             }
             return part;
         }
-        // The spans are in order, so all their bytes can be copied together.
+        // Spans are in order, so their bytes can be copied in one go.
         let start = spans.first().map_or(0, |first| first.start);
         let end =
             spans.iter().map(|span| span.start.saturating_add(span.len)).max().unwrap_or(start);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::TextSpan;
 use cellar_sheet::cell::ErrorCode;
 
-/// A value in a tile. Texts are stored in the layer, so that values can be copied.
+/// A value in a tile. Texts are stored in the layer, so values are `Copy`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TileValue {
     /// A blank, which hides an older value.
@@ -22,15 +22,14 @@ pub enum TileValue {
     Long(u32),
 }
 
-/// A text that is stored as a separate object.
+/// A text stored as a separate object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongText {
-    /// Preview, as a span of the layer's texts: the first whole characters, at most
-    /// `MAX_TILE_TEXT_BYTES`.
+    /// Preview as a span of the layer's texts: whole characters, limited to `MAX_TILE_TEXT_BYTES`.
     pub preview: TextSpan,
-    /// Name of the object: the BLAKE3 hash of the whole text.
+    /// Object name: the BLAKE3 hash of the full text.
     pub hash: [u8; 32],
-    /// Length of the whole text in bytes.
+    /// Length of the full text in bytes.
     pub bytes: u32,
 }
 
@@ -62,7 +61,7 @@ impl PartialEq for ValueLayer {
 }
 
 impl ValueLayer {
-    /// Appends a value other than a text. Does nothing unless `row` follows the last row.
+    /// Appends a value other than a text. No-op unless `row` is after the last row.
     pub fn push(&mut self, row: u32, value: TileValue) {
         if self.rows.last().is_none_or(|last| *last < row) {
             self.rows.push(row);
@@ -70,7 +69,7 @@ impl ValueLayer {
         }
     }
 
-    /// Appends a text. Does nothing unless `row` follows the last row.
+    /// Appends a text. No-op unless `row` is after the last row.
     pub fn push_text(&mut self, row: u32, text: &str) {
         if self.rows.last().is_none_or(|last| *last < row) {
             let span = TextSpan::push(&mut self.texts, text);
@@ -79,8 +78,8 @@ impl ValueLayer {
         }
     }
 
-    /// Appends a text that is stored as a separate object. Does nothing unless `row` follows the
-    /// last row.
+    /// Appends a text that is stored as a separate object. No-op unless `row` is after the last
+    /// row.
     pub fn push_long(&mut self, row: u32, preview: &str, hash: [u8; 32], bytes: u32) {
         if self.rows.last().is_none_or(|last| *last < row) {
             let preview = TextSpan::push(&mut self.texts, preview);
@@ -91,7 +90,7 @@ impl ValueLayer {
         }
     }
 
-    /// Returns the rows that have a value, in ascending order.
+    /// Returns the rows with a value, in ascending order.
     #[must_use]
     pub fn rows(&self) -> &[u32] {
         &self.rows
@@ -163,7 +162,7 @@ impl ValueLayer {
         self.texts.reserve(texts.unwrap_or(0));
     }
 
-    /// Appends a layer whose rows all follow the rows of this layer.
+    /// Appends a layer whose rows all come after the rows of this layer.
     pub fn append(&mut self, other: &Self) {
         if self.rows.last().zip(other.rows.first()).is_some_and(|(last, first)| last >= first) {
             for (index, row) in (0..).zip(&other.rows) {
@@ -215,8 +214,7 @@ impl ValueLayer {
         part
     }
 
-    /// Returns the byte range of the texts of values if these texts are contiguous and no value is
-    /// a long text.
+    /// Returns the byte range of the values' texts if it is contiguous and no value is a long text.
     fn contiguous_texts(&self, values: &[TileValue]) -> Option<Range<u32>> {
         let mut bytes: Option<Range<u32>> = None;
         for value in values {
@@ -235,8 +233,8 @@ impl ValueLayer {
         Some(bytes.unwrap_or_default())
     }
 
-    /// Creates a layer from parts that the caller has already checked by the rules of
-    /// [`ValueLayer::from_parts`]. A second check would take as long as decoding.
+    /// Creates a layer from parts that the caller has already validated like
+    /// [`ValueLayer::from_parts`]. A second validation would take as long as decoding.
     pub(crate) fn from_checked_parts(
         rows: Vec<u32>,
         values: Vec<TileValue>,

@@ -1,4 +1,4 @@
-//! Contract of object stores.
+//! Contract tests for object stores.
 
 mod objects;
 mod presigned;
@@ -13,7 +13,7 @@ pub use objects::{Promise, blobs};
 pub use presigned::{Tampering, UrlReply, UrlRequest, presigned};
 pub use versions::blob_versions;
 
-/// A length that exceeds the length of every object of the suite, in bytes.
+/// Length in bytes that exceeds every object in the suite.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 #[allow(clippy::panic, reason = "a contract suite fails like a test")]
@@ -32,7 +32,7 @@ fn blob(name: &str, bytes: impl Into<Bytes>) -> NewBlob {
     NewBlob { key: key(name), sha256, bytes, content_type, content_encoding, pending: false }
 }
 
-/// Returns the content of an object, or `None` if the object does not exist.
+/// Returns an object's content, or `None` if the object does not exist.
 async fn stored(blobs: &dyn Blobs, key: &BlobKey) -> Option<Bytes> {
     match blobs.get(key, MAX_BYTES).await {
         Ok(GetOutcome::Found { bytes, .. }) => Some(bytes),

@@ -1,4 +1,4 @@
-//! Contract of objects, their checksums, their tags and the listing of keys.
+//! Contract tests for objects: checksums, tags and key listing.
 
 use bytes::Bytes;
 
@@ -9,13 +9,13 @@ use crate::ports::{
 use crate::ports::{Clock as _, PortError};
 use crate::system::SystemClock;
 
-/// Maximum difference between the store's clock and the local clock, in seconds.
+/// Maximum clock difference between the store and the local machine, in seconds.
 const MAX_SKEW_S: u64 = 60;
 
-/// A guarantee that test stores are allowed to lack.
+/// A guarantee that a test store may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Promise {
-    /// A put without tags removes the tags of the replaced object.
+    /// A put without tags removes the replaced object's tags.
     TagsAreReplaced,
 }
 
@@ -144,7 +144,7 @@ async fn a_delete_can_be_repeated(blobs: &dyn Blobs) {
 }
 
 async fn lists_are_ascending_and_complete(blobs: &dyn Blobs) {
-    // Keys are sorted by bytes: `-` before `/`, and upper-case letters before lower-case letters.
+    // Keys are sorted bytewise: `-` before `/`, and upper case before lower case.
     let names = ["list-apart", "list/A", "list/a", "list/a-b", "list/a/b", "list/b", "listed"];
     for name in names.iter().rev() {
         assert_eq!(blobs.put(blob(name, (*name).to_owned())).await, Ok(()));

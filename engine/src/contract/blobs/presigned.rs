@@ -1,4 +1,4 @@
-//! Contract of presigned URLs: a URL permits exactly the granted request (invariant I18).
+//! Contract tests for presigned URLs: a URL permits exactly the granted request (invariant I18).
 
 use bytes::Bytes;
 
@@ -11,18 +11,18 @@ const BYTES: &[u8] = b"what was granted";
 const VALID_S: u64 = 300;
 const MEDIA_TYPE: &str = "application/vnd.cellar.test";
 const ENCODING: &str = "zstd";
-/// Name of the query parameter that contains the signature in presigned AWS URLs.
+/// Query parameter that contains the signature of an AWS presigned URL.
 const SIGNATURE: &str = "X-Amz-Signature=";
 const EXPIRES: &str = "X-Amz-Expires=";
 
-/// An HTTP request that uses a presigned URL.
+/// An HTTP request to a presigned URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UrlRequest {
     pub method: String,
     pub url: String,
-    /// Headers except `host` and `content-length`, which the HTTP client adds.
+    /// Headers, except for `host` and `content-length`, which the HTTP client adds.
     pub headers: Vec<(String, String)>,
-    /// Body of the request; may be empty.
+    /// Request body; may be empty.
     pub body: Bytes,
 }
 
@@ -33,32 +33,32 @@ pub struct UrlReply {
     pub body: Bytes,
 }
 
-/// A way to misuse a presigned upload. The store must reject the request and store nothing.
+/// A way to tamper with a presigned upload. The store must reject the request and store nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tampering {
-    /// The body has different bytes of the same length.
+    /// The body contains different bytes of the same length.
     OtherBytes,
-    /// The body has more or fewer bytes.
+    /// The body is longer or shorter.
     OtherLength,
-    /// The body has different bytes, and the checksum header matches them.
+    /// The body contains different bytes, and the checksum header is updated to match.
     OtherChecksum,
-    /// The request has a different object key.
+    /// The request targets a different object key.
     OtherKey,
     /// The request uses another method, such as GET or DELETE.
     OtherMethod,
     /// The URL has expired.
     Expired,
-    /// The expiry time in the URL is later than the granted one.
+    /// The expiry time in the URL is extended.
     LongerExpiry,
-    /// A signed header is missing.
+    /// A signed header is omitted.
     MissingHeader,
     /// The media type or content encoding differs, which changes how browsers interpret the bytes.
     OtherMeaning,
-    /// The tag is not `pending`, so that the upload would not expire.
+    /// The tag is not `pending`, so the upload would never expire.
     OtherTag,
-    /// The request has an unsigned header that the store interprets.
+    /// An unsigned header that the store interprets is added.
     AddedHeader,
-    /// The URL has a different signature.
+    /// The signature in the URL is altered.
     OtherSignature,
 }
 
@@ -81,7 +81,7 @@ impl Tampering {
 }
 
 /// Checks a store that serves presigned URLs. `send` sends a request and returns the response.
-/// Misuses in `waived` are not checked, since a test store may accept them.
+/// Tampering in `waived` is not checked, since a test store may accept it.
 pub async fn presigned<F, R>(blobs: &dyn Blobs, waived: &[Tampering], send: F)
 where
     F: Fn(UrlRequest) -> R,
@@ -147,8 +147,8 @@ where
     let meaning = head.map(|head| (head.content_type, head.content_encoding));
     let signed = (Some(MEDIA_TYPE.to_owned()), Some(ENCODING.to_owned()));
     assert_eq!(meaning, Some(signed), "the media type or encoding was not stored");
-    // An identical request is rejected even before the URL expires, since it may be a replay that
-    // arrives after the upload was completed.
+    // A replay of the upload is rejected even before the URL expires: it may arrive after the
+    // upload was completed.
     assert!(blobs.keep(&key).await.is_ok());
     assert_eq!(send(request).await.status, 412);
     assert_eq!(blobs.pending(&key).await, Ok(Some(false)), "a replay changed the tag");
@@ -188,7 +188,7 @@ where
     }
 }
 
-/// Returns copies of the request `right`, each changed by this kind of tampering.
+/// Returns copies of the valid request `right`, each tampered with in this way.
 fn tampered(tampering: Tampering, right: &UrlRequest) -> Vec<UrlRequest> {
     let body = |body: &'static [u8]| vec![UrlRequest { body: body.into(), ..right.clone() }];
     let url = |url: String| vec![UrlRequest { url, ..right.clone() }];
@@ -218,7 +218,7 @@ fn tampered(tampering: Tampering, right: &UrlRequest) -> Vec<UrlRequest> {
 }
 
 fn other_checksum(right: &UrlRequest) -> UrlRequest {
-    // SHA-256 of the different bytes, encoded in Base64 for the checksum header.
+    // Base64-encoded SHA-256 of the altered bytes, for the checksum header.
     let request = with_header(right, CHECKSUM, "rGP8PjLC+/fKEoNAEytj53207gVYOOstXeDejBDfnJQ=");
     UrlRequest { body: Bytes::from_static(b"what was GRANTED"), ..request }
 }
@@ -238,8 +238,8 @@ fn with_header(right: &UrlRequest, name: &str, value: &str) -> UrlRequest {
     request
 }
 
-/// Replaces one character of the URL: the first character of the signature or, if the URL has no
-/// AWS signature, its last character.
+/// Replaces one character of the URL: the first character of the AWS signature, or the URL's last
+/// character if it has no AWS signature.
 fn other_signature(url: &str) -> String {
     let other = |char: char| if char == '0' { '1' } else { '0' };
     let at = url.find(SIGNATURE).map_or(url.len() - 1, |at| at + SIGNATURE.len());

@@ -1,20 +1,20 @@
-//! Contract of object versions.
+//! Contract tests for object versions.
 
 use std::collections::BTreeSet;
 
 use super::{blob, key, stored};
 use crate::ports::{BlobVersions, Blobs, ListedVersion};
 
-/// Checks an object store that lists and deletes versions. The store may keep only the newest
-/// version of each object. It must not contain keys that start with `contract/versions`, and
-/// contains none after the check.
+/// Checks an object store that lists and deletes versions. The store may retain only the latest
+/// version of each object. Keys that start with `contract/versions` must not exist before the check
+/// and are removed by it.
 pub async fn blob_versions<S: Blobs + BlobVersions>(store: &S) {
     each_write_creates_a_version(store).await;
     only_the_requested_version_is_deleted(store).await;
     lists_are_complete(store).await;
 }
 
-/// Returns all versions by reading one page at a time.
+/// Returns all versions, fetching one page at a time.
 #[allow(clippy::panic, reason = "a contract suite fails like a test")]
 async fn listed(store: &dyn BlobVersions, prefix: &str) -> Vec<ListedVersion> {
     let (mut versions, mut after) = (Vec::new(), None);

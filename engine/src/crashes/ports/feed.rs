@@ -1,4 +1,4 @@
-//! The Feed table and the webhook's receiver, with injected faults.
+//! The Feed table and the webhook receiver, with injected faults.
 
 use async_trait::async_trait;
 use cellar_api::wire::WebhookDelivery;

@@ -32,13 +32,13 @@ pub(crate) struct FaultyPorts {
     pub(crate) queue: MemoryQueue,
     pub(crate) streams: MemoryStreams,
     pub(crate) index: MemoryFeed,
-    /// Deliveries that reached the webhook's receiver.
+    /// Deliveries that reached the webhook receiver.
     pub(crate) received: Mutex<Vec<WebhookDelivery>>,
     pub(crate) clock: Arc<ManualClock>,
-    /// Each attempt of a worker to set a root: the position, the requested root and the root that
-    /// is stored afterwards.
+    /// Each worker's attempts to set a root: the position, the requested root, and the root stored
+    /// afterwards.
     pub(crate) roots: Mutex<Vec<(Position, String, String)>>,
-    /// The increments of pending snapshots, in the order in which they were written.
+    /// Increments (version counters) of pending snapshots, in write order.
     pub(crate) increments: Mutex<Vec<(Position, u64)>>,
 }
 
@@ -65,7 +65,7 @@ impl FaultyPorts {
         })
     }
 
-    /// Returns an independent copy that injects other faults.
+    /// Returns an independent copy with a different fault plan.
     pub(crate) fn copied(&self, planned: Vec<(usize, Fault)>) -> Arc<Self> {
         let clock = Arc::new(ManualClock::at(self.clock.now_ms()));
         Arc::new(Self {
@@ -83,20 +83,20 @@ impl FaultyPorts {
         })
     }
 
-    /// Creates a log service without caches that uses these ports.
+    /// Creates a log service with empty caches over these ports.
     pub(crate) fn logs(self: &Arc<Self>) -> Logs {
         let (entries, segments) = (Arc::clone(self) as _, Arc::clone(self) as _);
         let (blobs, clock) = (Arc::clone(self) as _, Arc::clone(&self.clock) as _);
         Logs::new(entries, segments, blobs, clock, Arc::clone(self) as _)
     }
 
-    /// Creates a snapshot worker without caches that uses these ports.
+    /// Creates a snapshot worker with empty caches over these ports.
     pub(crate) fn workers(self: &Arc<Self>) -> Snapshots {
         let builder = LevelsBuilder::new(Arc::new(self.logs()), Arc::clone(self) as _);
         self.snapshots(Arc::new(builder))
     }
 
-    /// Uploads bytes with a presigned request, as a client would. Returns the HTTP status.
+    /// Uploads bytes with a presigned request, like a client. Returns the HTTP status.
     pub(crate) fn upload(&self, granted: PresignedRequest, bytes: &[u8]) -> u16 {
         let PresignedRequest { method, url, mut headers, .. } = granted;
         headers.retain(|(name, _)| name != "content-length");
@@ -117,8 +117,8 @@ impl FaultyPorts {
         outcome
     }
 
-    /// Asserts that no worker overwrote the root or the pending snapshot of another worker:
-    /// increments are consecutive, and all workers of a snapshot build the same root.
+    /// Asserts that no worker overwrote another worker's root or pending snapshot: increments are
+    /// consecutive, and all workers build the same root for a snapshot.
     pub(crate) fn assert_nothing_was_lost(&self, what: &str) {
         for (at, wanted, stands) in self.roots.lock().unwrap().iter() {
             assert_eq!(wanted, stands, "{what}: two different roots at {at}");

@@ -133,8 +133,8 @@ impl Retention for FaultyPorts {
         self.faults.around(self.tables.mark_trimmed(log, segment, trimmed_s), Err).await
     }
     async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {
-        // Each entry is deleted by its own request, so that a fault may leave any of the entries in
-        // the table.
+        // Delete each entry in a separate request, so that a fault may leave any subset of the
+        // entries in the table.
         for position in positions {
             let deleted = self.tables.delete(log, std::slice::from_ref(position));
             self.faults.around(deleted, Err).await?;

@@ -1,4 +1,4 @@
-//! Runs the delivery state machine of the webhook.
+//! Runs the webhook's delivery state machine.
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +15,7 @@ use super::view::feed_reply;
 use crate::catalog::CatalogStore;
 use crate::ports::{Clock, WebhookProgresses, WebhookSender};
 
-/// Delivers the items of the feed to the webhook's receiver.
+/// Delivers feed items to the webhook receiver.
 #[derive(Clone)]
 pub struct Webhook {
     feed: FeedReader,
@@ -23,7 +23,7 @@ pub struct Webhook {
     sender: Arc<dyn WebhookSender>,
     clock: Arc<dyn Clock>,
     stack: String,
-    /// Source of the contents of catalog events. If `None`, deliveries do not include the contents.
+    /// Source of catalog event contents. If `None`, deliveries do not include them.
     catalog: Option<CatalogStore>,
 }
 
@@ -34,8 +34,7 @@ pub struct WebhookPorts {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Reason why the call must be repeated. Deliveries that were accepted before the error stay
-/// accepted.
+/// Reason why the call must be retried. Deliveries accepted before the error stay accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookError {
     /// The receiver rejected a delivery.
@@ -50,7 +49,7 @@ pub enum WebhookError {
     /// The items are not visible to eventually consistent reads yet.
     #[error("the items are not visible yet")]
     NotYetThere,
-    /// The feed is unreadable, or the progress cannot be stored.
+    /// The feed cannot be read, or the progress cannot be stored.
     #[error("the webhook failed: {0}")]
     Store(String),
 }
@@ -59,7 +58,7 @@ pub enum WebhookError {
 #[derive(Default)]
 struct DeliveryState {
     page: Option<FeedPage>,
-    /// Cause of the last failure.
+    /// Cause of the latest failure.
     failure: String,
 }
 
@@ -71,18 +70,19 @@ impl Webhook {
         Self { feed, progresses, sender, clock, stack: stack.to_owned(), catalog: None }
     }
 
-    /// Enables the contents of catalog events in deliveries.
+    /// Includes the contents of catalog events in deliveries.
     #[must_use]
     pub fn with_catalog(self, catalog: CatalogStore) -> Self {
         Self { catalog: Some(catalog), ..self }
     }
 
-    /// Delivers the items at these places and all earlier items that were not delivered yet. Stops
-    /// shortly before `deadline_ms`. Returns the number of delivered items, which is 0 if all items
-    /// had already been delivered.
+    /// Delivers the items at these places and all earlier undelivered items. Stops shortly before
+    /// `deadline_ms`. Returns the number of delivered items, which is 0 if all items had already
+    /// been delivered.
     ///
     /// # Errors
-    /// Returns [`WebhookError`]. The caller must then repeat the call.
+    ///
+    /// Returns [`WebhookError`]. The caller must then retry the call.
     pub async fn deliver(
         &self,
         (first, last): (Checkpoint, Checkpoint),

@@ -22,7 +22,7 @@ const LATE_MS: u64 = u64::MAX;
 enum Receives {
     Accepts,
     Refuses,
-    /// The receiver accepts the delivery, but its response is lost.
+    /// The receiver accepts the delivery, but the response is lost.
     AcceptsUnheard,
 }
 
@@ -30,7 +30,7 @@ struct Receiver {
     does: Mutex<Receives>,
     had: Mutex<Vec<WebhookDelivery>>,
     clock: Arc<ManualClock>,
-    /// Duration of each delivery in milliseconds.
+    /// Delivery duration in milliseconds.
     takes_ms: u64,
 }
 
@@ -78,14 +78,14 @@ impl Test {
         *self.receiver.does.lock().unwrap() = does;
     }
 
-    /// Appends and indexes events. Returns the checkpoint of the last item.
+    /// Appends and indexes events. Returns the last item's checkpoint.
     async fn index(&mut self, stream: u8, events: usize) -> Checkpoint {
         let span = self.world.append(stream, events).await;
         self.world.indexer().index(vec![span]).await.unwrap();
         self.last().await
     }
 
-    /// Returns the checkpoint of the last item of the feed.
+    /// Returns the checkpoint of the last feed item.
     async fn last(&self) -> Checkpoint {
         let (mut from, mut last) = (None, None);
         loop {
@@ -115,8 +115,8 @@ impl Test {
         spans.map(|span| (span.stream.clone(), span.first, span.first + events(span))).collect()
     }
 
-    /// Asserts that the events of each stream arrived in order and without gaps. Repeated events
-    /// are ignored.
+    /// Asserts that each stream's events arrived in order and without gaps. Redelivered events are
+    /// ignored.
     fn assert_in_order(&self) -> BTreeMap<String, u64> {
         let mut streams: BTreeMap<String, u64> = BTreeMap::new();
         for (stream, first, next) in self.had() {
@@ -140,7 +140,7 @@ async fn delivers_once_without_faults() {
         test.deliver(*place).await.unwrap();
     }
     let had = test.had();
-    // Items from before the creation of the webhook are not delivered. The first call delivers all
+    // Items that precede the webhook's creation are not delivered. The first call delivers all
     // later items.
     assert_eq!((had.len(), had[0].1), (places.len(), 1), "{had:?}");
     test.assert_in_order();
@@ -161,14 +161,14 @@ async fn retries_rejected_deliveries_with_the_same_id() {
     assert_eq!(test.deliver(first).await, Ok(1));
     let ids = test.ids();
     assert_eq!((ids.len(), &ids[0]), (2, &ids[1]));
-    // The next call delivers items that were indexed between the calls.
+    // The next call delivers items that were indexed in the meantime.
     test.index(2, 1).await;
     let last = test.index(1, 1).await;
     assert_eq!(test.deliver(last).await, Ok(2));
     assert_eq!(test.assert_in_order().len(), 2);
 }
 
-/// The receiver is unreachable from the start until the first call is abandoned.
+/// The receiver is unreachable until the first call is abandoned.
 #[tokio::test]
 async fn a_later_call_delivers_the_items_of_the_first() {
     for receives in [Receives::Refuses, Receives::AcceptsUnheard] {
@@ -293,8 +293,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Calls are late, repeated or lost, and the receiver may reject deliveries. After the last
-    /// call succeeds, all events since the first call must have been delivered in order.
+    /// Calls are late, repeated or lost, and the receiver may reject deliveries. Once the last call
+    /// succeeds, all events since the first call must have been delivered in order.
     #[test]
     fn whatever_happens_everything_is_delivered_in_the_end(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

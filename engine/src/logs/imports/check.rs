@@ -1,4 +1,4 @@
-//! Verifies the objects of an import and publishes them.
+//! Verifies imported objects and publishes them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::meter::carried;
 use crate::ports::{BlobHead, Blobs, Clock, GetOutcome, PortError, Random};
 use crate::snapshots::new_object;
 
-/// The client and log of the uploads, and the family in which their objects are published.
+/// The uploading client, its log, and the fork family in which the objects are published.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner {
     pub(super) log: LogId,
@@ -30,7 +30,7 @@ pub(super) struct Owner {
     pub(super) client: ClientKey,
 }
 
-/// Verifies and publishes the objects that one request references. Idempotent.
+/// Verifies and publishes the objects referenced by one request. Idempotent.
 #[derive(Clone)]
 pub(super) struct ImportChecker {
     owner: Owner,
@@ -58,8 +58,8 @@ impl ImportChecker {
         Self { owner, blobs, clock, random, texts_left: Arc::default() }
     }
 
-    /// Reads and verifies a chunk of a tile index. The caller may publish the chunk only after
-    /// everything that it references was published.
+    /// Reads and verifies a tile index chunk. The caller may publish the chunk only after
+    /// everything it references.
     pub(super) async fn read_index(
         &self,
         chunk: ChunkRef,
@@ -67,10 +67,9 @@ impl ImportChecker {
         Ok(self.find_chunk(&chunk).await?.into_index()?)
     }
 
-    /// Verifies and publishes the given tiles and everything that `children` reference, several
-    /// objects concurrently. If `children` reference chunks of a tile index, these must already be
-    /// published. Reads at most `most_texts` long texts. Returns the number of chunks that were
-    /// read, not counting texts.
+    /// Verifies and publishes the given tiles and everything referenced by `children`, with several
+    /// objects in flight. Tile index chunks referenced by `children` must already be published.
+    /// Reads at most `most_texts` long texts. Returns the number of chunks read, excluding texts.
     pub(super) async fn check_all(
         &self,
         tiles_alone: &[ChunkRef],
@@ -88,7 +87,7 @@ impl ImportChecker {
                 let checker = checker.clone();
                 running.spawn(carried(async move { checker.check_and_publish(object).await }));
             }
-            // If a check fails, returning drops the join set, which aborts the remaining checks.
+            // If a check fails, dropping the join set aborts the remaining checks.
             let Some(ended) = running.join_next().await else { return Ok(checked) };
             ended.map_err(|error| {
                 LogError::Store(PortError::temporary(format!("an import check aborted: {error}")))
@@ -110,8 +109,8 @@ impl ImportChecker {
         self.publish(verified).await
     }
 
-    /// Publishes the long texts that a tile references. Skips a published tile, since its texts
-    /// were published before it.
+    /// Publishes the long texts that a tile references. No-op if the tile is already published,
+    /// since its texts were published before it.
     async fn publish_texts(&self, verified: &VerifiedObject, tile: &Tile) -> Result<(), LogError> {
         let texts = tile.named_texts();
         let hash = verified.hash;
@@ -126,7 +125,7 @@ impl ImportChecker {
             .await
     }
 
-    /// Deducts `count` texts from the text budget of the request.
+    /// Deducts `count` texts from the request's text budget.
     fn reserve_texts(&self, hash: ChunkHash, count: usize) -> Result<(), ImportFault> {
         let reserve = |left: usize| left.checked_sub(count);
         let reserved = self.texts_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve);
@@ -141,8 +140,8 @@ impl ImportChecker {
         self.publish(found.into_text(named)?).await
     }
 
-    /// Verifies a chunk of a tile index against its parent. The objects below a published chunk are
-    /// not read, since they were published before it.
+    /// Verifies a tile index chunk against its parent. Objects below a published chunk are not
+    /// read, since they were published before it.
     async fn check_child_index(&self, child: &ChildIndex) -> Result<(), LogError> {
         let hash = child.chunk.hash;
         let found = self.find_published(hash, max_stored_bytes(&child.chunk)).await?;
@@ -153,8 +152,8 @@ impl ImportChecker {
         Ok(())
     }
 
-    /// Publishes an object for its family of logs. The caller must already have published
-    /// everything that the object references.
+    /// Publishes an object for its fork family. The caller must already have published everything
+    /// that the object references.
     pub(super) async fn publish(&self, verified: VerifiedObject) -> Result<(), LogError> {
         let VerifiedObject { hash, stored, is_published } = verified;
         if is_published {
@@ -174,7 +173,7 @@ impl ImportChecker {
         Ok(self.find(chunk.hash, max_stored_bytes(chunk)).await?.check_length(chunk)?)
     }
 
-    /// Finds an object that is published or that this client uploaded.
+    /// Finds an object that is published or was uploaded by this client.
     async fn find(&self, hash: ChunkHash, max_bytes: usize) -> Result<UnverifiedObject, LogError> {
         let Owner { log, client, .. } = self.owner;
         let staged = self.get(hash, staged_chunk_key(log, client, hash), max_bytes).await?;
@@ -223,13 +222,13 @@ impl ImportChecker {
     }
 }
 
-/// Returns the maximum stored size of a chunk whose stated length is given.
+/// Returns the maximum stored size of a chunk with the given stated length.
 fn max_stored_bytes(chunk: &ChunkRef) -> usize {
     let stated = usize::try_from(chunk.max_stored_bytes()).unwrap_or(usize::MAX);
     stated.min(MAX_STORED_CHUNK_BYTES)
 }
 
-/// Returns the distinct objects of a request: first the chunks of tile indexes, then the tiles.
+/// Returns the distinct objects of a request: first the tile index chunks, then the tiles.
 fn objects_to_check(
     tiles_alone: &[ChunkRef],
     children: &[&Children],

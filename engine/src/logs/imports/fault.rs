@@ -23,28 +23,28 @@ pub enum ImportFault {
         /// Number of chunks that the request references.
         objects: usize,
     },
-    /// The total size of the request's chunks is too large.
+    /// The total size of the request's chunks exceeds the limit.
     #[error(
         "the chunks of the request have {bytes} bytes in total; at most {MAX_IMPORT_OBJECT_BYTES} \
          are allowed; reference fewer chunks per request, and split a longer index into several \
          chunks"
     )]
     TooLarge {
-        /// Total stored size of the chunks in bytes.
+        /// Total stored size of the chunks, in bytes.
         bytes: u64,
     },
-    /// The length of a chunk is zero or too large.
+    /// The chunk length is zero or too large.
     #[error("chunk {hash} has {bytes} bytes; 1 to {MAX_STORED_CHUNK_BYTES} are allowed")]
     ChunkLength {
         hash: ChunkHash,
-        /// Stored size of the chunk in bytes.
+        /// Stored size of the chunk, in bytes.
         bytes: u32,
     },
-    /// The chunk was never uploaded, or its upload has expired: uploads that are not checked are
-    /// deleted after three days.
+    /// The chunk was never uploaded, or its upload has expired: unchecked uploads are deleted after
+    /// three days.
     #[error("chunk {hash} is missing; upload and check it, then retry")]
     Missing { hash: ChunkHash },
-    /// A chunk that the index references is not published, because it was not checked.
+    /// A chunk referenced by the index is not published, because it was not checked.
     #[error(
         "chunk {hash} of the index was not checked; check it together with its own chunks, then \
          retry the request"
@@ -64,14 +64,14 @@ pub enum ImportFault {
         /// Number of long texts that the request may still check.
         most: usize,
     },
-    /// A chunk of the index was checked so long ago that the chunks below it may have been deleted.
+    /// An index chunk was checked so long ago that the chunks below it may have been deleted.
     #[error(
         "chunk {hash} of the index was checked more than {hours} hours ago; check it again, then \
          retry the request",
         hours = MAX_UPLOAD_AGE_S / 3_600
     )]
     TooOld { hash: ChunkHash },
-    /// The content of the chunk is invalid.
+    /// The chunk content is invalid.
     #[error(
         "chunk {hash} is invalid ({why}); build the chunks and the tile index of the import again"
     )]

@@ -1,4 +1,4 @@
-//! Objects of an import as they are found in the store, before and after verification.
+//! Imported objects as found in the store, before and after verification.
 
 use bytes::Bytes;
 use cellar_base::limits::MAX_UPLOAD_AGE_S;
@@ -12,24 +12,24 @@ use cellar_snapshot::tile::{NamedText, Tile};
 use super::ImportFault;
 use crate::ports::BlobHead;
 
-/// An object that was read from the store. Its content is not trusted yet.
+/// An object read from the store, whose content is not trusted yet.
 pub(super) struct UnverifiedObject {
     hash: ChunkHash,
     stored: Bytes,
     is_published: bool,
 }
 
-/// An object whose hash and content were verified.
+/// An object with a verified hash and verified content.
 pub(super) struct VerifiedObject {
     pub(super) hash: ChunkHash,
     pub(super) stored: Bytes,
-    /// Set if the object was published recently enough that it cannot be garbage collected before
-    /// an entry references it.
+    /// Whether the object was published so recently that it cannot be garbage collected before an
+    /// entry references it.
     pub(super) is_published: bool,
 }
 
-/// Returns whether an object was published so long ago that garbage collection may delete it before
-/// an entry references it.
+/// Whether an object was published so long ago that it may be garbage collected before an entry
+/// references it.
 pub(super) fn is_old(head: &BlobHead, now_s: u64) -> bool {
     now_s > head.modified_s.saturating_add(MAX_UPLOAD_AGE_S)
 }
@@ -40,7 +40,7 @@ impl UnverifiedObject {
         Self { hash, stored, is_published: false }
     }
 
-    /// Wraps a published object. A worker or an earlier check wrote it.
+    /// Wraps a published object, written by a worker or an earlier check.
     pub(super) fn published(hash: ChunkHash, stored: Bytes, head: &BlobHead, now_s: u64) -> Self {
         Self { hash, stored, is_published: !is_old(head, now_s) }
     }
@@ -79,7 +79,7 @@ impl UnverifiedObject {
         Ok(self.verified())
     }
 
-    /// Verifies a chunk of a tile index on its own. The chunks that it references must be verified
+    /// Verifies a tile index chunk on its own. The chunks that it references must be verified
     /// before it is published.
     pub(super) fn into_index(self) -> Result<(VerifiedObject, Children), ImportFault> {
         let index = self.decoded_index()?;
@@ -90,7 +90,7 @@ impl UnverifiedObject {
         Ok((self.verified(), children))
     }
 
-    /// Verifies a chunk of a tile index against the parent chunk that references it.
+    /// Verifies a tile index chunk against its parent chunk.
     pub(super) fn into_child_index(
         self,
         child: &ChildIndex,

@@ -1,16 +1,15 @@
 //! Imports: chunks are uploaded, verified and published before an entry references them.
 //!
 //! A client uploads chunks to its own key prefix (`uploads/{log}/{client}/{hash}`), which other
-//! clients do not read. The server reads and verifies each upload, and writes the verified bytes
-//! under the family's key (`sheets/{family}/chunks/{hash}`). Since only the server writes objects
-//! of a family, no client can occupy or corrupt a key that another log of the family needs.
+//! clients do not read. The server verifies each upload and writes the verified bytes under the key
+//! of the fork family (`sheets/{family}/chunks/{hash}`). Only the server writes a family's objects,
+//! so no client can occupy or corrupt a key that another log in the family needs.
 //!
 //! An object is published only after the objects that it references: a tile after its long texts,
-//! and a chunk of a tile index after all its children. Each request therefore checks a single
-//! layer.
+//! and a tile index chunk after all its children. Each request therefore checks a single layer.
 //!
-//! A published text cannot be mistaken for a chunk of an index, since index chunks begin with a
-//! byte that is invalid in UTF-8 text.
+//! A published text cannot be mistaken for an index chunk: index chunks start with a byte that is
+//! invalid in UTF-8.
 
 mod check;
 mod fault;
@@ -50,12 +49,12 @@ pub struct ChunkToUpload {
 
 impl Logs {
     /// Returns presigned requests to upload chunks to an existing log, in the order of `chunks`.
-    /// The chunks become readable after [`Logs::check_chunks`] has published them, or after an
-    /// import that references them was appended.
+    /// The chunks become readable once they are published, either by [`Logs::check_chunks`] or by
+    /// appending an import that references them.
     ///
     /// # Errors
-    /// - [`LogError::Import`] if `chunks` is empty or too long, or contains a chunk of invalid
-    ///   length.
+    ///
+    /// - [`LogError::Import`] if `chunks` is empty or too long, or contains a chunk with an invalid length.
     /// - [`LogError::NotFound`] if the log does not exist.
     /// - [`LogError::Store`] if the store fails.
     pub async fn grant_chunks(
@@ -87,11 +86,12 @@ impl Logs {
         Ok(granted)
     }
 
-    /// Verifies and publishes uploaded chunks. A tile is published with the long texts that it
-    /// references, and a chunk of a tile index with everything that it references. Returns the
-    /// number of chunks that were read. Idempotent.
+    /// Verifies and publishes uploaded chunks. A tile is published together with the long texts
+    /// that it references, and a tile index chunk together with everything that it references.
+    /// Returns the number of chunks read. Idempotent.
     ///
     /// # Errors
+    ///
     /// - [`LogError::Import`] if a chunk is missing or invalid.
     /// - [`LogError::NotFound`] if the log does not exist.
     /// - [`LogError::Store`] if the store fails.
@@ -146,7 +146,7 @@ impl Logs {
             Err(fault) => Err(fault),
         };
         match checked {
-            // If the log does not exist, report this error instead of the fault of the chunks.
+            // If the log does not exist, report that error instead of the chunk fault.
             Err(LogError::Import(fault)) => match self.head(log, None).await {
                 Ok(_) => Err(fault.into()),
                 Err(error) => Err(error),
@@ -155,9 +155,9 @@ impl Logs {
         }
     }
 
-    /// Returns the positions of the entries with a client's mutations, starting at `from`, and the
-    /// last mutation id of each entry. The read is eventually consistent. It may miss mutations,
-    /// but the append detects every repeated mutation anyway.
+    /// Returns the positions of the entries that contain a client's mutations, starting at `from`,
+    /// with each entry's last mutation id. The read is eventually consistent and may miss
+    /// mutations; the append detects every repeated mutation anyway.
     async fn own_mutations(
         &self,
         log: LogId,
@@ -178,7 +178,7 @@ impl Logs {
         }
     }
 
-    /// Creates a checker for the uploads of one client to a log.
+    /// Creates a checker for one client's uploads to a log.
     async fn checker(&self, log: LogId, client: ClientKey) -> Result<ImportChecker, LogError> {
         let owner = Owner { log, family: self.family(log).await?, client };
         let (blobs, clock, random) = (self.blobs.clone(), self.clock.clone(), self.random.clone());
@@ -186,7 +186,7 @@ impl Logs {
     }
 }
 
-/// Returns the chunks that the tile index of an import references.
+/// Returns the chunks referenced by an import's tile index.
 fn import_children(index: &TileIndex) -> Result<Children, ImportFault> {
     let fault = |why: cellar_snapshot::SnapshotError| ImportFault::Index { why: why.to_string() };
     let children =
@@ -195,7 +195,7 @@ fn import_children(index: &TileIndex) -> Result<Children, ImportFault> {
     Ok(children)
 }
 
-/// Checks the bounds of one request, summed over all its imports. Returns the number of long texts
+/// Checks the limits of one request, summed over all its imports. Returns the number of long texts
 /// that the request may read in addition to its chunks.
 fn remaining_texts(tiles: &[ChunkRef], children: &[&Children]) -> Result<usize, LogError> {
     let (mut objects, mut bytes) = (tiles.len(), 0_u64);

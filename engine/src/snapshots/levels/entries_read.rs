@@ -11,16 +11,16 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 use crate::logs::{EntryCursor, LogError, Logs};
 use crate::snapshots::builder::BuildError;
 
-/// The result of reading the entries of a compaction step.
+/// Result of reading the entries of a compaction step.
 pub(super) enum EntriesRead {
     Folded(Box<FoldedEntries>),
     /// An earlier Snapshot entry has no root yet.
     EarlierSnapshot(Position),
-    /// A newer snapshot than the base exists. `root` is the key of its root.
+    /// A snapshot newer than the base exists. `root` is its root key.
     LaterBase {
         root: String,
     },
-    /// The log has no entry after the base and at or before the job's position.
+    /// The log has no entry after the base up to the job's position.
     NoEntries,
 }
 
@@ -28,11 +28,11 @@ pub(super) enum EntriesRead {
 pub(super) struct StepEntries<'a> {
     pub(super) job: SnapshotJob,
     pub(super) base: &'a CompactionBase,
-    /// Set if the snapshot is rebuilt from scratch. A rebuild starts from a given base and does not
-    /// wait for earlier snapshots.
+    /// Whether the snapshot is rebuilt from scratch. A rebuild starts from a given base and does
+    /// not wait for earlier snapshots.
     pub(super) is_rebuild: bool,
-    /// Set if the step may switch to a newer base. It must not switch during a merge, since the
-    /// merge depends on its base.
+    /// Whether the step may switch to a newer base. Not allowed during a merge, which depends on
+    /// its base.
     pub(super) may_change_base: bool,
 }
 
@@ -71,8 +71,8 @@ impl StepEntries<'_> {
     }
 
     /// Returns the result of the read if the step must end before this entry. Ignores inherited
-    /// Snapshot entries, because workers of the source build their snapshots. Also ignores the
-    /// first entry of a log, because it needs no snapshot.
+    /// Snapshot entries, whose snapshots are built by the source's workers, and the first entry of
+    /// a log, which needs no snapshot.
     fn end_of_step(&self, entry: &Entry, first_own: Position) -> Option<EntriesRead> {
         let at = entry.position;
         let is_own_earlier = at >= first_own && at != Position::FIRST && at != self.job.position;

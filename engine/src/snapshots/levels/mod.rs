@@ -1,8 +1,8 @@
 //! Builds snapshots by folding the log into levels, one compaction step at a time.
 //!
-//! The progress contains the root from which the current compaction step starts, and the progress
-//! of the step's merge. A worker reads all other data again from the log and the objects, so any
-//! worker can resume the work.
+//! The progress consists of the root from which the current compaction step starts and the progress
+//! of the step's merge. All other data is read again from the log and the objects, so any worker
+//! can resume the work.
 
 #[cfg(test)]
 mod crashes;
@@ -29,12 +29,11 @@ use crate::ports::Blobs;
 pub struct LevelsBuilder {
     logs: Arc<Logs>,
     store: ObjectStore,
-    /// The most recent work. It is cached so that the next call does not have to read all its data
-    /// again.
+    /// Most recent work, cached so that the next call does not have to reload its data.
     cached: Mutex<Option<CachedWork>>,
 }
 
-/// Work on a snapshot that is kept in memory, and the progress that it has reached.
+/// In-memory work on a snapshot, and the progress that it has reached.
 struct CachedWork {
     job: SnapshotJob,
     progress: Vec<u8>,
@@ -57,9 +56,9 @@ impl LevelsBuilder {
         Self { logs, store: ObjectStore::new(blobs), cached: Mutex::new(None) }
     }
 
-    /// Returns the initial progress of a rebuild. The rebuild starts from the root of the Snapshot
-    /// entry at `base`, as it is when the work starts. If `base` is `None`, the rebuild starts from
-    /// the log's first entry.
+    /// Returns the initial progress of a rebuild. The rebuild starts from the current root of the
+    /// Snapshot entry at `base`, which is read when the work starts. If `base` is `None`, the
+    /// rebuild starts from the log's first entry.
     #[must_use]
     pub fn rebuild_progress(base: Option<Position>) -> Vec<u8> {
         StoredProgress::encode_rebuild_start(base)
@@ -77,7 +76,7 @@ impl LevelsBuilder {
         *cached = Some(CachedWork { job: *job, progress: progress.to_vec(), work });
     }
 
-    /// Loads the work on a job at its stored progress.
+    /// Loads a job's work at its stored progress.
     async fn open(&self, job: &SnapshotJob, progress: &[u8]) -> Result<OpenedWork, BuildError> {
         if progress.is_empty() {
             return self.start_from_newest_snapshot(job).await;
@@ -115,8 +114,8 @@ impl LevelsBuilder {
         Ok(OpenedWork::InProgress(Box::new(work)))
     }
 
-    /// Starts a rebuild. If the base's root has been deleted or damaged, the rebuild starts from
-    /// the log's first entry, since the log itself is always complete.
+    /// Starts a rebuild. If the base's root was deleted or damaged, the rebuild starts from the
+    /// log's first entry, since the log itself is always complete.
     async fn start_rebuild(
         &self,
         job: &SnapshotJob,

@@ -7,41 +7,40 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the encoding.
 const VERSION: u8 = 1;
-/// Version number for the progress of a rebuild. The layout is that of [`VERSION`].
+/// Version number of a rebuild's progress. Same layout as [`VERSION`].
 const VERSION_REBUILD: u8 = 2;
-/// Version number for the initial progress of a rebuild, which has its own layout.
+/// Version number of a rebuild's initial progress, which has its own layout.
 const VERSION_REBUILD_START: u8 = 3;
-/// Version number for the progress of a compaction step with narrow stripes. The layout is that of
+/// Version number of the progress of a compaction step with narrow stripes. Same layout as
 /// [`VERSION`].
 const VERSION_NARROW: u8 = 4;
-/// Version number for the progress of a rebuild with narrow stripes. The layout is that of
-/// [`VERSION`].
+/// Version number of the progress of a rebuild with narrow stripes. Same layout as [`VERSION`].
 const VERSION_REBUILD_NARROW: u8 = 5;
-/// Maximum number of finished tiles that the progress itself contains. Older tiles are stored in a
-/// chain of objects.
+/// Maximum number of finished tiles in the progress itself. Older tiles are stored in a chain of
+/// objects.
 pub(super) const MAX_RECENT_TILES: usize = 40;
 
 /// The progress of the work on a snapshot.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct BuildProgress {
-    /// Key of the root from which the current compaction step starts; `None` if it starts at the
+    /// Root key from which the current compaction step starts, or `None` if the step starts at the
     /// beginning of the log.
     pub(super) root: Option<String>,
-    /// Progress of the compaction step's merge; `None` before the merge has finished a tile.
+    /// Progress of the compaction step's merge, or `None` before the merge has finished a tile.
     pub(super) merge: Option<MergeProgress>,
-    /// Set if the snapshot is rebuilt. A rebuild does not wait for earlier snapshots.
+    /// Whether the snapshot is rebuilt. A rebuild does not wait for earlier snapshots.
     pub(super) is_rebuild: bool,
-    /// Set if the step merges into the narrowest stripes, because a row did not fit into a chunk
+    /// Whether the step merges into the narrowest stripes, because a row did not fit into a chunk
     /// with wider stripes.
     pub(super) has_narrow_stripes: bool,
 }
 
-/// The decoded progress of a pending record.
+/// Decoded progress of a pending record.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum StoredProgress {
     /// Work that has started.
     InProgress(BuildProgress),
-    /// A rebuild that has not started yet. It starts from the snapshot at `base`, or from the log's
+    /// A rebuild that has not started yet. Starts from the snapshot at `base`, or from the log's
     /// first entry if `base` is `None`.
     RebuildStart { base: Option<Position> },
 }
@@ -49,7 +48,7 @@ pub(super) enum StoredProgress {
 /// The progress of a merge.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct MergeProgress {
-    /// The point from which the merge is resumed.
+    /// Point at which the merge is resumed.
     pub(super) cursor: MergeCursor,
     /// Newest object in the chain that stores older finished tiles.
     pub(super) chain: Option<ChunkRef>,
@@ -60,7 +59,7 @@ pub(super) struct MergeProgress {
 /// An object in the chain that stores finished tiles.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TileChain {
-    /// The previous object in the chain, which contains older tiles.
+    /// Previous object in the chain, which contains older tiles.
     pub(super) previous: Option<ChunkRef>,
     pub(super) tiles: Vec<MergedTile>,
 }
@@ -158,7 +157,7 @@ impl From<StoredChain> for TileChain {
 }
 
 impl TileChain {
-    /// Encodes the content of an object in the chain.
+    /// Encodes the content of a chain object.
     pub(super) fn encode(&self) -> Vec<u8> {
         // Serializing plain structs to memory cannot fail.
         postcard::to_allocvec(&StoredChain::from(self)).unwrap_or_default()

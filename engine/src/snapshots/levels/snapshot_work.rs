@@ -1,4 +1,4 @@
-//! The work on one snapshot, performed in bounded pieces.
+//! Work on one snapshot, performed in bounded pieces.
 
 use std::sync::Arc;
 
@@ -21,25 +21,25 @@ use crate::logs::Logs;
 use crate::snapshots::builder::BuildError;
 use crate::snapshots::store::{ObjectFault, ObjectStore, snapshot_fault};
 
-/// Maximum number of tiles that one piece of work reuses unchanged. Reusing a tile needs no I/O.
+/// Maximum number of tiles that a piece of work reuses unchanged. Reusing a tile requires no I/O.
 const MAX_REUSED_TILES: usize = 200;
 
-/// The work on one snapshot.
+/// Work on one snapshot.
 pub(super) struct SnapshotWork {
     job: SnapshotJob,
-    /// The log under whose id the objects of the snapshot are stored.
+    /// Log under whose id the snapshot objects are stored.
     family: LogId,
-    /// Key of the root from which the current compaction step starts.
+    /// Root key from which the current compaction step starts.
     root: Option<String>,
     base: CompactionBase,
-    /// The merge of the current compaction step; `None` if the step has no merge or the merge is
-    /// not loaded.
+    /// Merge of the current compaction step, or `None` if the step has no merge or the merge is not
+    /// loaded yet.
     merge: Option<OpenMerge>,
-    /// Progress of a merge that has not been loaded yet.
+    /// Progress of a merge that is not loaded yet.
     merge_to_resume: Option<MergeProgress>,
-    /// Set if the snapshot is rebuilt from scratch.
+    /// Whether the snapshot is rebuilt from scratch.
     is_rebuild: bool,
-    /// Set if the current compaction step merges into the narrowest stripes.
+    /// Whether the current compaction step merges into the narrowest stripes.
     has_narrow_stripes: bool,
 }
 
@@ -51,10 +51,10 @@ struct OpenMerge {
     progress: MergeProgress,
 }
 
-/// Result of one piece of the work.
+/// Result of one piece of work.
 pub(super) enum PieceResult {
     Progress(BuildProgress),
-    /// The snapshot of an earlier Snapshot entry must be built first.
+    /// An earlier Snapshot entry's snapshot must be built first.
     EarlierSnapshot(Position),
     Finished {
         root: String,
@@ -83,7 +83,7 @@ impl SnapshotWork {
         })
     }
 
-    /// Performs one bounded piece of the work.
+    /// Performs one bounded piece of work.
     pub(super) async fn perform_piece(
         &mut self,
         logs: &Logs,
@@ -120,10 +120,10 @@ impl SnapshotWork {
         Ok(PieceResult::Finished { root })
     }
 
-    /// Reads the entries of the next compaction step. If a newer snapshot than the base exists, the
-    /// step starts from that snapshot instead. The base may be outdated because a read was stale,
-    /// or because this worker was suspended while other workers built snapshots. If a step spanned
-    /// several snapshots, it would write objects that no other worker writes (I11, I12).
+    /// Reads the entries of the next compaction step. If a snapshot newer than the base exists, the
+    /// step starts from that snapshot instead. The base may be stale after a stale read, or because
+    /// this worker was suspended while others built snapshots. A step that spanned several
+    /// snapshots would write objects that no other worker writes (I11, I12).
     async fn read_entries(
         &mut self,
         logs: &Logs,
@@ -159,7 +159,7 @@ impl SnapshotWork {
         Ok(())
     }
 
-    /// Loads the inputs of a merge and resumes the merge from the stored progress.
+    /// Loads a merge's inputs and resumes the merge from the stored progress.
     async fn open_merge(
         &mut self,
         store: &ObjectStore,
@@ -182,7 +182,7 @@ impl SnapshotWork {
     }
 
     /// Returns all finished tiles of a merge, in the order in which they were finished. Older tiles
-    /// are read from the chain of objects.
+    /// are read from the object chain.
     async fn load_finished_tiles(
         &self,
         store: &ObjectStore,
@@ -295,7 +295,7 @@ impl OpenMerge {
     }
 }
 
-/// Loads the base of a compaction step from a root. If there is no root, returns the empty state.
+/// Loads the base of a compaction step from a root, or the empty state if there is no root.
 async fn load_base(
     store: &ObjectStore,
     family: LogId,
@@ -326,7 +326,7 @@ async fn load_tiles(
     Ok(())
 }
 
-/// If the progress contains too many finished tiles, moves them to the chain of objects.
+/// If the progress contains too many finished tiles, moves them to the object chain.
 async fn offload_recent_tiles(
     store: &ObjectStore,
     family: LogId,

@@ -1,4 +1,4 @@
-//! Tests of snapshots of real logs in memory. Reads from snapshots must equal a replay of the log,
+//! Tests of in-memory snapshots of real logs. Reads from snapshots must match a replay of the log,
 //! wherever the work was interrupted.
 
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
@@ -75,8 +75,8 @@ impl World {
         SnapshotJob { log: log(), position }
     }
 
-    /// Builds a snapshot and sets its root. If `restless` is set, a new worker performs each piece of
-    /// the work.
+    /// Builds a snapshot and sets its root. If `restless` is set, a new worker performs each piece
+    /// of work.
     async fn build(&self, job: SnapshotJob, restless: bool) -> String {
         self.build_from(job, Vec::new(), restless).await
     }
@@ -136,8 +136,8 @@ impl World {
     }
 }
 
-/// Sets the maximum number of cells of one operation, starting at a row. `text` is the length of
-/// each text.
+/// Builds an operation that sets the maximum number of cells, starting at row `row`. `text` is the
+/// length of each text.
 fn block(row: u32, seed: u32, text: usize) -> Operation {
     let cell = |number: u32| {
         let mixed = (number ^ seed).wrapping_mul(0x9E37_79B9);
@@ -199,8 +199,7 @@ async fn a_repeated_snapshot_has_the_same_root() {
     assert_eq!(world.rebuild(job).await, root);
 }
 
-/// A worker may start from an outdated base because a read was stale or because the worker was
-/// suspended.
+/// A worker may start from a stale base after a stale read, or because it was suspended.
 #[tokio::test]
 async fn an_outdated_base_produces_the_same_objects() {
     let mut world = World::new().await;
@@ -256,8 +255,8 @@ async fn long_texts_are_complete_in_every_level() {
     assert_eq!(world.cells(None).await.len(), 2);
 }
 
-/// Sets long texts that are almost equal. They compress to few bytes, but uncompressed they are too
-/// large for one chunk.
+/// Sets long, almost equal texts. They compress to a few bytes, but are too large for one chunk
+/// uncompressed.
 fn wide_row(part: u32) -> Operation {
     let text = "x".repeat(4_000);
     let cell = |number: u32| CellEdit {
@@ -279,7 +278,7 @@ async fn a_row_too_large_for_a_wide_stripe_gets_narrow_stripes() {
         }
         let first = world.mark().await;
         world.build(first, restless).await;
-        // All texts together compress to few bytes, so all columns would be stored in one stripe.
+        // All texts together compress to a few bytes, so all columns would be stored in one stripe.
         for round in 1..4 {
             world.append(block(round * 600, round, 20)).await;
         }
@@ -352,7 +351,7 @@ async fn each_rebuilt_snapshot_is_based_on_the_previous() {
     for part in ["/chunks/", "/roots/", ""] {
         delete_all(&world, part).await;
         assert!(world.builder().step(&jobs[3], &[]).await.is_ok_and(|step| {
-            // Workers without a rebuild only check whether the snapshot is finished.
+            // Without a rebuild, workers only check whether the snapshot is finished.
             matches!(step, BuildStep::Finished { .. })
         }));
         let mut behind = None;

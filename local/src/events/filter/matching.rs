@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::pattern::{Comparison, Condition, Field, Pattern};
 
-/// Returns whether a value matches a pattern. The value may be missing.
+/// Returns whether a value, which may be missing, matches a pattern.
 pub(super) fn matches_pattern(pattern: &Pattern, value: Option<&Value>) -> bool {
     // A list matches if any of its items matches.
     if let Some(Value::Array(items)) = value {
@@ -25,7 +25,7 @@ pub(super) fn matches_pattern(pattern: &Pattern, value: Option<&Value>) -> bool 
 
 fn is_met(condition: &Condition, value: Option<&Value>) -> bool {
     match (condition, value) {
-        // Filters only apply to leaf values, so an object does not count as an existing value.
+        // Filters apply only to leaf values, so an object does not count as an existing value.
         (Condition::Exists(exists), value) => {
             value.is_some_and(|value| !value.is_object()) == *exists
         }
@@ -51,14 +51,15 @@ fn is_met_by_value(condition: &Condition, value: &Value) -> bool {
             !value.is_object() && !values.iter().any(|refused| is_equal(refused, value))
         }
         Condition::AnythingButPrefix(prefix) => text.is_some_and(|text| !text.starts_with(prefix)),
-        // DynamoDB encodes numbers as strings in its records, so numeric filters never match them.
+        // DynamoDB encodes numbers as strings in stream records, so numeric filters never match
+        // them.
         Condition::Numeric(bounds) => value.as_f64().is_some_and(|number| {
             bounds.iter().all(|(comparison, bound)| comparison.is_met(number, *bound))
         }),
     }
 }
 
-/// Compares two values. Numbers are compared by value, not by notation.
+/// Compares two values. Numbers compare by value rather than by notation.
 fn is_equal(wanted: &Value, value: &Value) -> bool {
     match (wanted.as_f64(), value.as_f64()) {
         (Some(wanted), Some(number)) => Comparison::Equal.is_met(number, wanted),

@@ -1,7 +1,7 @@
 //! Lambda's event filtering, which selects the records that a function receives.
 //!
-//! Only patterns that Lambda documents for streams are supported. Any other pattern is an error
-//! when the stack starts. Ignoring the pattern would pass records that AWS filters out.
+//! Only filter patterns that Lambda documents for streams are supported. Any other pattern is an
+//! error at startup; ignoring it would pass records that AWS filters out.
 
 mod matching;
 mod parse;
@@ -15,8 +15,7 @@ use crate::error::FilterError;
 use matching::matches_pattern;
 use pattern::Pattern;
 
-/// The filters of an event source. A record passes if it matches any of the filters, or if there
-/// are no filters.
+/// An event source's filters. A record passes if it matches any filter, or if there are no filters.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Filters(Vec<Pattern>);
 
@@ -26,7 +25,7 @@ impl Filters {
         parse::parse_filters(criteria).map(Self)
     }
 
-    /// Returns whether a record passes.
+    /// Returns whether a record passes the filters.
     pub(crate) fn pass(&self, record: &Value) -> bool {
         self.0.is_empty() || self.0.iter().any(|pattern| matches_pattern(pattern, Some(record)))
     }

@@ -1,15 +1,15 @@
-//! Parses filter patterns. Rejects patterns that Lambda rejects or that are not supported.
+//! Parses filter patterns. Rejects invalid and unsupported patterns.
 
 use serde_json::{Map, Value};
 
 use super::pattern::{Comparison, Condition, Field, Pattern};
 use crate::error::FilterError;
 
-/// Maximum length of a pattern, in bytes. Lambda has the same limit.
+/// Maximum pattern length in bytes. Matches Lambda's limit.
 pub(super) const PATTERN_BYTES_MAX: usize = 4_096;
-/// Maximum number of filters per event source, as in Lambda's default quota.
+/// Maximum number of filters per event source. Matches Lambda's default quota.
 pub(super) const FILTERS_MAX: usize = 5;
-/// Maximum nesting of a pattern.
+/// Maximum nesting depth of a pattern.
 pub(super) const NESTING_MAX: usize = 32;
 
 const OR: &str = "$or";

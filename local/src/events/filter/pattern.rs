@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// A pattern. A record matches if all fields and one branch of each `$or` match.
+/// A filter pattern. A record matches if all fields and one branch of each `$or` match.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pattern {
     pub(super) fields: Vec<(String, Field)>,

@@ -1,5 +1,5 @@
-//! Implements the [`AllStreams`] port, which lists all event streams. Only operator commands use
-//! it.
+//! Implements the [`AllStreams`] port, which lists all event streams. Used by operator commands
+//! only.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
@@ -42,7 +42,7 @@ impl AllStreams for DynamoStreams {
     }
 }
 
-/// Reads the stream name and the number of the next event from a tip.
+/// Reads the stream name and the next event number from a tip item.
 fn read_name_and_next(item: &Item) -> Result<(StreamName, u64), PortError> {
     let StreamScanKey { stream, .. } = to_scan_key(item)?;
     let name = stream.parse().map_err(|_| unexpected(STREAM, "a stream name"))?;

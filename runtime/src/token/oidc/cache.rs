@@ -1,4 +1,4 @@
-//! Caches the public keys of an issuer in one process.
+//! Caches an OIDC issuer's public keys in one process.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,17 +10,17 @@ use super::keys::KeySet;
 use super::source::KeySourceFault;
 use crate::token::TokenError;
 
-/// The cached keys of one issuer and their age.
+/// One issuer's cached keys and their age.
 #[derive(Default)]
 pub(super) struct KeySetCache {
     cached: Mutex<(KeySetAge, Arc<KeySet>)>,
-    /// Lock of the request that fetches keys. Other requests wait for the lock or use the cached
-    /// keys.
+    /// Serializes key fetches. While one request fetches, the others wait for the lock or use the
+    /// cached keys.
     fetch_lock: tokio::sync::Mutex<()>,
 }
 
-/// A fetch in progress. Dropping it records a failure, so that a cancelled fetch counts as failed.
-/// Otherwise, every request would call an issuer that does not respond and wait for the timeout.
+/// An in-flight fetch. Dropping it records a failure, so that a cancelled fetch counts as failed;
+/// otherwise every request would call an unresponsive issuer and wait for the timeout.
 struct FetchInProgress<'a> {
     cache: &'a KeySetCache,
     begun_s: u64,
@@ -29,8 +29,7 @@ struct FetchInProgress<'a> {
 
 impl Drop for FetchInProgress<'_> {
     fn drop(&mut self) {
-        // The pause before the next attempt begins when this attempt fails, not when this attempt
-        // began.
+        // Start the backoff when the attempt fails, not when it began.
         let failed_s = self.begun_s + self.begun.elapsed().as_secs();
         let mut cached = self.cache.lock();
         cached.0 = cached.0.failed(failed_s);
@@ -38,8 +37,8 @@ impl Drop for FetchInProgress<'_> {
 }
 
 impl KeySetCache {
-    /// Returns the key with the given `id` at the time `now_s` (Unix seconds). If the cached keys
-    /// are missing, too old or do not include the key, fetches the keys first.
+    /// Returns the key with the given `id` at `now_s` (Unix seconds). Fetches the issuer's keys
+    /// first if the cached keys are missing, are stale or do not include the key.
     pub(super) async fn get_or_fetch<F>(
         &self,
         id: Option<&str>,
@@ -52,13 +51,13 @@ impl KeySetCache {
         let guard = match self.lookup(id, now_s) {
             (KeySetStep::FetchOrUse, Some(key)) => match self.fetch_lock.try_lock() {
                 Ok(guard) => guard,
-                // Another request is fetching newer keys, but the cached key is still valid.
+                // The cached key is still valid while another request fetches newer keys.
                 Err(_) => return Ok(key),
             },
             (KeySetStep::Fetch, _) => self.fetch_lock.lock().await,
             (step, key) => return resolve_without_fetch(step, key),
         };
-        // Another request may have fetched the keys while this one waited for the lock.
+        // Another request may have fetched the keys during the wait for the lock.
         let (step, _) = self.lookup(id, now_s);
         if matches!(step, KeySetStep::Fetch | KeySetStep::FetchOrUse) {
             self.run_fetch(now_s, fetch).await;
@@ -85,7 +84,7 @@ impl KeySetCache {
         }
     }
 
-    /// Searches the cached keys, and decides whether the keys must be fetched.
+    /// Looks up a cached key and decides whether the keys must be fetched.
     fn lookup(&self, id: Option<&str>, now_s: u64) -> (KeySetStep, Option<DecodingKey>) {
         let (age, keys) = {
             let cached = self.lock();
@@ -96,12 +95,12 @@ impl KeySetCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, (KeySetAge, Arc<KeySet>)> {
-        // Ignore a poisoned lock, because no writer leaves the value incomplete.
+        // Ignore lock poisoning; no writer leaves the value incomplete.
         self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Returns the cached key, or the error if no key is usable and no fetch is due.
+/// Returns the cached key, or an error if no key is usable and no fetch is due.
 fn resolve_without_fetch(
     step: KeySetStep,
     key: Option<DecodingKey>,

@@ -9,10 +9,10 @@ use crate::token::verify::{LEEWAY_S, check_lifetime};
 
 /// Maximum length of a subject (`OpenID Connect Core` §2).
 const MAX_SUBJECT_BYTES: usize = 255;
-/// Upper bound for times with a fraction. Below this bound, `f64` represents whole seconds exactly.
+/// Upper bound for fractional timestamps. Below this bound, `f64` represents whole seconds exactly.
 const MAX_FRACTIONAL_S: f64 = 9e15;
 
-/// The claims of a token do not identify a user.
+/// The token's claims do not identify a user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoPerson {
     #[error("the claim `{SUBJECT_CLAIM}` is not a string of 1 to {MAX_SUBJECT_BYTES} bytes")]
@@ -27,7 +27,7 @@ pub(super) enum NoPerson {
     Person(#[from] BadPerson),
 }
 
-/// Checks the claims `exp`, `nbf` and `iat`, and that the token was issued at or after
+/// Validates the claims `exp`, `nbf` and `iat`, and that the token was not issued before
 /// `not_before_s`.
 pub(super) fn check_times(
     claims: &Map<String, Value>,
@@ -43,11 +43,11 @@ pub(super) fn check_times(
     if nbf.max(iat).unwrap_or_default() > now_s.saturating_add(LEEWAY_S) {
         return Err(TokenError::NotYetValid);
     }
-    // A token without `iat` is treated as if it were issued now.
+    // Treat a token without `iat` as issued now.
     check_lifetime(iat.unwrap_or(now_s), exp)
 }
 
-/// Reads a time in Unix seconds. The fraction is discarded; RFC 7519 §2 permits fractions.
+/// Parses a timestamp in Unix seconds and discards the fraction, which RFC 7519 §2 permits.
 fn read_time(claims: &Map<String, Value>, name: &str) -> Result<Option<u64>, TokenError> {
     let Some(value) = claims.get(name) else { return Ok(None) };
     let seconds = value.as_u64().or_else(|| truncate_seconds(value.as_f64()?));
@@ -66,7 +66,7 @@ fn truncate_seconds(seconds: f64) -> Option<u64> {
     Some(seconds as u64)
 }
 
-/// Returns the subject, which is the issuer's stable id of the user.
+/// Returns the subject, the issuer's stable user id.
 pub(super) fn subject(claims: &Map<String, Value>) -> Result<&str, NoPerson> {
     let subject = claims.get(SUBJECT_CLAIM).and_then(Value::as_str);
     subject.filter(|it| (1..=MAX_SUBJECT_BYTES).contains(&it.len())).ok_or(NoPerson::Subject)

@@ -1,4 +1,4 @@
-//! Fetches issuers' documents over HTTP.
+//! Fetches OIDC issuers' documents over HTTP.
 
 use async_trait::async_trait;
 use cellar_base::limits::{KEY_SET_TIMEOUT_MS, MAX_KEY_SET_BYTES};

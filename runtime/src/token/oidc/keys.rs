@@ -1,4 +1,4 @@
-//! The public keys of an issuer, which are published as JSON Web Key Sets (RFC 7517).
+//! An OIDC issuer's public keys, published as a JSON Web Key Set (RFC 7517).
 
 use cellar_base::limits::MAX_KEY_SET_KEYS;
 use cellar_catalog::oidc::TokenAlgorithm;
@@ -7,7 +7,7 @@ use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The keys of an issuer that can verify tokens of one algorithm.
+/// An issuer's verification keys for one algorithm.
 #[derive(Clone, Default)]
 pub(super) struct KeySet {
     keys: Vec<(Option<String>, DecodingKey)>,
@@ -20,8 +20,8 @@ struct Document<'a> {
 }
 
 impl KeySet {
-    /// Parses a key set and keeps the keys for `algorithm`. Unknown keys are skipped, as RFC 7517
-    /// §5 requires, so that issuers can add new types of keys.
+    /// Parses a key set and retains the keys for `algorithm`. Unknown keys are skipped, as RFC 7517
+    /// §5 requires, which lets issuers add new key types.
     pub(super) fn parse(
         bytes: &[u8],
         algorithm: TokenAlgorithm,
@@ -40,8 +40,7 @@ impl KeySet {
         self.keys.is_empty()
     }
 
-    /// Returns the key with the given `id`. If there is no id, returns the key of a set with
-    /// exactly one key.
+    /// Returns the key with the given `id`. Without an id, returns the only key of a one-key set.
     pub(super) fn find(&self, id: Option<&str>) -> Option<&DecodingKey> {
         match (id, self.keys.as_slice()) {
             (None, [(_, only)]) => Some(only),
@@ -54,7 +53,7 @@ impl KeySet {
     }
 }
 
-/// Converts an algorithm to the type of the `jsonwebtoken` crate.
+/// Converts an algorithm to the `jsonwebtoken` type.
 pub(super) fn to_library_algorithm(algorithm: TokenAlgorithm) -> Algorithm {
     match algorithm {
         TokenAlgorithm::Rs256 => Algorithm::RS256,
@@ -69,7 +68,7 @@ pub(super) fn to_library_algorithm(algorithm: TokenAlgorithm) -> Algorithm {
     }
 }
 
-/// Converts a key. Returns `None` if the key is not a signing key for the required algorithm.
+/// Converts a key. Returns `None` unless it is a signing key for the required algorithm.
 fn to_decoding_key(key: &Jwk, wanted: TokenAlgorithm) -> Option<DecodingKey> {
     let use_fits = matches!(key.common.public_key_use, None | Some(PublicKeyUse::Signature));
     let wanted_name = KeyAlgorithm::from(to_library_algorithm(wanted));
@@ -84,7 +83,7 @@ fn to_decoding_key(key: &Jwk, wanted: TokenAlgorithm) -> Option<DecodingKey> {
     if use_fits && name_fits && type_fits { DecodingKey::from_jwk(key).ok() } else { None }
 }
 
-/// Returns the curve of an algorithm. Returns `None` for RSA.
+/// Returns an algorithm's curve, or `None` for RSA.
 fn curve_of(algorithm: TokenAlgorithm) -> Option<EllipticCurve> {
     match algorithm {
         TokenAlgorithm::Es256 => Some(EllipticCurve::P256),

@@ -1,7 +1,7 @@
 //! Verifies tokens of `OpenID Connect` issuers.
 //!
-//! The configuration fixes the issuer, its audience and its algorithm. Users of the issuer have the
-//! access that the catalog grants them, limited to the configured maximum role.
+//! The issuer, its audience and its algorithm are fixed by the configuration. Users of the issuer
+//! have the access granted by the catalog, limited to the configured maximum role.
 
 mod cache;
 mod claims;
@@ -29,7 +29,7 @@ use cache::KeySetCache;
 pub use http::HttpKeySource;
 pub use source::{KeySource, KeySourceFault, NoKeySource};
 
-/// Verifies the tokens of one OIDC issuer.
+/// Verifies one OIDC issuer's tokens.
 pub(super) struct OidcVerifier {
     issuer: OidcIssuer,
     algorithm: Algorithm,
@@ -47,8 +47,7 @@ impl OidcVerifier {
         validation.set_issuer(&[&issuer.issuer]);
         validation.set_audience(&[&issuer.audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // Disabled, because `claims::check_times` compares the times with the caller's clock
-        // instead.
+        // Disabled: `claims::check_times` checks the times against the caller's clock instead.
         validation.validate_exp = false;
         validation.validate_nbf = false;
         let keys = KeySetCache::default();
@@ -60,7 +59,7 @@ impl OidcVerifier {
         &self.issuer.issuer
     }
 
-    /// Verifies a token at the time `now_s` (Unix seconds) and returns its holder.
+    /// Verifies a token at `now_s` (Unix seconds) and returns its holder.
     pub(super) async fn verify(&self, token: &str, now_s: u64) -> Result<Principal, TokenError> {
         let key_id = read_key_id(token, self.algorithm)?;
         let fetch = || source::fetch_keys(self.source.as_ref(), &self.issuer);
@@ -71,8 +70,8 @@ impl OidcVerifier {
     }
 
     /// Logs a token that has a valid signature but does not match the configuration, so that the
-    /// operator can correct the configuration. Tokens with an invalid signature are not logged, so
-    /// that strangers cannot fill the log.
+    /// operator can correct the configuration. Tokens with invalid signatures are not logged, so
+    /// that strangers cannot flood the log.
     fn report_invalid(&self, error: &jsonwebtoken::errors::Error) -> TokenError {
         let is_signature_valid = matches!(
             error.kind(),
@@ -102,8 +101,8 @@ impl OidcVerifier {
             TokenError::Invalid
         })?;
         Ok(Principal {
-            // The user is identified by the subject and not by the name, because a name may later
-            // belong to another user.
+            // Identify the user by subject rather than by name, because a name may be reassigned to
+            // another user.
             subject: SubjectKey::new(self.issuer(), subject),
             author: person.subject,
             issuer: person.issuer,

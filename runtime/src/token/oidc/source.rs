@@ -1,4 +1,4 @@
-//! Fetches the public keys of an issuer.
+//! Fetches an OIDC issuer's public keys.
 
 use async_trait::async_trait;
 use cellar_base::limits::MAX_KEY_SET_BYTES;
@@ -7,11 +7,10 @@ use serde::Deserialize;
 
 use super::keys::KeySet;
 
-/// Fetches the documents that issuers publish.
+/// Fetches documents published by OIDC issuers.
 #[async_trait]
 pub trait KeySource: Send + Sync {
-    /// Returns the document at `url`. The document may have at most [`MAX_KEY_SET_BYTES`] bytes.
-    /// Redirects are not followed.
+    /// Returns the document at `url`, limited to [`MAX_KEY_SET_BYTES`]. Redirects are not followed.
     ///
     /// # Errors
     ///
@@ -19,7 +18,7 @@ pub trait KeySource: Send + Sync {
     async fn get(&self, url: &str) -> Result<Vec<u8>, KeySourceFault>;
 }
 
-/// Reason why the public keys of an issuer cannot be fetched.
+/// Reason why an issuer's public keys cannot be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeySourceFault {
     /// The server did not respond in time.
@@ -29,7 +28,7 @@ pub enum KeySourceFault {
         url: String,
         why: String,
     },
-    /// The server returned a status other than success.
+    /// The server returned a non-success status.
     #[error("{url} returned status {status}")]
     Status {
         /// URL of the request.
@@ -37,13 +36,13 @@ pub enum KeySourceFault {
         /// Status of the response.
         status: u16,
     },
-    /// The document is longer than the limit.
+    /// The document exceeds the size limit.
     #[error("{url} has more than {MAX_KEY_SET_BYTES} bytes")]
     TooLarge {
         /// URL of the request.
         url: String,
     },
-    /// The document cannot be parsed.
+    /// The document is malformed.
     #[error("{url} returned an invalid document: {why}")]
     Malformed {
         /// URL of the request.
@@ -51,8 +50,8 @@ pub enum KeySourceFault {
         /// The parser's message.
         why: String,
     },
-    /// The discovery document describes another issuer. It is rejected, because one issuer could
-    /// otherwise act for another.
+    /// The discovery document describes another issuer. Accepting it would let one issuer
+    /// impersonate another.
     #[error(
         "{url} describes the issuer `{found}`; configure the issuer exactly as it names itself"
     )]
@@ -62,8 +61,7 @@ pub enum KeySourceFault {
         /// The issuer that the document describes.
         found: String,
     },
-    /// The URL of the key set does not use HTTPS, so an attacker on the network could replace the
-    /// keys.
+    /// The key set URL does not use HTTPS, so a network attacker could replace the keys.
     #[error("the key set URL {url} is not HTTPS")]
     Untrusted {
         /// URL of the key set.
@@ -89,15 +87,14 @@ impl KeySource for NoKeySource {
     }
 }
 
-/// The fields of an issuer's discovery document that are used (`OpenID Connect Discovery` §3).
+/// The used fields of an issuer's discovery document (`OpenID Connect Discovery` §3).
 #[derive(Deserialize)]
 struct DiscoveryDocument {
     issuer: String,
     jwks_uri: String,
 }
 
-/// Fetches the keys of an issuer. If no key URL is configured, fetches the discovery document
-/// first.
+/// Fetches an issuer's keys. If no key set URL is configured, fetches the discovery document first.
 pub(super) async fn fetch_keys(
     source: &dyn KeySource,
     issuer: &OidcIssuer,
@@ -112,7 +109,7 @@ pub(super) async fn fetch_keys(
     if set.is_empty() { Err(KeySourceFault::NoKeys { url }) } else { Ok(set) }
 }
 
-/// Fetches the discovery document of an issuer and returns the URL of its key set.
+/// Fetches an issuer's discovery document and returns the key set URL.
 async fn discover_keys_url(
     source: &dyn KeySource,
     issuer: &OidcIssuer,

@@ -1,4 +1,4 @@
-//! Tests with issuers that respond, that fail, and that describe someone else.
+//! Tests with issuers that respond, that fail, and whose documents describe another issuer.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -22,11 +22,11 @@ const ISSUER: &str = "https://login.example.com";
 const DISCOVERY: &str = "https://login.example.com/.well-known/openid-configuration";
 const KEYS: &str = "https://keys.example.com/keys";
 
-/// A fake issuer: its published documents and the requests that it received.
+/// A fake issuer with its published documents and received requests.
 struct FakeIssuer {
     documents: Mutex<HashMap<String, Value>>,
     requested: Mutex<Vec<String>>,
-    /// Permits for responses; a request waits until one is available.
+    /// Response permits; a request waits until one is available.
     responses: Semaphore,
 }
 
@@ -107,7 +107,7 @@ impl World {
     }
 }
 
-/// Claims of the person Ann.
+/// Claims that identify the user Ann.
 fn ann() -> Value {
     json!({
         "iss": ISSUER, "aud": ["userinfo", "app"], "sub": "auth0|7", "exp": NOW_S + KEY_SET_STALE_S * 3,
@@ -129,7 +129,7 @@ async fn people_of_an_issuer_get_the_shared_scope() {
     let by_address = named.issuers.verify(&named.token(), NOW_S).await.unwrap();
     assert_eq!(by_address.author, "ann@example.com");
     assert_eq!(by_address.subject, ann.subject, "an address may later belong to another person");
-    // The stack's own tokens are still accepted and need no request.
+    // The stack's own tokens are still accepted and cause no request.
     let own = world.own.sign(&claims()).unwrap();
     assert_eq!(world.verify(&own, NOW_S).await.as_deref(), Ok("alice"));
     assert_eq!(world.issuer.request_count(), 2);
@@ -182,10 +182,10 @@ async fn rejects_every_invalid_oidc_token() {
     ] {
         assert_eq!(world.verify(&token, NOW_S).await, Err(why), "{what}");
     }
-    // Forged under the id of a published key.
+    // A token forged under a published key id.
     let forged = signed(&other, &json!({"alg": "EdDSA", "kid": kid}), &ann().to_string());
     assert_eq!(world.verify(&forged, NOW_S).await, Err(TokenError::Invalid));
-    // An issuer cannot sign tokens of the stack's own issuer name.
+    // An issuer cannot sign tokens in the stack's own issuer name.
     let own = serde_json::to_value(claims()).unwrap();
     assert_eq!(world.verify(&token(&world.pair, &own), NOW_S).await, Err(TokenError::UnknownKey));
     assert!(world.verify(&world.token(), NOW_S).await.is_ok());
@@ -215,7 +215,7 @@ async fn finds_new_keys_and_drops_removed_keys_in_time() {
     assert!(world.verify(&fresh, soon_s).await.is_ok());
     assert_eq!(world.verify(&former, soon_s).await, Err(TokenError::UnknownKey));
     assert_eq!(world.issuer.request_count(), 4);
-    // Without unknown keys, the keys are fetched once an hour.
+    // As long as no unknown key is requested, the keys are fetched once an hour.
     assert!(world.verify(&fresh, soon_s + KEY_SET_FRESH_S - 1).await.is_ok());
     assert_eq!(world.issuer.request_count(), 4);
     assert!(world.verify(&fresh, soon_s + KEY_SET_FRESH_S).await.is_ok());

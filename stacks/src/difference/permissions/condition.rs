@@ -1,5 +1,5 @@
-//! Conditions of policy statements. Determines whether a condition permits all requests that
-//! another condition permits.
+//! Policy statement conditions. Determines whether a condition allows all requests that another one
+//! allows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,23 +9,23 @@ use serde_json::Value;
 use super::pattern::{Case, covers};
 use crate::difference::text::substitution_text;
 
-/// A condition: lists of values by operator and key. A request must satisfy all operators.
+/// A condition: value lists by operator and key. Requests must satisfy all operators.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Condition(BTreeMap<(String, String), BTreeSet<String>>);
 
-/// The way in which an operator uses its values.
+/// How an operator uses its values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ValueSemantics {
-    /// A request must match one of the values, so additional values permit more requests.
+    /// A request must match any of the values, so additional values allow more requests.
     AnyOf,
-    /// A request must not match any value, so additional values permit fewer requests.
+    /// A request must match none of the values, so additional values allow fewer requests.
     NoneOf,
-    /// The effect of values is unknown, so only equal sets of values can be compared.
+    /// The effect of the values is unknown, so only equal value sets are comparable.
     Unknown,
 }
 
 impl Condition {
-    /// Reads the `Condition` of a statement in normal form.
+    /// Reads the `Condition` of a normalized statement.
     pub(super) fn parse(value: Option<&Value>) -> Self {
         let mut condition = Self::default();
         match value {
@@ -68,7 +68,7 @@ impl Condition {
         self.0.is_empty()
     }
 
-    /// Returns the values for an operator and a key. Keys are compared case-insensitively.
+    /// Returns the values for an operator and a key. Keys are case-insensitive.
     fn values_of(&self, operator: &str, key: &str) -> Option<&BTreeSet<String>> {
         let mut entries = self.0.iter();
         let entry = entries.find(|((entry_operator, entry_key), _)| {
@@ -77,8 +77,8 @@ impl Condition {
         entry.map(|(_, values)| values)
     }
 
-    /// Returns whether this condition permits every request that `other` permits. Returns `false`
-    /// if this cannot be determined.
+    /// Returns whether this condition allows every request that `other` allows, or `false` if this
+    /// cannot be determined.
     pub(super) fn permits_all_of(&self, other: &Self) -> bool {
         self.0.iter().all(|((operator, key), values)| {
             let Some(other_values) = other.values_of(operator, key) else { return false };
@@ -91,7 +91,7 @@ impl Condition {
     }
 }
 
-/// Returns whether each of `values` matches at least one of `patterns`.
+/// Returns whether each of `values` matches any of `patterns`.
 fn all_covered(operator: &str, values: &BTreeSet<String>, patterns: &BTreeSet<String>) -> bool {
     values.iter().all(|value| patterns.iter().any(|pattern| matches(operator, pattern, value)))
 }
@@ -115,8 +115,8 @@ fn to_text(value: &Value) -> String {
     substitution_text(value).unwrap_or_else(|| value.to_string())
 }
 
-/// Returns the operator without the prefixes `ForAllValues:` and `ForAnyValue:` and without the suffix
-/// `IfExists`.
+/// Strips the prefixes `ForAllValues:` and `ForAnyValue:` and the suffix `IfExists` from an
+/// operator.
 fn base_operator(operator: &str) -> &str {
     let name = operator.rsplit_once(':').map_or(operator, |(_, name)| name);
     name.strip_suffix("IfExists").unwrap_or(name)

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::rule::{PermissionKind, SinglePermission};
 use crate::constructs::Effect;
 
-/// Permissions that are defined by one resource and have the same kind, effect and condition. Every
-/// principal has every action on every resource.
+/// Permissions defined by one resource, with the same kind, effect and condition. Every principal
+/// has every action on every resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Grant {
     /// Logical id of the resource that defines the permissions.
@@ -18,21 +18,20 @@ pub struct Grant {
     /// Principals; `*` means everyone.
     pub principals: Vec<String>,
     pub actions: Vec<String>,
-    /// Resources on which the actions are permitted or forbidden.
+    /// Resources on which the actions are allowed or denied.
     pub resources: Vec<String>,
-    /// Condition that applies to all of the permissions.
+    /// Condition shared by all of the permissions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
 }
 
-/// The fields that all permissions of a grant have in common: logical id, kind, effect and
-/// condition.
+/// Fields shared by all permissions of a grant: logical id, kind, effect and condition.
 type GrantKey = (String, PermissionKind, Effect, Option<String>);
 
 type Names = BTreeSet<String>;
 
-/// Groups permissions into grants in three steps: actions on the same resource are combined, then
-/// resources with the same actions, and then principals with the same actions and resources.
+/// Groups permissions into grants in three steps: first merges actions on the same resource, then
+/// resources with the same actions, and finally principals with the same actions and resources.
 pub(super) fn group_permissions<'a>(
     permissions: impl IntoIterator<Item = SinglePermission<'a>>,
 ) -> Vec<Grant> {

@@ -1,10 +1,10 @@
 //! Compares the permissions of two templates.
 //!
 //! Each rule is split into individual permissions for one principal, one action and one resource. A
-//! permission is broadened if the new template permits it and no single rule of the old template
-//! covers it, or if the old template forbids it and no rule of the new template covers it. The
-//! comparison can report an unchanged permission as broadened, because it does not detect that two
-//! rules together cover a third one. It never misses a broadened permission.
+//! permission is broadened if the new template allows it and no single rule of the old template
+//! covers it, or if the old template denies it and no rule of the new template covers it. The
+//! comparison may report false positives, because it does not detect that two rules together cover
+//! a third. It never misses a broadened permission.
 
 mod condition;
 mod grant;
@@ -28,9 +28,9 @@ pub use rule::PermissionKind;
 /// Broadened and narrowed permissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PermissionChanges {
-    /// Permissions that are newly permitted or no longer forbidden.
+    /// Permissions that are newly allowed or no longer denied.
     pub broadened: Vec<Grant>,
-    /// Permissions that are no longer permitted or newly forbidden.
+    /// Permissions that are no longer allowed or newly denied.
     pub narrowed: Vec<Grant>,
 }
 
@@ -40,7 +40,7 @@ impl PermissionChanges {
         self.broadened.is_empty() && self.narrowed.is_empty()
     }
 
-    /// Returns whether a permission that the resource defines is broadened.
+    /// Returns whether any permission defined by the resource is broadened.
     pub fn are_broadened_by(&self, logical_id: &str) -> bool {
         self.broadened.iter().any(|grant| grant.logical_id == logical_id)
     }
@@ -61,8 +61,8 @@ pub(super) fn compare_permissions(
     let no_longer_forbidden = old
         .permissions_beyond(&new, Effect::Deny)
         .filter(|it| !new.has_lost_resource(&it.rule.scope, &old));
-    // If a resource is removed from the stack but stays in the account, what it permits stays
-    // permitted. What it forbids may no longer be forbidden.
+    // If a resource is removed from the stack but retained in the account, what it allows stays
+    // allowed. What it denies may no longer be denied.
     let no_longer_permitted = old
         .permissions_beyond(&new, Effect::Allow)
         .filter(|it| !old.abandons(&it.rule.holder, &new));
@@ -79,9 +79,9 @@ pub(super) fn compare_permissions(
 struct RuleSet<'a> {
     document: &'a Document,
     rules: BTreeSet<&'a Rule>,
-    /// Rules whose actions contain no wildcard, by lowercase action.
+    /// Rules whose actions have no wildcards, by lowercase action.
     rules_by_action: BTreeMap<String, Vec<&'a Rule>>,
-    /// Rules whose actions contain wildcards or exclusions.
+    /// Rules whose actions have wildcards or exclusions.
     wildcard_rules: Vec<&'a Rule>,
 }
 
@@ -102,7 +102,8 @@ impl<'a> RuleSet<'a> {
         Self { document, rules: rules.iter().collect(), rules_by_action, wildcard_rules }
     }
 
-    /// Returns the individual permissions of these rules that no rule of `other` covers.
+    /// Returns the individual permissions of these rules that are not covered by any rule of
+    /// `other`.
     fn permissions_beyond<'b>(
         &'b self,
         other: &'b Self,
@@ -120,15 +121,15 @@ impl<'a> RuleSet<'a> {
         plain_rules.chain(&self.wildcard_rules).any(|rule| rule.covers(permission))
     }
 
-    /// Returns whether `new` removes a resource from the stack but keeps it in the account.
+    /// Returns whether `new` removes a resource from the stack but retains it in the account.
     fn abandons(&self, logical_id: &str, new: &Self) -> bool {
         let Some(resource) = self.document.resources.get(logical_id) else { return false };
         is_retained(removal_policy(resource, "DeletionPolicy"))
             && !new.document.resources.contains_key(logical_id)
     }
 
-    /// Returns whether a resource of `other` is missing in this template and is not kept in the
-    /// account. A rule for such a resource is not needed.
+    /// Returns whether a resource of `other` is missing in this template and not retained in the
+    /// account. Rules for such a resource are not needed.
     fn has_lost_resource(&self, logical_id: &str, other: &Self) -> bool {
         if self.document.resources.contains_key(logical_id) {
             return false;

@@ -1,4 +1,4 @@
-//! Names and patterns in policy statements. Determines whether a pattern covers another pattern.
+//! Names and name patterns in policy statements, and whether one pattern covers another.
 
 pub(super) use crate::wildcard::Case;
 use crate::wildcard::glob;
@@ -8,11 +8,11 @@ use crate::wildcard::glob;
 pub(super) enum Names {
     /// Exactly the listed names.
     Only(Vec<String>),
-    /// All names except the listed ones, as in a `NotAction` field.
+    /// All names except the listed ones, such as in a `NotAction` field.
     AllBut(Vec<String>),
 }
 
-/// An element of [`Names`]. All exclusions of a statement together are a single element.
+/// An element of [`Names`]. All exclusions of a statement form a single element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name<'a> {
     Only(&'a str),
@@ -38,8 +38,8 @@ impl Names {
         }
     }
 
-    /// Returns whether these names include everything that `element` matches. Returns `false` if
-    /// this cannot be determined.
+    /// Returns whether these names cover everything that `element` matches, or `false` if this
+    /// cannot be determined.
     pub(super) fn cover(&self, element: Name<'_>, case: Case) -> bool {
         let covers = |pattern: &String, name: &str| covers(pattern, name, case);
         match (self, element) {
@@ -77,7 +77,7 @@ pub(super) fn covers(pattern: &str, name: &str, case: Case) -> bool {
             Case::Sensitive => pattern == name,
         };
     }
-    // AWS names are ASCII, so `?` need not match the bytes of other characters.
+    // AWS names are ASCII, so `?` need not match multi-byte characters.
     let wildcard_len = |byte: u8| usize::from(byte.is_ascii() && byte != b'*');
     glob(pattern.as_bytes(), name.as_bytes(), case, wildcard_len)
 }

@@ -9,21 +9,21 @@ use crate::constructs::{Effect, POLICY_DOCUMENTS, ResourceType};
 use crate::difference::document::{known_type, property};
 use crate::difference::text::substitution_text;
 
-/// The principal that stands for everyone.
+/// The principal that means everyone.
 pub(super) const EVERYONE: &str = "*";
 
-/// The context in which a policy document is read.
+/// Context of a policy document.
 struct PolicyContext<'a> {
     holder: &'a str,
     scope: String,
     kind: PermissionKind,
-    /// Principal of statements without a principal.
+    /// Principal of statements that specify none.
     default_principal: &'a str,
-    /// Resource of statements without a resource.
+    /// Resource of statements that specify none.
     default_resource: String,
 }
 
-/// Reads all rules from the policies of a resource.
+/// Reads all policy rules of a resource.
 pub(super) fn read_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     match known_type(resource) {
         Some(ResourceType::Role) => read_role(logical_id, resource),
@@ -39,7 +39,7 @@ pub(super) fn read_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     }
 }
 
-/// Returns the context of a policy that is part of the resource to which it applies.
+/// Returns the context of a policy that is embedded in the resource to which it applies.
 fn own_policy(logical_id: &str, kind: PermissionKind) -> PolicyContext<'_> {
     PolicyContext {
         holder: logical_id,
@@ -63,8 +63,8 @@ fn read_role(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// Returns a rule for each managed policy, which broadens a role, and a rule for the permissions
-/// boundary, which restricts it. The contents of both are not part of the template.
+/// Returns a rule for each managed policy, which broadens a role, and for the permissions boundary,
+/// which restricts it. The contents of both are outside the template.
 fn read_managed_policies(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let rule = |effect, action: &str, policy: &Value| Rule {
         holder: logical_id.to_owned(),
@@ -109,7 +109,7 @@ fn read_attached_policy<'a>(
         .collect()
 }
 
-/// Reads the rules of policy documents in the properties of other resource types.
+/// Reads rules from policy documents in the properties of other resource types.
 fn read_other_resource(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let context = own_policy(logical_id, PermissionKind::Resource);
     let properties = resource.get("Properties");
@@ -156,8 +156,8 @@ impl PolicyContext<'_> {
         }
     }
 
-    /// Returns a rule for a value that cannot be interpreted, such as an `Fn::If`. The text of the
-    /// value becomes the action of the rule, so that every change of the value is reported.
+    /// Returns a rule for a value that cannot be interpreted, such as an `Fn::If`. The value's text
+    /// becomes the action of the rule, so that every change to the value is reported.
     fn unreadable_rule(&self, value: &Value) -> Rule {
         Rule { actions: Names::one(to_name(value)), ..self.default_rule(Effect::Allow) }
     }
@@ -176,8 +176,8 @@ impl PolicyContext<'_> {
     }
 }
 
-/// Reads the names in a field of a statement. If the field is missing, reads the field with the
-/// excluded names instead.
+/// Reads the names in a statement field. If the field is missing, reads the field with the excluded
+/// names.
 fn read_names(
     statement: &Map<String, Value>,
     field: &str,
@@ -191,7 +191,7 @@ fn read_names(
     }
 }
 
-/// Returns the logical id to which a value refers. Returns the text of any other value.
+/// Returns the logical id that a value references, or the text of any other value.
 pub(super) fn referenced_id(value: &Value) -> String {
     let text = to_name(value);
     let inside = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
@@ -203,7 +203,7 @@ pub(super) fn referenced_id(value: &Value) -> String {
     }
 }
 
-/// Returns a name as text. Intrinsic functions become the equivalent text for `Fn::Sub`.
+/// Returns a name as text, with intrinsic functions in `Fn::Sub` syntax.
 pub(super) fn to_name(value: &Value) -> String {
     substitution_text(value).unwrap_or_else(|| value.to_string())
 }
@@ -215,7 +215,7 @@ pub(super) fn to_names(value: &Value) -> Vec<String> {
     }
 }
 
-/// Returns principals with their kind as a prefix, such as `Service lambda.amazonaws.com`.
+/// Returns principals prefixed with their kind, such as `Service lambda.amazonaws.com`.
 fn to_principals(value: &Value) -> Vec<String> {
     let Value::Object(names_by_kind) = value else { return to_names(value) };
     if substitution_text(value).is_some() {

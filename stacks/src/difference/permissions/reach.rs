@@ -20,7 +20,7 @@ pub(super) fn read_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     }
 }
 
-/// Returns a rule for everyone and every action, on the resource that defines the rule.
+/// Returns a rule for everyone and all actions, on the resource that defines the rule.
 fn default_rule(holder: &str, kind: PermissionKind, effect: Effect) -> Rule {
     Rule {
         holder: holder.to_owned(),
@@ -34,8 +34,8 @@ fn default_rule(holder: &str, kind: PermissionKind, effect: Effect) -> Rule {
     }
 }
 
-/// Properties that restrict an invocation permission, each with the equivalent operator and key of
-/// a condition.
+/// Properties that restrict an invocation permission, with the equivalent condition operators and
+/// keys.
 const RESTRICTIONS: [(&str, &str, &str); 6] = [
     ("EventSourceToken", "StringEquals", "lambda:EventSourceToken"),
     ("FunctionUrlAuthType", "StringEquals", "lambda:FunctionUrlAuthType"),
@@ -58,7 +58,7 @@ fn read_permission(logical_id: &str, resource: &Value) -> Rule {
             condition.add(operator, key, [value]);
         }
     }
-    // The name and the ARN of a function identify the same function, so they are treated as equal.
+    // A function's name and ARN identify the same function, so they are treated as equal.
     let function =
         property(resource, &["FunctionName"]).map_or_else(|| "*".to_owned(), referenced_id);
     Rule {
@@ -90,7 +90,7 @@ fn read_function_url(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// Names of the CORS properties of a resource type.
+/// CORS property names of a resource type.
 struct CorsFields {
     origins: &'static str,
     methods: &'static str,
@@ -112,8 +112,7 @@ const BUCKET_CORS: CorsFields = CorsFields {
     exposed_headers: "ExposedHeaders",
 };
 
-/// Returns the rule for pages of other origins. Each allowed method and each allowed header becomes
-/// an action.
+/// Returns the rule for pages from other origins, with each allowed method and header as an action.
 fn read_cors(
     logical_id: &str,
     cors: &Value,
@@ -152,7 +151,7 @@ fn read_bucket(logical_id: &str, resource: &Value) -> Vec<Rule> {
 }
 
 /// Returns a deny rule for each kind of public access that the bucket blocks, and one for access
-/// control lists if the bucket disables them.
+/// control lists if they are disabled.
 fn read_blocked_access(logical_id: &str, resource: &Value) -> Vec<Rule> {
     const BLOCK_SETTINGS: [(&str, &str); 4] = [
         ("BlockPublicAcls", "create a public access list"),
@@ -182,8 +181,8 @@ fn read_blocked_access(logical_id: &str, resource: &Value) -> Vec<Rule> {
     blocked_actions.into_iter().map(to_rule).collect()
 }
 
-/// Returns the rule that is equivalent to a canned access control list, if the list permits access
-/// to others.
+/// Returns the rule equivalent to a canned access control list, if the list allows access to
+/// others.
 fn read_access_list(logical_id: &str, resource: &Value) -> Option<Rule> {
     let access_list = property(resource, &["AccessControl"]).map(to_name)?;
     let (principal, actions): (&str, &[&str]) = match access_list.as_str() {

@@ -1,5 +1,5 @@
-//! Rules of a template. A rule defines which principals may or may not perform which actions on
-//! which resources.
+//! Permission rules of a template: which principals may or may not perform which actions on which
+//! resources.
 
 use serde::Serialize;
 
@@ -7,24 +7,23 @@ use super::condition::Condition;
 use super::pattern::{Case, Name, Names};
 use crate::constructs::Effect;
 
-/// The kind of setting that defines a permission.
+/// Kind of setting that defines a permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionKind {
     /// Policy of a role.
     Role,
-    /// Trust policy of a role, which defines the principals that can assume the role.
+    /// Trust policy of a role: the principals that may assume the role.
     Trust,
-    /// Resource-based policy of a bucket, a queue or another resource.
+    /// Resource-based policy, for example of a bucket or a queue.
     Resource,
     /// Permission to invoke a function.
     Invocation,
     /// URL of a function.
     Url,
-    /// CORS settings for pages of other origins.
+    /// CORS settings for pages from other origins.
     Cors,
-    /// Settings for public access to a bucket, which override its policy and its access control
-    /// lists.
+    /// Public access settings of a bucket, which override its policy and access control lists.
     PublicAccess,
 }
 
@@ -33,8 +32,8 @@ pub enum PermissionKind {
 pub(super) struct Rule {
     /// Logical id of the resource that defines the rule.
     pub(super) holder: String,
-    /// Resource to which the rule applies, for example the bucket of a bucket policy. A rule can
-    /// cover another rule only if both have the same scope.
+    /// Resource to which the rule applies, such as the bucket of a bucket policy. Only rules with
+    /// the same scope can cover each other.
     pub(super) scope: String,
     pub(super) kind: PermissionKind,
     pub(super) effect: Effect,
@@ -44,7 +43,7 @@ pub(super) struct Rule {
     pub(super) condition: Condition,
 }
 
-/// An individual permission of a rule: one principal, one action and one resource.
+/// An individual permission: one principal, one action and one resource of a rule.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SinglePermission<'a> {
     pub(super) rule: &'a Rule,
@@ -54,13 +53,13 @@ pub(super) struct SinglePermission<'a> {
 }
 
 impl Rule {
-    /// Returns the number of individual permissions in the rule.
+    /// Returns the number of individual permissions.
     pub(super) fn permission_count(&self) -> usize {
         let counts = [&self.principals, &self.actions, &self.resources].map(Names::count);
         counts.into_iter().fold(1, usize::saturating_mul)
     }
 
-    /// Splits the rule into all combinations of a principal, an action and a resource.
+    /// Splits the rule into all combinations of principal, action and resource.
     pub(super) fn single_permissions(&self) -> impl Iterator<Item = SinglePermission<'_>> {
         self.principals.elements().into_iter().flat_map(move |principal| {
             self.actions.elements().into_iter().flat_map(move |action| {
@@ -89,8 +88,7 @@ impl Rule {
         self.kind == other.kind && self.effect == other.effect && self.scope == other.scope
     }
 
-    /// Returns whether this rule permits or forbids everything that a permission of another rule
-    /// does.
+    /// Returns whether this rule covers everything that another rule's permission allows or denies.
     pub(super) fn covers(&self, permission: SinglePermission<'_>) -> bool {
         self.is_comparable_to(permission.rule)
             && self.principals.cover(permission.principal, Case::Sensitive)

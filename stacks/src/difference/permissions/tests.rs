@@ -1,5 +1,5 @@
-//! Tests that every way to broaden or narrow permissions is detected. The templates have one or two
-//! resources.
+//! Tests that every way of broadening or narrowing permissions is detected. The templates have one
+//! or two resources.
 
 #![allow(clippy::needless_pass_by_value, reason = "values as json! gives them")]
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// Returns the broadened and the narrowed grants, one line for each grant.
+/// Returns the broadened and narrowed grants, one per line.
 fn compared(old: Value, new: Value) -> (Vec<String>, Vec<String>) {
     let document =
         |resources: Value| Document::read(&json!({ "Resources": resources }).to_string()).unwrap();
@@ -110,12 +110,12 @@ fn a_deny_that_goes_is_broader() {
     let line = vec!["R Deny R s3:* b".to_owned()];
     assert_eq!(compared(with.clone(), without.clone()), (line.clone(), none()));
     assert_eq!(compared(without, with.clone()), (none(), line));
-    // With a condition, a Deny statement forbids less.
+    // A condition restricts what a Deny statement forbids.
     let mut conditional = deny;
     conditional["Condition"] = json!({"Bool": {"aws:SecureTransport": "false"}});
     let (broader, narrower) = compared(with.clone(), role(json!([allowed, conditional])));
     assert_eq!((broader.len(), narrower.len()), (1, 0));
-    // If the role does not exist, its Deny statements are not needed.
+    // If the role no longer exists, its Deny statements are not needed.
     assert_eq!(compared(with, json!({})), (none(), vec!["R Allow R s3:GetObject b".to_owned()]));
 }
 
@@ -179,7 +179,7 @@ fn a_policy_of_a_bucket_counts_by_its_bucket() {
     let line = vec!["P Deny * s3:* x".to_owned()];
     assert_eq!(compared(with.clone(), without.clone()), (line.clone(), none()));
     assert_eq!(compared(without, with.clone()), (none(), line));
-    // The bucket is kept in the account, so its protective policy is still needed.
+    // The bucket is retained in the account, so its protective policy is still needed.
     assert_eq!(compared(with.clone(), json!({})).0.len(), 1);
     let mut gone = with;
     gone["B"]["DeletionPolicy"] = "Delete".into();
@@ -327,7 +327,7 @@ fn the_number_of_permissions_is_bounded() {
 #[test]
 fn the_maximum_number_of_permissions_is_compared_fast() {
     let document = |suffix: &str| {
-        // Half of the statements have a wildcard, so they must be compared with all others.
+        // Half of the statements have wildcards and must be compared with all others.
         let statement = |number: usize| match number % 2 {
             0 => allow(json!(format!("a:B{number}{suffix}")), json!("x")),
             _ => allow(json!(format!("a:*{number}{suffix}")), json!("x")),

@@ -13,8 +13,8 @@ use crate::template::{Resource, Template};
 /// Dependencies by logical id: the resources that must be created before each resource.
 type Graph<'a> = BTreeMap<&'a str, BTreeSet<String>>;
 
-/// Returns one error for each dependency cycle. Cycles that have a resource in common may be
-/// reported as a single cycle.
+/// Returns one error per dependency cycle. Cycles that share a resource may be reported as a single
+/// cycle.
 pub(super) fn find_cycles(template: &Template) -> Vec<SynthesisError> {
     let graph: Graph<'_> = template
         .resources
@@ -43,8 +43,8 @@ fn dependencies(resource: &Resource, template: &Template) -> BTreeSet<String> {
     names
 }
 
-/// Collects all names to which a value refers. Malformed values and values that are nested too
-/// deeply are ignored, because other checks report them.
+/// Collects all names referenced by a value. Malformed or too deeply nested values are ignored
+/// here, because other checks report them.
 fn collect_names(value: &Value, depth: usize, names: &mut BTreeSet<String>) {
     if depth > NESTING_MAX {
         return;
@@ -87,10 +87,10 @@ fn collect_names(value: &Value, depth: usize, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Walks depth-first from `start` and returns the first cycle. All resources that were reached are
-/// added to `visited`.
+/// Walks depth-first from `start` and returns the first cycle. Adds all resources reached to
+/// `visited`.
 ///
-/// The walk uses an explicit stack, because a recursive walk along a maximum-length chain could
+/// The walk uses an explicit stack; recursion along a dependency chain of maximum length could
 /// overflow the thread's stack.
 fn find_cycle_from<'a>(
     start: &'a str,

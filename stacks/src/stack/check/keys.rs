@@ -1,4 +1,4 @@
-//! Checks that a table defines exactly those attributes that its keys use.
+//! Checks that a table defines exactly the attributes used by its keys.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,7 @@ use crate::constructs::ResourceType;
 use crate::stack::error::{Holder, SynthesisError};
 use crate::template::{Resource, Template};
 
-/// Returns the keys without a definition and the definitions without a key. CloudFormation rejects
-/// both.
+/// Returns keys without a definition and definitions without a key. CloudFormation rejects both.
 pub(super) fn find_key_faults(template: &Template) -> Vec<SynthesisError> {
     let tables = template
         .resources

@@ -1,5 +1,5 @@
-//! Checks that roles restrict permissions to specific actions and resources, and that the policies
-//! of buckets and queues contain only deny statements.
+//! Checks that roles restrict permissions to specific actions and resources, and that bucket and
+//! queue policies contain only deny statements.
 
 use serde_json::{Map, Value};
 
@@ -8,10 +8,10 @@ use crate::stack::REASONS;
 use crate::stack::error::{Holder, SynthesisError};
 use crate::template::{Resource, Template};
 
-/// Returns the wildcards that roles allow, and the resource-based policies that allow anything.
+/// Returns the wildcards in role policies, and the resource-based policies that allow anything.
 ///
-/// The resource `*` is accepted if the metadata of the role contains a reason. A pattern based on
-/// the ARN of a resource is accepted too, because it is an expression and not text.
+/// The resource `*` is accepted if the role's metadata contains a reason. A pattern based on a
+/// resource's ARN is accepted too, because it is an expression and not text.
 pub(super) fn find_permission_faults(template: &Template) -> Vec<SynthesisError> {
     let roles = template
         .resources
@@ -21,8 +21,8 @@ pub(super) fn find_permission_faults(template: &Template) -> Vec<SynthesisError>
     wildcards.chain(find_allowing_policies(template)).collect()
 }
 
-/// Returns the statements of resource-based policies that allow something. They would give
-/// permissions to a role without being part of the role.
+/// Returns the allow statements of resource-based policies. They would grant permissions to a role
+/// outside of the role itself.
 fn find_allowing_policies(template: &Template) -> impl Iterator<Item = SynthesisError> {
     const POLICIES: [ResourceType; 2] = [ResourceType::BucketPolicy, ResourceType::QueuePolicy];
     let is_policy = |name: &str| ResourceType::named(name).is_some_and(|t| POLICIES.contains(&t));
@@ -69,8 +69,7 @@ fn find_wildcards(logical_id: &str, role: &Resource) -> Vec<SynthesisError> {
         .collect()
 }
 
-/// Returns the texts that contain `*` in a field of a statement. The field is a list or a single
-/// value.
+/// Returns the texts that contain `*` in a statement field, which is a list or a single value.
 fn wildcards<'a>(statement: &'a Map<String, Value>, field: &str) -> Vec<&'a str> {
     let values = match statement.get(field) {
         Some(Value::Array(items)) => items.as_slice(),

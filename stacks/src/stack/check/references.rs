@@ -1,4 +1,4 @@
-//! Checks that the target of every reference exists in the stack.
+//! Checks that every reference target exists in the stack.
 
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ pub(super) fn find_reference_faults(template: &Template) -> Vec<SynthesisError> 
     faults
 }
 
-/// Checks the values of one part of the template.
+/// Checks the values in one part of the template.
 struct ReferenceChecker<'a> {
     template: &'a Template,
     holder: &'a Holder,
@@ -121,7 +121,7 @@ impl ReferenceChecker<'_> {
         }
     }
 
-    /// Checks that a resource, a parameter or a pseudo parameter is called `name`.
+    /// Checks that a resource, parameter or pseudo parameter named `name` exists.
     fn check_name(&mut self, path: &str, name: &str) {
         let template = self.template;
         if template.kind_of(name).is_some() || PSEUDO_PARAMETERS.contains(&name) {
@@ -153,7 +153,8 @@ impl ReferenceChecker<'_> {
         let Some(resource) = self.template.resources.get(logical_id) else {
             return self.check_resource(path, logical_id);
         };
-        // A type without a construct cannot occur in a stack, and its attributes are unknown.
+        // A stack cannot contain a type without a construct, and the attributes of such a type are
+        // unknown.
         let Some(resource_type) = ResourceType::named(&resource.resource_type) else { return };
         let holder = self.holder.clone();
         let target = Box::new(Holder::new(logical_id, resource_type.name()));
@@ -188,8 +189,7 @@ mod tests {
     use crate::stack::Stack;
     use crate::template::{Output, Parameter};
 
-    /// Returns the faults of a stack that consists of a table, a parameter, and an output whose
-    /// value is `value`.
+    /// Returns the faults of a stack with a table, a parameter, and an output with this `value`.
     fn faults(value: impl Into<Expression>) -> String {
         let mut stack = Stack::new("test");
         let table = Table::new("id").attribute("id", AttributeType::String);

@@ -1,4 +1,4 @@
-//! Checks a whole template against the limits of CloudFormation.
+//! Checks an entire template against the limits of CloudFormation.
 
 use crate::stack::error::SynthesisError;
 use crate::template::Template;
@@ -6,7 +6,7 @@ use crate::template::limits::{
     DESCRIPTION_BYTES_MAX, OUTPUTS_MAX, PARAMETERS_MAX, RESOURCES_MAX, TEMPLATE_BYTES_MAX,
 };
 
-/// Returns an error for each limit that a template exceeds.
+/// Returns an error for each exceeded limit.
 pub(super) fn find_exceeded_limits(template: &Template) -> Vec<SynthesisError> {
     let mut faults = Vec::new();
     faults.extend(check_count("resources", template.resources.keys(), RESOURCES_MAX));

@@ -1,4 +1,4 @@
-//! Checks that the visibility timeout of a queue is long enough for the function that processes its
+//! Checks that each queue's visibility timeout is long enough for the function that processes its
 //! messages.
 
 use serde_json::Value;
@@ -9,13 +9,13 @@ use crate::stack::error::{Holder, SynthesisError};
 use crate::template::limits::VISIBILITY_TIMEOUTS;
 use crate::template::{Resource, Template};
 
-/// Visibility timeout in seconds that SQS uses if none is set.
+/// Default visibility timeout of SQS in seconds.
 const DEFAULT_VISIBILITY_S: u64 = 30;
-/// Timeout in seconds that Lambda uses if none is set.
+/// Default function timeout of Lambda in seconds.
 const DEFAULT_TIMEOUT_S: u64 = 3;
 
-/// Returns an error for each queue that could deliver a message again while a function still
-/// processes it.
+/// Returns an error for each queue that could redeliver a message while a function is still
+/// processing it.
 pub(super) fn find_short_visibility_timeouts(template: &Template) -> Vec<SynthesisError> {
     let event_sources = template
         .resources
@@ -40,8 +40,7 @@ fn check_event_source(template: &Template, source: &Resource) -> Option<Synthesi
     Some(SynthesisError::VisibilityTooShort { holder, visibility_s, function, timeout_s })
 }
 
-/// Returns the resource to which a `Ref` or `Fn::GetAtt` refers, if the resource has the given
-/// type.
+/// Returns the resource that a `Ref` or `Fn::GetAtt` references, if it is of the given type.
 fn find_target<'a>(
     template: &'a Template,
     value: &'a Value,

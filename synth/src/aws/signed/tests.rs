@@ -17,7 +17,7 @@ const OPERATION: Operation = Operation {
     name: "read the logs",
 };
 
-/// A service that returns scripted responses. The last response is repeated forever.
+/// HTTP server with scripted responses, the last of which is repeated forever.
 struct Service {
     aws: Aws,
     requests: Arc<AtomicU32>,
@@ -31,7 +31,7 @@ impl Drop for Service {
 }
 
 impl Service {
-    /// Starts the service. Each response is a status and a body. Status 0 closes the connection
+    /// Starts the server with a status and body per response. Status 0 closes the connection
     /// without a response.
     async fn start(replies: Vec<(u16, Vec<u8>)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -57,7 +57,7 @@ impl Service {
                     "HTTP/1.1 {status} x\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
                     body.len()
                 );
-                // The client may have closed the connection, because it rejects a large body.
+                // The client may have closed the connection to reject a large body.
                 let _ = stream.write_all(head.as_bytes()).await;
                 let _ = stream.write_all(body).await;
             }
@@ -110,7 +110,7 @@ async fn retries_temporary_failures() {
     let service = Service::with_replies(&replies).await;
     assert_eq!(service.read().await.unwrap(), json!({ "ok": 1 }));
     assert_eq!(service.request_count(), ATTEMPTS);
-    // All attempts of the request fail.
+    // All request attempts fail.
     let service = Service::with_replies(&[(503, "oops")]).await;
     let error = service.read().await.unwrap_err();
     assert_eq!(error.to_string(), "cannot read the logs: HTTP 503: oops");

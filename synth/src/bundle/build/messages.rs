@@ -1,11 +1,11 @@
-//! Parses the output of cargo: JSON lines that contain the path of the binary, and status lines
-//! that show the progress.
+//! Parses cargo's output: JSON messages with the binary's path, and status lines that show
+//! progress.
 
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
-/// Width of the right-aligned verb in a cargo status line.
+/// Width of the right-aligned verb in cargo status lines.
 const VERB_COLUMNS: usize = 12;
 
 /// A JSON line that cargo prints with `--message-format=json`.
@@ -22,7 +22,7 @@ struct Target {
     kind: Vec<String>,
 }
 
-/// Returns the path of an executable if a JSON line of cargo reports one.
+/// Returns the executable path if a cargo JSON message reports one.
 pub(super) fn parse_executable(line: &str, name: &str) -> Option<PathBuf> {
     let message: Message = serde_json::from_str(line).ok()?;
     let target = message.target?;
@@ -32,8 +32,8 @@ pub(super) fn parse_executable(line: &str, name: &str) -> Option<PathBuf> {
     if is_executable { message.executable } else { None }
 }
 
-/// Returns the text of a cargo status line, such as `Compiling serde v1.0.229`. Returns `None` for
-/// other lines, such as compiler messages.
+/// Returns the text of a cargo status line, such as `Compiling serde v1.0.229`, or `None` for any
+/// other line, such as a compiler message.
 pub(super) fn parse_status(line: &str) -> Option<&str> {
     let (column, rest) = line.split_at_checked(VERB_COLUMNS)?;
     let verb = column.trim_start();

@@ -1,4 +1,4 @@
-//! Builds the Lambda binary from the sources from which this program was built.
+//! Builds the Lambda binary from the same source tree as this program.
 
 mod messages;
 mod run;
@@ -18,7 +18,7 @@ use super::file;
 use super::host::{Host, target_triple};
 use crate::cli::Output;
 
-/// Path of this crate's folder when the crate was compiled. The parent folder contains all sources.
+/// Crate directory at compile time. Its parent directory contains the whole source tree.
 const CRATE_FOLDER: &str = env!("CARGO_MANIFEST_DIR");
 /// Package of the binary.
 const PACKAGE: &str = "cellar-runtime";
@@ -26,7 +26,7 @@ const PACKAGE: &str = "cellar-runtime";
 const BINARY: &str = "bootstrap";
 /// Cargo profile of the Lambda binary.
 const PROFILE: &str = "lambda";
-/// Environment variable that sets cargo's target folder.
+/// Environment variable for cargo's target directory.
 const TARGET_FOLDER_VARIABLE: &str = "CARGO_TARGET_DIR";
 
 /// A builder for the Lambda binary.
@@ -38,17 +38,17 @@ pub(super) struct Builder<'a> {
     output: &'a Output,
 }
 
-/// The cargo subcommand that builds the binary.
+/// Cargo subcommand that builds the binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BuildTool {
-    /// `cargo build`, which links against the GLIBC of this machine.
+    /// `cargo build`, which links against the host's GLIBC.
     Build,
-    /// `cargo zigbuild`, which can cross-compile and links against a chosen GLIBC version.
+    /// `cargo zigbuild`, which can cross-compile and link against a chosen GLIBC version.
     Zigbuild,
 }
 
 impl<'a> Builder<'a> {
-    /// Creates a builder that uses the cargo that runs this program, or else the cargo in PATH.
+    /// Creates a builder that uses the cargo running this program, or else the cargo in PATH.
     pub(super) fn new(output: &'a Output) -> Self {
         let cargo = std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
         let crate_folder = Path::new(CRATE_FOLDER);
@@ -56,9 +56,8 @@ impl<'a> Builder<'a> {
         Self { cargo, sources, host: Host::this(), output }
     }
 
-    /// Builds the binary of the functions for an architecture. If the GLIBC of this machine is too
-    /// new for Lambda and `cargo zigbuild` is installed, the binary is built again with `cargo
-    /// zigbuild`.
+    /// Builds the Lambda binary for an architecture. If the host's GLIBC is too new for Lambda,
+    /// retries with `cargo zigbuild` if installed.
     pub(super) fn build(&self, architecture: Architecture) -> Result<CheckedBinary, BundleError> {
         if !self.sources.join("runtime/Cargo.toml").is_file() {
             return Err(BundleError::Sources { path: self.sources.clone() });
@@ -100,8 +99,8 @@ impl<'a> Builder<'a> {
     fn command(&self, tool: BuildTool, architecture: Architecture) -> Command {
         let mut command = Command::new(&self.cargo);
         command.current_dir(&self.sources).args(tool.arguments(architecture));
-        // Resolves a relative target folder against the current folder of this program, because
-        // cargo runs in another folder.
+        // Resolves a relative target directory against this program's working directory, because
+        // cargo runs in a different one.
         if let Some(folder) = std::env::var_os(TARGET_FOLDER_VARIABLE)
             && let Ok(folder) = std::path::absolute(folder)
         {

@@ -11,8 +11,8 @@ use crate::bundle::error::BundleError;
 use crate::bundle::limits::MAX_OUTPUT_LINES;
 use crate::cli::ProgressStep;
 
-/// Runs a build and returns the path of the executable called `binary`. Errors contain `program` as
-/// the name of the command.
+/// Runs a build and returns the path of the executable `binary`. `program` is the command name in
+/// errors.
 pub(super) fn run_build(
     mut command: Command,
     program: &'static str,
@@ -25,7 +25,7 @@ pub(super) fn run_build(
     let mut child = command.spawn().map_err(cargo_error)?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let mut last_lines = VecDeque::new();
-    // Both pipes are read concurrently, because cargo blocks when one of them is full.
+    // Read both pipes concurrently, because cargo blocks when either is full.
     let executable = thread::scope(|scope| {
         let stdout_reader = scope.spawn(|| find_executable(stdout, binary));
         let stderr_result = for_each_line(stderr, |line| {
@@ -44,7 +44,7 @@ pub(super) fn run_build(
     executable.map_err(cargo_error)?.ok_or(BundleError::Nothing { program })
 }
 
-/// Returns the path of the last executable called `binary` that cargo reports.
+/// Returns the path of the last executable named `binary` that cargo reports.
 fn find_executable(stdout: Option<impl Read>, binary: &str) -> io::Result<Option<PathBuf>> {
     let mut executable = None;
     for_each_line(stdout, |line| {
@@ -55,7 +55,7 @@ fn find_executable(stdout: Option<impl Read>, binary: &str) -> io::Result<Option
     Ok(executable)
 }
 
-/// Shows a status line as the current activity of `step`. Other lines are printed permanently.
+/// Shows a status line as the current activity of `step`, and prints any other line permanently.
 fn show_line(line: &str, step: &ProgressStep) {
     match parse_status(line) {
         Some(activity) => step.update(activity),

@@ -5,43 +5,43 @@ use cellar_stacks::Architecture;
 use super::platform::{GLIBC, loader_path, newest_version};
 use crate::bundle::host::target_triple;
 
-/// A fault due to which Lambda cannot run a binary.
+/// Reason why Lambda cannot run a binary.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ElfFault {
     /// The file is not an ELF file.
     #[error("it is {found}, not a Linux program")]
     NotElf {
-        /// Description of the actual format, such as "a script".
+        /// Actual format, such as "a script".
         found: &'static str,
     },
     /// The binary is 32-bit or big-endian.
     #[error("it is not for a 64-bit little-endian processor")]
     Class,
-    /// The binary is for another processor.
+    /// The binary targets another processor.
     #[error("it is for {found}, but the functions are for {wanted}")]
     Machine {
         /// Processor of the binary.
         found: String,
-        /// Architecture of the functions.
+        /// Architecture of the Lambda functions.
         wanted: Architecture,
     },
     /// The binary is a library or an object file.
     #[error("it is a library or an object file, not an executable program")]
     NotProgram,
-    /// The headers cannot be parsed.
+    /// The ELF headers are malformed.
     #[error("it is damaged: {0}")]
     Malformed(String),
-    /// The binary exceeds a limit that no real program reaches.
+    /// The binary exceeds a sanity limit that no real program reaches.
     #[error("it has more than {limit} {item}")]
     TooMany {
         item: &'static str,
         /// Maximum number of items.
         limit: usize,
     },
-    /// The binary requires a loader that Lambda does not have.
+    /// The binary requires a dynamic loader that Lambda does not have.
     #[error("it needs the loader `{found}`, which Amazon Linux 2023 does not have")]
     Loader {
-        /// Path of the loader in the binary.
+        /// Loader path in the binary.
         found: String,
     },
     /// The binary requires a library that Lambda does not have.
@@ -50,18 +50,18 @@ pub(crate) enum ElfFault {
         /// Name of the library.
         name: String,
     },
-    /// The binary requires a newer version of a library than Lambda has.
+    /// The binary requires a newer library version than Lambda has.
     #[error(
         "it needs {version} of {library}{}; Amazon Linux 2023 has {}",
         symbol.as_ref().map(|symbol| format!(" (for `{symbol}`)")).unwrap_or_default(),
         newest_version(version)
     )]
     TooNew {
-        /// Required version of the library, such as `GLIBC_2.38`.
+        /// Required library version, such as `GLIBC_2.38`.
         version: String,
-        /// File name of the library.
+        /// Library file name.
         library: String,
-        /// A symbol of the binary that needs the required library version.
+        /// A symbol in the binary that requires this library version.
         symbol: Option<String>,
     },
 }

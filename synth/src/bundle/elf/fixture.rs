@@ -1,4 +1,4 @@
-//! Small ELF binaries for tests. Their layout is the one that linkers produce.
+//! Small ELF binaries for tests, laid out as by a linker.
 
 use cellar_stacks::Architecture;
 
@@ -11,13 +11,13 @@ pub(in crate::bundle) struct Fixture {
     pub(in crate::bundle) kind: u16,
     /// Path of the loader.
     pub(in crate::bundle) loader: Option<&'static str>,
-    /// Shared libraries, each with the versions that the binary requires.
+    /// Shared libraries with their required versions.
     pub(in crate::bundle) libraries: Vec<(&'static str, Vec<Need>)>,
-    /// Additional bytes that make the binary large enough for compression to have an effect.
+    /// Padding that makes the binary large enough to be compressible.
     pub(in crate::bundle) payload: Vec<u8>,
 }
 
-/// A required library version: its name, its flags, and a symbol with this version.
+/// Required library version: name, flags, and a symbol with this version.
 pub(in crate::bundle) type Need = (&'static str, u16, &'static str);
 
 const HEADER_BYTES: usize = 64;
@@ -25,7 +25,7 @@ const SEGMENT_BYTES: usize = 56;
 const TEXT: &[u8] = b"payload";
 
 impl Fixture {
-    /// Returns the description of a binary that Lambda can run.
+    /// Describes a binary that Lambda can run.
     pub(in crate::bundle) fn sound(architecture: Architecture) -> Self {
         let (machine, loader) = match architecture {
             Architecture::X86_64 => (62, "/lib64/ld-linux-x86-64.so.2"),
@@ -73,8 +73,8 @@ impl Fixture {
         out
     }
 
-    /// Returns the contents of six parts: loader, strings, symbols, version indexes, required
-    /// versions, and dynamic section.
+    /// Returns the contents of the six sections: loader path, strings, symbols, version indexes,
+    /// required versions, and dynamic entries.
     fn parts(&self) -> [Vec<u8>; 6] {
         let loader = self.loader.map_or(vec![], |path| [path.as_bytes(), b"\0"].concat());
         let mut strings = vec![0];

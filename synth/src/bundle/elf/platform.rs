@@ -8,14 +8,14 @@ use super::version::Version;
 
 /// Version of GLIBC.
 pub(crate) const GLIBC: Version = Version::new(2, 34);
-/// Version of GCC. It determines the version of libgcc.
+/// GCC version, which determines the libgcc version.
 pub(super) const GCC: Version = Version::new(11, 0);
 /// Prefix of GLIBC version names.
 pub(super) const GLIBC_PREFIX: &str = "GLIBC_";
 /// Prefix of libgcc version names.
 pub(super) const GCC_PREFIX: &str = "GCC_";
 
-/// File names of the shared libraries of GLIBC and GCC, except the loader.
+/// File names of the GLIBC and GCC shared libraries, except the loader.
 pub(super) const LIBRARIES: [&str; 6] =
     ["libc.so.6", "libm.so.6", "libgcc_s.so.1", "libpthread.so.0", "libdl.so.2", "librt.so.1"];
 
@@ -35,7 +35,7 @@ pub(super) fn machine_number(architecture: Architecture) -> u16 {
     }
 }
 
-/// Returns the name of the processor with an ELF machine number.
+/// Returns the processor name for an ELF machine number.
 pub(super) fn machine_name(machine: u16) -> String {
     match machine {
         EM_X86_64 => Architecture::X86_64.to_string(),
@@ -44,7 +44,7 @@ pub(super) fn machine_name(machine: u16) -> String {
     }
 }
 
-/// Returns the newest available version of the library to which the version name `version` belongs.
+/// Returns the newest available version of the library that `version` belongs to.
 pub(super) fn newest_version(version: &str) -> String {
     if version.starts_with(GCC_PREFIX) {
         format!("{GCC_PREFIX}{GCC}")
@@ -53,8 +53,8 @@ pub(super) fn newest_version(version: &str) -> String {
     }
 }
 
-/// Returns whether Amazon Linux 2023 has a library version. A version without a number, such as
-/// `GLIBC_PRIVATE`, counts as unavailable.
+/// Returns whether Amazon Linux 2023 provides a library version. Unnumbered versions such as
+/// `GLIBC_PRIVATE` count as unavailable.
 pub(super) fn has_version(version: &str) -> bool {
     if let Some(glibc) = glibc_version(version) {
         return glibc <= GLIBC;

@@ -1,4 +1,4 @@
-//! Reads the ELF headers of an untrusted binary, in bounded time and memory.
+//! Parses the ELF headers of an untrusted binary in bounded time and memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ type Sections<'data> = SectionTable<'data, Header>;
 type Strings<'data> = StringTable<'data>;
 
 const ENDIAN: LittleEndian = LittleEndian;
-/// First bytes of every ELF file. The class and byte order follow.
+/// ELF magic bytes, followed by class and byte order.
 const ELF_MAGIC: &[u8] = b"\x7fELF";
 
 /// Headers of a binary.
@@ -25,28 +25,28 @@ const ELF_MAGIC: &[u8] = b"\x7fELF";
 pub(super) struct BinaryHeaders {
     /// ELF machine number of the processor.
     pub(super) machine: u16,
-    /// Whether the binary is an executable program.
+    /// Whether the binary is an executable.
     pub(super) is_program: bool,
-    /// Path of the loader; `None` if the binary is statically linked.
+    /// Dynamic loader path; `None` if the binary is statically linked.
     pub(super) loader: Option<String>,
-    /// File names of the shared libraries.
+    /// Shared library file names.
     pub(super) libraries: Vec<String>,
-    /// Versions of the shared libraries that the binary requires.
+    /// Required shared library versions.
     pub(super) versions: Vec<VersionNeed>,
 }
 
-/// A version of a library that the binary requires.
+/// Library version required by the binary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VersionNeed {
-    /// Name of the required version, such as `GLIBC_2.34`.
+    /// Version name, such as `GLIBC_2.34`.
     pub(super) version: String,
-    /// File name of the library.
+    /// Library file name.
     pub(super) library: String,
-    /// A symbol of the binary that needs the required version.
+    /// A symbol in the binary that requires this version.
     pub(super) symbol: Option<String>,
 }
 
-/// Reads the ELF headers of a binary.
+/// Parses the ELF headers of a binary.
 pub(super) fn read_headers(binary: &[u8]) -> Result<BinaryHeaders, ElfFault> {
     check_format(binary)?;
     let header = Header::parse(binary).map_err(malformed)?;
@@ -82,7 +82,7 @@ fn check_format(binary: &[u8]) -> Result<(), ElfFault> {
     }
 }
 
-/// Describes the format of a file that is not an ELF file.
+/// Describes the format of a non-ELF file.
 fn describe_format(binary: &[u8]) -> &'static str {
     match binary {
         [] => "an empty file",
@@ -93,10 +93,10 @@ fn describe_format(binary: &[u8]) -> &'static str {
     }
 }
 
-/// Returns the shared libraries, and whether the binary requires certain versions of them.
+/// Returns the shared libraries, and whether the binary requires specific versions of them.
 ///
-/// The section headers are read instead of the segments that the loader reads, and a dynamically
-/// linked binary without section headers is rejected.
+/// Reads the section headers rather than the segments that the loader uses, so a dynamically linked
+/// binary without section headers is rejected.
 fn read_libraries(
     binary: &[u8],
     sections: &Sections<'_>,
@@ -120,8 +120,8 @@ fn read_libraries(
     Ok((libraries, has_versions))
 }
 
-/// Returns the required library versions. Weak requirements are omitted, because the loader ignores
-/// them if the version is missing.
+/// Returns the required library versions. Weak requirements are omitted, because the loader
+/// tolerates their absence.
 fn read_version_needs(
     binary: &[u8],
     sections: &Sections<'_>,
@@ -135,7 +135,7 @@ fn read_version_needs(
         return Ok(Vec::new());
     };
     let strings = sections.strings(ENDIAN, binary, link).map_err(malformed)?;
-    // Pairs of version index and required version.
+    // Version index and required version.
     let mut needs = Vec::new();
     let mut budget = MAX_VERSION_NEEDS;
     while let Some((library, mut versions)) = libraries.next().map_err(malformed)? {
@@ -161,7 +161,7 @@ fn spend_version_budget(budget: &mut usize) -> Result<(), ElfFault> {
     Ok(())
 }
 
-/// Returns one symbol for each version index: the first symbol with that version.
+/// Returns the first symbol for each version index.
 fn read_symbols(
     binary: &[u8],
     sections: &Sections<'_>,
@@ -184,8 +184,8 @@ fn read_symbols(
     Ok(found)
 }
 
-/// Converts a name to text. The length is bounded, because a hostile binary can refer to the same
-/// long name many times.
+/// Converts a name to text of bounded length, because a hostile binary can reference the same long
+/// name many times.
 fn parse_name(name: &[u8]) -> Result<String, ElfFault> {
     if name.len() > MAX_NAME_BYTES {
         return Err(ElfFault::TooMany { item: "bytes in a name", limit: MAX_NAME_BYTES });

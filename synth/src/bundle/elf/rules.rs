@@ -12,7 +12,7 @@ use super::version::Version;
 /// System requirements of a binary that Lambda can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SystemNeeds {
-    /// Lowest GLIBC version with which the binary runs; `None` if the binary is statically linked.
+    /// Minimum GLIBC version; `None` if the binary is statically linked.
     pub(crate) glibc: Option<Version>,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn check(
 }
 
 /// Checks that all required library versions are available. If several GLIBC versions are too new,
-/// the error reports the highest.
+/// reports the highest.
 fn check_versions(needs: &[VersionNeed]) -> Result<SystemNeeds, ElfFault> {
     let too_new = needs
         .iter()

@@ -1,4 +1,4 @@
-//! Removes the unwind tables, which a program with `panic = "abort"` never reads.
+//! Clears the unwind tables, which are unused with `panic = "abort"`.
 
 use std::ops::Range;
 
@@ -9,15 +9,15 @@ use object::read::elf::{FileHeader as _, SectionHeader as _};
 type Header = FileHeader64<LittleEndian>;
 
 const ENDIAN: LittleEndian = LittleEndian;
-/// Names of the sections that contain the unwind tables and their index. A section filled with
-/// zeros is a valid empty table or index.
+/// Sections with the unwind tables and their index. All-zero contents are a valid empty table or
+/// index.
 const UNWIND_SECTIONS: [&[u8]; 2] = [b".eh_frame", b".eh_frame_hdr"];
 
-/// Overwrites the unwind tables of a program with zeros. The program must be built with `panic =
-/// "abort"`.
+/// Zeroes the unwind tables of a binary, which must be built with `panic = "abort"`.
 ///
-/// Compilers write unwind tables even for such programs. The tables make up a tenth of the binary
-/// and compress badly. A file that has no unwind tables or another format is returned unchanged.
+/// Compilers emit unwind tables even for such binaries, and the tables make up a tenth of the
+/// binary and compress poorly. A file without unwind tables or in another format is returned
+/// unchanged.
 pub(in crate::bundle) fn blank_unwind_tables(mut binary: Vec<u8>) -> Vec<u8> {
     for range in unwind_ranges(&binary).unwrap_or_default() {
         if let Some(section) = binary.get_mut(range) {
@@ -27,7 +27,7 @@ pub(in crate::bundle) fn blank_unwind_tables(mut binary: Vec<u8>) -> Vec<u8> {
     binary
 }
 
-/// Returns the byte ranges of the unwind sections. Returns `None` if the file is not an ELF file.
+/// Returns the byte ranges of the unwind sections, or `None` if the file is not an ELF file.
 fn unwind_ranges(binary: &[u8]) -> Option<Vec<Range<usize>>> {
     let header = Header::parse(binary).ok()?;
     let sections = header.sections(ENDIAN, binary).ok()?;
@@ -54,7 +54,7 @@ mod tests {
         }
     }
 
-    /// Uses the executable of this test as the binary.
+    /// Use this test executable as the binary.
     #[cfg(target_os = "linux")]
     #[test]
     fn blanks_only_the_tables() {

@@ -46,7 +46,7 @@ pub(crate) struct DeployArguments {
     pub(crate) aws: AwsArguments,
 }
 
-/// Names of the arguments that apply only to a stack in AWS.
+/// Argument names that apply only to a stack in AWS.
 const AWS_ONLY: [&str; 9] = [
     "plan",
     "yes",
@@ -58,8 +58,7 @@ const AWS_ONLY: [&str; 9] = [
     "monitor_minutes",
     "ignore_alarms",
 ];
-/// Names of the arguments whose values are stored in a saved plan. They cannot be combined with
-/// `--plan`.
+/// Argument names whose values are stored in a saved plan. Cannot be combined with `--plan`.
 const PLANNED: [&str; 6] =
     ["bundle", "artifact_bucket", "allow_data_loss", "express", "monitor_minutes", "ignore_alarms"];
 
@@ -122,7 +121,7 @@ pub(crate) struct AwsArguments {
     pub(crate) ignore_alarms: bool,
 }
 
-/// Maximum of `--monitor-minutes`. CloudFormation accepts no larger value.
+/// Maximum of `--monitor-minutes` (CloudFormation limit).
 const MONITOR_MINUTES_MAX: i64 = 180;
 
 /// Arguments of `smoke`.

@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
-/// Groups of commands in the output of `--help`.
+/// Command groups in the `--help` output.
 const GROUPS: [Group; 4] = [
     ("Configure", &["init", "token", "ci"]),
     ("Deploy", &["deploy", "plan", "diff", "template", "bundle", "destroy"]),
@@ -64,12 +64,12 @@ const GROUPS: [Group; 4] = [
 ];
 
 impl Arguments {
-    /// Returns the command-line definition, whose help shows the commands in groups.
+    /// Returns the command-line definition, with commands grouped in the help.
     pub(crate) fn grouped() -> clap::Command {
         with_groups(Self::command(), &GROUPS)
     }
 
-    /// Parses the command line of this process. The help shows the commands in groups.
+    /// Parses the command line of this process, with commands grouped in the help.
     pub(crate) fn parse_grouped() -> Result<Self, clap::Error> {
         let matches = Self::grouped().try_get_matches()?;
         Self::from_arg_matches(&matches)

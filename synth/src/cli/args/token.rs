@@ -74,7 +74,7 @@ impl TokenCreateArguments {
     }
 }
 
-/// Maximum lifetime of a token.
+/// Maximum token lifetime.
 const MAX_LIFETIME: Duration = Duration::from_secs(MAX_TOKEN_S);
 
 fn parse_lifetime(text: &str) -> Result<Duration, String> {

@@ -140,7 +140,7 @@ fn range_parser(range: &RangeInclusive<u32>) -> RangedI64ValueParser<u32> {
     RangedI64ValueParser::new().range(min..=max)
 }
 
-/// Parses a day or a time in UTC. The result is in Unix seconds.
+/// Parses a UTC date or time into seconds since the Unix epoch.
 fn parse_since(text: &str) -> Result<u64, String> {
     let is_day = !text.contains(['T', 't', ' ']);
     let timestamp = if is_day { format!("{text}T00:00:00Z") } else { text.to_owned() };

@@ -7,11 +7,11 @@ use clap::Args;
 
 use super::watch::parse_duration_within;
 
-/// Accepted range of `--since`, in seconds. CloudWatch keeps hourly sums for 455 days.
+/// Accepted range of `--since`, in seconds. CloudWatch retains hourly sums for 455 days.
 const METRIC_SECONDS: RangeInclusive<u64> = 3_600..=455 * 86_400;
 /// Maximum accepted count.
 const COUNT_MAX: u64 = 1_000_000_000_000;
-/// Number of bytes per GB in AWS billing.
+/// Bytes per billed GB.
 const GB: u64 = 1 << 30;
 /// Maximum accepted size in GB.
 const GB_MAX: u64 = 1_000_000;
@@ -58,7 +58,7 @@ pub(crate) struct CostArguments {
     pub(crate) endpoint_url: Option<String>,
 }
 
-/// Names of the arguments for an estimate. They conflict with `--since`.
+/// Argument names for an estimate, which conflict with `--since`.
 const USAGE: [&str; 7] = [
     "edits_per_month",
     "views_per_month",
@@ -90,7 +90,7 @@ fn parse_count(text: &str) -> Result<u64, String> {
     Ok(count)
 }
 
-/// Parses a size in GB and returns it in bytes.
+/// Parses a size in GB into bytes.
 fn parse_gb(text: &str) -> Result<u64, String> {
     let thousandths =
         scale_decimal(text, 1_000).ok_or("expected a size in GB such as 20 or 0.5")?;

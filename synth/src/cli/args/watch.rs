@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-/// Accepted range of `logs --limit`. The number of lines is bounded because they are sorted in
-/// memory.
+/// Accepted range of `logs --limit`, bounded because the lines are sorted in memory.
 pub(crate) const LOG_LINES: RangeInclusive<u64> = 1..=100_000;
-/// Accepted range of `logs --since`, in seconds. CloudWatch keeps log lines for at most ten years.
+/// Accepted range of `logs --since`, in seconds. CloudWatch retains log lines for at most ten
+/// years.
 const LOG_SECONDS: RangeInclusive<u64> = 1..=3_653 * 86_400;
 
 /// Options that select the stack of a command.
@@ -86,7 +86,7 @@ pub(crate) struct LogsArguments {
     pub(crate) place: WhereArguments,
 }
 
-/// Parses a duration such as `15m`, whose length must be within a range of seconds.
+/// Parses a duration such as `15m`, which must be within a range of seconds.
 pub(super) fn parse_duration_within(
     text: &str,
     seconds: &RangeInclusive<u64>,
@@ -105,8 +105,8 @@ fn parse_log_time(text: &str) -> Result<Duration, String> {
     parse_duration_within(text, &LOG_SECONDS)
 }
 
-/// Maximum length of a `--filter` text, in bytes. CloudWatch limits filter patterns, in which the
-/// text is quoted and each quote is escaped.
+/// Maximum length of `--filter` text, in bytes. CloudWatch limits the filter pattern, which
+/// contains the text quoted and escaped.
 const TEXT_BYTES_MAX: usize = 511;
 
 fn parse_text(text: &str) -> Result<String, String> {

@@ -1,4 +1,4 @@
-//! Checks of access control: requests without a token, restricted roles, and hidden spreadsheets.
+//! Access control checks: requests without a token, restricted roles, and hidden spreadsheets.
 
 use cellar::ClientError;
 use cellar_api::{wire::AppendRequest, wire::ProblemKind};
@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::smoke::report::{CheckOutcome, CheckResult};
 use crate::smoke::target::Target;
 
-/// Reason why checks that need other tokens are skipped.
+/// Reason shown for skipped checks that need other tokens.
 const NO_KEY: &str = "the private key is missing, so no other token can be signed";
 
 /// Checks that a request without a token is rejected.
@@ -18,7 +18,7 @@ pub(super) async fn rejects_missing_token(target: &Target<'_>, id: LogId) -> Che
     Ok(expect_problem(client.head(id, None).await, ProblemKind::Unauthorized))
 }
 
-/// Passes if the API responded with a problem of the kind `kind`.
+/// Passes if the API returned a problem of the given kind.
 fn expect_problem<T>(reply: Result<T, ClientError>, kind: ProblemKind) -> CheckOutcome {
     match reply {
         Err(error) if error.problem_kind() == Some(kind) => CheckOutcome::Passed,
@@ -41,8 +41,7 @@ pub(super) async fn rejects_edits_of_viewer(
     Ok(expect_problem(viewer.append(id, request).await, ProblemKind::Forbidden))
 }
 
-/// Checks that a token for another spreadsheet does not reveal the existence of the spreadsheet
-/// `id`.
+/// Checks that a token for another spreadsheet does not reveal that spreadsheet `id` exists.
 pub(super) async fn hides_other_spreadsheets(target: &Target<'_>, id: LogId) -> CheckResult {
     let other = LogId::from_uuid(Uuid::new_v4());
     let Some(token) = target.token_for(other, Role::Owner)? else {

@@ -1,5 +1,5 @@
-//! Checks of edits: they are applied exactly once, to the intended cells, and can be read at every
-//! position.
+//! Edit checks: edits are applied exactly once, to the intended cells, and are readable at every
+//! log position.
 
 use cellar::{CellsQuery, Client};
 use cellar_api::{wire::AppendRequest, wire::Head, wire::MutationStatus, wire::SentMutation};
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::error::SynthError;
 use crate::smoke::report::{CheckOutcome, CheckResult};
 
-/// Returns a request of a new client that appends a single mutation.
+/// Returns a new client's request to append a single mutation.
 pub(super) fn append_request(head: Head, op: Operation) -> AppendRequest {
     AppendRequest {
         client_id: format!("smoke-{}", Uuid::new_v4()),
@@ -24,7 +24,7 @@ pub(super) fn append_request(head: Head, op: Operation) -> AppendRequest {
     }
 }
 
-/// Returns an operation that writes `texts` to the first cells of a column.
+/// Creates an operation that writes `texts` to the first cells of a column.
 pub(super) fn set_column(column: u32, texts: &[String]) -> Operation {
     let set_cell = |(row, text): (u32, &String)| {
         let value = Some(Value::Text(text.clone()));
@@ -34,7 +34,7 @@ pub(super) fn set_column(column: u32, texts: &[String]) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
 }
 
-/// Appends an operation that is based on the current head. Returns the position of the new entry.
+/// Appends an operation based on the current log head. Returns the position of the new entry.
 pub(super) async fn append_operation(
     client: &Client,
     id: LogId,
@@ -45,8 +45,8 @@ pub(super) async fn append_operation(
     Ok(reply.results.first().and_then(|result| result.position).unwrap_or(reply.head))
 }
 
-/// Checks that an edit moves with its row if another client inserts a row above. The inserted row
-/// is deleted afterwards.
+/// Checks that an edit moves with its row if another client inserts a row above. Deletes the
+/// inserted row afterwards.
 pub(super) async fn edit_follows_row(client: &Client, id: LogId) -> CheckResult {
     let (sheet, before, count) = (SheetId::FIRST, 0, 1);
     let head = client.head(id, None).await?;
@@ -58,8 +58,7 @@ pub(super) async fn edit_follows_row(client: &Client, id: LogId) -> CheckResult 
     let delete = DeleteSpans { sheet, spans: Spans::one(before, count) };
     client.append(id, &append_request(new_head, Operation::DeleteRows(delete))).await?;
     let committed = late_reply.results.first().and_then(|result| result.committed.clone());
-    // The row may have moved by more than one, because smoke tests of the same stack can run
-    // concurrently.
+    // Concurrent smoke tests of the same stack may have moved the row further.
     let has_moved = match committed.as_deref() {
         Some([Operation::SetCells(set)]) => set.cells.iter().all(|edit| edit.row > 0),
         _ => false,
@@ -69,8 +68,8 @@ pub(super) async fn edit_follows_row(client: &Client, id: LogId) -> CheckResult 
     }))
 }
 
-/// Appends a request and checks that the response contains a position. Returns this position
-/// together with the request.
+/// Appends a request and checks that the response contains a log position. Returns position and
+/// request.
 pub(super) async fn append(
     client: &Client,
     id: LogId,
@@ -85,7 +84,7 @@ pub(super) async fn append(
     Ok(((position, request.clone()), outcome))
 }
 
-/// Appends the same request again and checks that the API reports a duplicate at `position`.
+/// Resends the same append request and checks that the API reports a duplicate at `position`.
 pub(super) async fn append_again(
     client: &Client,
     id: LogId,
@@ -99,8 +98,8 @@ pub(super) async fn append_again(
     Ok(CheckOutcome::from_condition(is_duplicate, || format!("expected a duplicate at {position}")))
 }
 
-/// Reads the value of a cell at position `at`, or at the newest position if `at` is `None`. The
-/// state that is read is not older than `min_position`.
+/// Reads a cell value at position `at`, or at the latest position if `None`, from a state no older
+/// than `min_position`.
 pub(super) async fn cell_value(
     client: &Client,
     id: LogId,
@@ -114,7 +113,7 @@ pub(super) async fn cell_value(
     Ok(reply.cells.into_iter().next().map(|placed| placed.cell.value).unwrap_or_default())
 }
 
-/// Passes if the value found in a cell is the expected value.
+/// Passes if the cell has the expected value.
 pub(super) fn compare_values(cell: &str, expected: &Value, found: &Value) -> CheckOutcome {
     CheckOutcome::from_condition(expected == found, || {
         format!("{cell} is {}, expected {}", shorten(found), shorten(expected))

@@ -1,4 +1,4 @@
-//! The checks of the smoke test. Each check builds on the results of the previous checks.
+//! Smoke test checks, each building on the results of the previous ones.
 
 mod access;
 mod edits;
@@ -17,13 +17,13 @@ use super::report::{CheckOutcome, CheckResult, SmokeReport};
 use super::target::Target;
 use crate::error::SynthError;
 
-/// Nonce that identifies the smoke test's spreadsheet. All runs use the same nonce and thus the
-/// same spreadsheet.
+/// Nonce (creation key) of the smoke test's spreadsheet, fixed so that all runs share one
+/// spreadsheet.
 const NONCE: &str = "cellar-smoke-test";
-/// Polling interval while a new stack does not respond yet.
+/// Polling interval until a new stack responds.
 const STARTUP_POLL: Duration = Duration::from_secs(1);
 
-/// Runs the checks until one fails, and clears the cells that the checks have set.
+/// Runs the checks until one fails, and clears all cells set by the checks.
 pub(crate) async fn run(target: &Target<'_>) -> SmokeReport {
     let mut report = SmokeReport::default();
     let Some((client, id)) = open_spreadsheet(target, &mut report).await else { return report };
@@ -93,7 +93,7 @@ async fn run_checks(
     check(report, "other spreadsheets are hidden", hidden).await
 }
 
-/// Runs a check and adds it to the report. Returns `None` if the check failed.
+/// Runs a check and reports its outcome. Returns `None` if the check failed.
 async fn check(
     report: &mut SmokeReport,
     name: &'static str,
@@ -102,8 +102,7 @@ async fn check(
     check_with_value(report, name, async { result.await.map(|outcome| ((), outcome)) }).await
 }
 
-/// Runs a check that returns a value for later checks, and adds it to the report. Returns `None` if
-/// the check failed.
+/// Runs and reports a check that returns a value for later checks, or `None` if it failed.
 async fn check_with_value<T>(
     report: &mut SmokeReport,
     name: &'static str,
@@ -122,8 +121,8 @@ async fn check_with_value<T>(
     }
 }
 
-/// Checks the health of the stack until it is healthy or the startup timeout expires. Retries are
-/// needed because a new URL takes a while to become reachable.
+/// Polls the stack until it is healthy or the startup timeout expires, because a new URL takes a
+/// while to become reachable.
 async fn wait_until_healthy(target: &Target<'_>, client: &Client) -> CheckResult {
     let started = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Checks of data that is stored in the bucket: large entries and snapshots.
+//! Checks of data in the bucket: large entries and snapshots.
 
 use std::time::Duration;
 
@@ -22,24 +22,23 @@ use super::edits::{append_operation, cell_value, compare_values, set_column};
 use crate::error::SynthError;
 use crate::smoke::report::{CheckOutcome, CheckResult};
 
-/// Maximum time to wait for a snapshot. It includes cold starts of the relay function and the
-/// snapshot function.
+/// Timeout for a snapshot, including cold starts of the relay and snapshot functions.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(120);
 /// Polling interval while a snapshot is being built.
 const SNAPSHOT_POLL: Duration = Duration::from_millis(250);
-/// Index of the column that the check of large entries uses.
+/// Column index for the large entry check.
 const EXTERNAL_COLUMN: u32 = 1;
-/// Index of the first of the two columns that the snapshot check uses.
+/// First of the two column indexes for the snapshot check.
 const SNAPSHOT_COLUMN: u32 = 2;
-/// Number of cells over which the bytes that make a snapshot due are distributed.
+/// Number of cells that share the bytes needed to make a snapshot due.
 const SNAPSHOT_CELLS: usize = 6;
-/// Number of rows to clear after the smoke test. All its cells are in these rows.
+/// Number of rows to clear after the smoke test, covering all its cells.
 const USED_ROWS: u32 = 16;
-/// Number of columns to clear after the smoke test. All its cells are in these columns.
+/// Number of columns to clear after the smoke test, covering all its cells.
 const USED_COLUMNS: u32 = 4;
 
-/// Uploads the body of a large entry with a presigned request, and checks that the cell of the
-/// entry can be read.
+/// Uploads a large entry body with a presigned request, and checks that the entry's cell is
+/// readable.
 pub(super) async fn large_entry(client: &Client, id: LogId) -> CheckResult {
     let text = Uuid::new_v4().to_string().repeat(1_000);
     let operation = set_column(EXTERNAL_COLUMN, std::slice::from_ref(&text));
@@ -66,13 +65,12 @@ pub(super) async fn large_entry(client: &Client, id: LogId) -> CheckResult {
 }
 
 /// Appends enough bytes to make a snapshot due, waits for the snapshot, and loads the spreadsheet
-/// from the snapshot.
+/// from it.
 pub(super) async fn snapshot(client: &Client, id: LogId) -> CheckResult {
     let word = Uuid::new_v4().to_string();
     let bytes = usize::try_from(SNAPSHOT_BYTES).unwrap_or(usize::MAX);
     let text = word.repeat(bytes / (SNAPSHOT_CELLS * word.len()).max(1) + 1);
-    // The bytes are split into two mutations, because a single mutation would exceed the size
-    // limit.
+    // Split the bytes into two mutations, because one would exceed the size limit.
     let half = vec![text.clone(); SNAPSHOT_CELLS / 2];
     append_operation(client, id, set_column(SNAPSHOT_COLUMN, &half)).await?;
     let position = append_operation(client, id, set_column(SNAPSHOT_COLUMN + 1, &half)).await?;
@@ -96,8 +94,7 @@ pub(super) async fn snapshot(client: &Client, id: LogId) -> CheckResult {
     Ok(compare_values("D1", &Value::Text(text), &found))
 }
 
-/// Waits until a snapshot at position `due` or later exists. Returns `false` after
-/// [`SNAPSHOT_TIMEOUT`].
+/// Waits for a snapshot at position `due` or later. Returns `false` after [`SNAPSHOT_TIMEOUT`].
 async fn wait_for_snapshot(client: &Client, id: LogId, due: Position) -> Result<bool, SynthError> {
     let started = Instant::now();
     loop {
@@ -112,8 +109,8 @@ async fn wait_for_snapshot(client: &Client, id: LogId, due: Position) -> Result<
     }
 }
 
-/// Returns the position of the first Snapshot entry after `position`. Returns `None` if the log has
-/// no such entry.
+/// Returns the position of the first Snapshot entry after `position`, or `None` if the log has no
+/// such entry.
 async fn snapshot_entry_after(
     client: &Client,
     id: LogId,
@@ -121,8 +118,7 @@ async fn snapshot_entry_after(
 ) -> Result<Option<Position>, SynthError> {
     let entries = match client.entries(id, position).await {
         Ok(update) => update.entries,
-        // The entries must be loaded again if a concurrent smoke test has started a new log
-        // segment.
+        // Reload the entries if a concurrent smoke test has started a new log segment.
         Err(error) if requires_reload(&error) => client.load(id, Some(position)).await?.entries,
         Err(error) => return Err(error.into()),
     };
@@ -134,7 +130,7 @@ fn requires_reload(error: &ClientError) -> bool {
     error.problem_kind() == Some(ProblemKind::ReloadRequired)
 }
 
-/// Clears all cells that the smoke test has set, and checks that they are blank.
+/// Clears all cells set by the smoke test, and checks that they are blank.
 pub(super) async fn clean_up(client: &Client, id: LogId) -> CheckResult {
     let (rows, columns) = (Spans::one(0, USED_ROWS), Spans::one(0, USED_COLUMNS));
     let clear = ClearRange { sheet: SheetId::FIRST, rows, columns };

@@ -1,5 +1,5 @@
-//! fjall: an LSM tree of keys and values. Batches of a snapshot's edits, durability as by default: to
-//! the operating system, no fsync until it is closed.
+//! fjall: an LSM tree of keys and values, with the batches of a snapshot's edits. Default
+//! durability: writes reach the operating system, with an fsync only on close.
 
 use fjall::{Database, KeyspaceCreateOptions};
 
@@ -8,7 +8,7 @@ use crate::clock::{Stopwatch, cpu_s};
 use crate::data::Edit;
 use crate::works::fold::SNAPSHOT_EDITS;
 
-/// CPU seconds of all edits, with flushes and compactions in the background up to its end.
+/// Returns the CPU seconds of all edits, including flushes and compactions in the background.
 pub(super) fn fold_cpu_s(edits: u32, rows: u32) -> Result<f64, Failure> {
     let folder = tempfile::tempdir()?;
     let mut making = Stopwatch::default();
@@ -26,7 +26,7 @@ pub(super) fn fold_cpu_s(edits: u32, rows: u32) -> Result<f64, Failure> {
         }
         batch.commit()?;
     }
-    // As levels in the object store: nothing is left in the journal only.
+    // Like levels in the object store: no data remains only in the journal.
     cells.rotate_memtable_and_wait()?;
     drop((cells, database));
     Ok(cpu_s() - begin - making.total_s())

@@ -1,4 +1,4 @@
-//! What a user would pick instead, doing the same work in the same run.
+//! Alternatives to Cellar, which do the same work in the same run.
 
 #[cfg(feature = "peers")]
 mod key_value;
@@ -13,7 +13,7 @@ mod xlsx;
 pub(crate) mod fold {
     use crate::Failure;
 
-    /// CPU seconds of each system.
+    /// Returns the CPU seconds of each system.
     #[cfg(feature = "peers")]
     pub(crate) fn measured(edits: u32, rows: u32) -> Result<Vec<(&'static str, f64)>, Failure> {
         Ok(vec![
@@ -34,7 +34,7 @@ pub(crate) mod sheet {
     #[cfg(feature = "peers")]
     use crate::peak_memory;
 
-    /// What one system makes of the sheet; CPU seconds are of 10 M cells.
+    /// Measurements of one system; CPU seconds are for 10 M cells.
     #[derive(Default)]
     pub(crate) struct Measured {
         pub(crate) name: &'static str,
@@ -58,7 +58,7 @@ pub(crate) mod sheet {
         Ok(vec![parquet, sqlite, xlsx])
     }
 
-    /// What an import in a process of its own needs first: a file to read.
+    /// Returns the file that an import in a separate process needs.
     pub(crate) fn prepared(system: &str, rows: u32) -> Result<Vec<u8>, Failure> {
         #[cfg(feature = "peers")]
         if system == "xlsx" {
@@ -68,7 +68,7 @@ pub(crate) mod sheet {
         Ok(Vec::new())
     }
 
-    /// The import of a system, of which nothing is kept.
+    /// Imports with a system, and discards the output.
     #[cfg(feature = "peers")]
     pub(crate) fn import_to_nowhere(
         system: &str,

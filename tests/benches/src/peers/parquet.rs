@@ -1,5 +1,5 @@
-//! Parquet, zstd level 3, row groups of 122,880 rows (as DuckDB writes them), all else by default:
-//! typed columns, dictionaries, pages with an index.
+//! Parquet with zstd level 3 and row groups of 122,880 rows, as DuckDB writes them, and default
+//! options: typed columns, dictionaries, and pages with an index.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const SCHEMA: &str = "message sheet {
 }";
 const GROUP_ROWS: u32 = 122_880;
 
-/// One column of a row group, in the types that the writer wants.
+/// One column of a row group in the types of the writer.
 enum Typed {
     Integers(Vec<i32>),
     Numbers(Vec<f64>),
@@ -34,7 +34,7 @@ enum Typed {
     Texts(Vec<ByteArray>),
 }
 
-/// Values, and for each row whether there is one.
+/// Values, and for each row whether it has a value.
 struct TypedColumn {
     values: Typed,
     levels: Vec<i16>,
@@ -62,7 +62,7 @@ pub(super) fn measured(rows: u32) -> Result<Measured, Failure> {
     })
 }
 
-/// The same without a file.
+/// Imports without a file.
 pub(super) fn import_to_nowhere(rows: u32) -> Result<(), Failure> {
     written(rows, std::io::sink(), &mut Stopwatch::default()).map(drop)
 }
@@ -128,7 +128,7 @@ fn write_group<W: Write + Send>(
     Ok(())
 }
 
-/// A file that counts what is read of it.
+/// A file that counts the bytes that are read.
 #[derive(Clone)]
 struct Counted {
     file: Arc<Vec<u8>>,
@@ -145,7 +145,7 @@ impl ChunkReader for Counted {
     type T = std::io::Cursor<Vec<u8>>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
-        // Headers of pages: what is behind them is asked for by length.
+        // Bytes for the header of a page, whose data is then read by its length.
         const HEADER_BYTES: usize = 64;
         let rest = self.file.get(start as usize..).unwrap_or_default();
         self.bytes.fetch_add(rest.len().min(HEADER_BYTES), Ordering::Relaxed);
@@ -165,7 +165,8 @@ fn open(file: &Counted) -> Result<SerializedFileReader<Counted>, Failure> {
     Ok(SerializedFileReader::new_with_options(file.clone(), options)?)
 }
 
-/// Footer, page index and the pages with 50 rows at nine tenths.
+/// Reads the footer, the page index, and the pages with 50 rows at nine tenths of the sheet.
+/// Returns the number of cells.
 fn far_view(file: &Counted, rows: u32) -> Result<usize, Failure> {
     let reader = open(file)?;
     let first = rows / 10 * 9;
@@ -173,12 +174,12 @@ fn far_view(file: &Counted, rows: u32) -> Result<usize, Failure> {
     cells(&reader, group as usize, skipped as usize, 50)
 }
 
-/// All of the first row group.
+/// Reads the whole first row group.
 fn read_group(file: &Counted) -> Result<usize, Failure> {
     cells(&open(file)?, 0, 0, GROUP_ROWS as usize)
 }
 
-/// How many cells of some rows there are, all of them read.
+/// Reads the cells of some rows. Returns their number.
 fn cells(
     reader: &SerializedFileReader<Counted>,
     group: usize,

@@ -1,4 +1,4 @@
-//! SQLite, bundled: one file, write-ahead log, no fsync.
+//! Bundled SQLite: one file, write-ahead log, no fsync.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ use crate::clock::{Stopwatch, median_s};
 use crate::data::Edit;
 use crate::works::fold::SNAPSHOT_EDITS;
 
-/// A value as SQLite has it.
+/// A value in the types of SQLite.
 struct Stored(ReferenceValue);
 
 impl ToSql for Stored {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match &self.0 {
             ReferenceValue::Empty => ValueRef::Null,
-            // Half the size of a REAL for most.
+            // An integer is usually half the size of a REAL.
             ReferenceValue::Number(number) if number.fract() == 0.0 => {
                 ValueRef::Integer(*number as i64)
             }
@@ -37,7 +37,8 @@ fn open(path: &Path) -> Result<Connection, Failure> {
     Ok(connection)
 }
 
-/// CPU seconds of edits in transactions of a snapshot's size, and of a last checkpoint.
+/// Returns the CPU seconds of edits, in transactions of a snapshot's size, and of a final
+/// checkpoint.
 pub(super) fn fold_cpu_s(edits: u32, rows: u32) -> Result<f64, Failure> {
     let folder = tempfile::tempdir()?;
     let mut connection = open(&folder.path().join("cells.db"))?;
@@ -64,7 +65,7 @@ pub(super) fn fold_cpu_s(edits: u32, rows: u32) -> Result<f64, Failure> {
     Ok(watch.total_s())
 }
 
-/// A table with a column for each of the sheet's, filled in one transaction.
+/// Measures a table with a column for each column of the sheet, filled in one transaction.
 pub(super) fn measured(rows: u32) -> Result<Measured, Failure> {
     const BATCH: u32 = 4_096;
     let folder = tempfile::tempdir()?;
@@ -99,7 +100,7 @@ pub(super) fn measured(rows: u32) -> Result<Measured, Failure> {
     })
 }
 
-/// A new connection, and 50 rows at nine tenths.
+/// Opens a new connection, and reads 50 rows at nine tenths of the sheet.
 fn far_view(path: &Path, rows: u32) -> Result<usize, Failure> {
     let connection = Connection::open(path)?;
     let first = rows / 10 * 9;

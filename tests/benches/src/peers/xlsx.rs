@@ -1,5 +1,6 @@
-//! xlsx: written by rust_xlsxwriter, read by calamine. A twentieth of the rows, scaled: both have to
-//! go through the whole file, so that time, and calamine's memory, grow with it.
+//! xlsx, written by rust_xlsxwriter and read by calamine. Measures a twentieth of the rows and
+//! scales the results: both libraries process the whole file, so that time and calamine's memory
+//! grow with it.
 
 use std::io::Cursor;
 
@@ -11,7 +12,7 @@ use super::sheet::Measured;
 use crate::Failure;
 use crate::clock::timed;
 
-/// One in so many rows.
+/// Divisor of the number of rows.
 pub(super) const SCALE: u32 = 20;
 
 pub(super) fn measured(rows: u32) -> Result<Measured, Failure> {

@@ -1,4 +1,5 @@
-//! Random edits of a sheet, folded into a snapshot every 1,000 of them, and the first view after that.
+//! Random edits of a sheet, folded into a snapshot every [`SNAPSHOT_EDITS`] edits, and the first
+//! view afterwards.
 
 use std::collections::BTreeMap;
 
@@ -16,18 +17,19 @@ use crate::report::Row;
 use crate::worker::Worker;
 use crate::{Failure, Options, peers};
 
-/// Edits of a snapshot.
+/// Edits per snapshot.
 pub(crate) const SNAPSHOT_EDITS: u32 = 1_000;
-/// One in so many rounds is measured for what its edits take alone.
+/// Every `SIZED_ROUNDS`-th round, the size of its edits alone is measured.
 const SIZED_ROUNDS: u32 = 20;
-/// Repetitions of Cellar's fold, of which the median is taken.
+/// Repetitions of Cellar's fold, of which the median is used.
 const REPEATS: usize = 3;
-/// Edits for one row of the sheet: 1 M edits of 100 k × 10 cells.
+/// Edits per row of the sheet: 1 M edits of 100 k × 10 cells.
 const EDITS_PER_ROW: u32 = 10;
-/// What people pay, us-east-1, dollars: S3 PUT; DynamoDB on-demand write unit of 1 KB.
+/// Prices in us-east-1, in dollars: an S3 PUT, and a DynamoDB on-demand write unit of 1 KB.
 const PUT_DOLLARS: f64 = 5.0e-6;
 const WRITE_DOLLARS: f64 = 0.625e-6;
-/// Writes of a snapshot beside objects: its entry, its record, progress, `E`, `L`, and the end.
+/// Writes to tables per snapshot: its entry, its record, progress, `E`, `L`, and the deletion of
+/// the record.
 const SNAPSHOT_WRITES: f64 = 6.0;
 
 pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
@@ -77,7 +79,7 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
     ])
 }
 
-/// All snapshots of the edits, and their CPU seconds without the making of edits.
+/// Builds all snapshots of the edits. Returns the CPU seconds without the preparation of edits.
 fn folded(rounds: u32, rows: u32) -> Result<(Worker, f64), Failure> {
     let (mut worker, mut watch) = (Worker::default(), Stopwatch::default());
     for round in 0..rounds {
@@ -92,7 +94,7 @@ fn entries(round: u32, rows: u32) -> Vec<Operation> {
     numbers.map(|number| Edit::numbered(number, rows).operation()).collect()
 }
 
-/// Bytes of all edits, by a sample.
+/// Estimates the bytes of all edits from a sample.
 fn edit_bytes(rounds: u32, rows: u32) -> Result<f64, Failure> {
     let (mut bytes, mut sized) = (0, 0);
     for round in (0..rounds).step_by(SIZED_ROUNDS as usize) {
@@ -102,12 +104,12 @@ fn edit_bytes(rounds: u32, rows: u32) -> Result<f64, Failure> {
     Ok(bytes as f64 / f64::from(sized) * f64::from(rounds))
 }
 
-/// As if there had been a million edits.
+/// Scales a number to a million edits.
 fn scaled(measured: f64, options: &Options) -> f64 {
     measured * 1e6 / f64::from(options.edits)
 }
 
-/// Bytes of edits: what a snapshot's edits take as a chunk of their own.
+/// Returns the bytes of a snapshot's edits in a chunk of their own.
 fn bytes_alone(entries: &[Operation]) -> Result<usize, Failure> {
     let mut fold = Fold::new(WorkbookMetadata::default());
     fold.apply_operations(entries);
@@ -116,7 +118,7 @@ fn bytes_alone(entries: &[Operation]) -> Result<usize, Failure> {
     Ok(sizes.sum::<Option<usize>>().ok_or("a sheet is too large for a chunk")?)
 }
 
-/// What a reader fetches who knows only the root's name.
+/// The fetches of a reader that knows only the name of the root.
 struct FirstView {
     objects: usize,
     bytes: u64,
@@ -139,7 +141,7 @@ impl FirstView {
     }
 }
 
-/// Both, or what is missing for either.
+/// Returns both results, or the missing objects of both.
 fn both<A, B>(one: Fetch<A>, two: Fetch<B>) -> Fetch<(A, B)> {
     match (one, two) {
         (Fetch::Ready(one), Fetch::Ready(two)) => Fetch::Ready((one, two)),

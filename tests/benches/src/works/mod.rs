@@ -1,4 +1,4 @@
-//! The works that are measured, each with its rows of the table.
+//! Benchmarks, each with its rows of the table.
 
 pub(crate) mod fold;
 pub(crate) mod sheet;

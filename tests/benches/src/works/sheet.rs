@@ -1,4 +1,4 @@
-//! A large sheet: its import, what a cell of it takes, and the view of a few rows far below.
+//! A large sheet: its import, the size of a cell, and a view of a few rows far down.
 
 use cellar_sheet::operation::SheetId;
 use cellar_base::position::Position;
@@ -21,9 +21,9 @@ use crate::report::Row;
 use crate::worker::Bucket;
 use crate::{Failure, Options, peak_memory, peers};
 
-/// Repetitions of short works.
+/// Repetitions of short measurements.
 const REPEATS: usize = 21;
-/// Cells of the design's sheet.
+/// Number of cells to which the results are scaled.
 const CELLS: f64 = 1e7;
 
 /// An imported sheet in a bucket.
@@ -68,7 +68,7 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
     Ok(vec![size, write, memory, far, far_bytes, objects, cell])
 }
 
-/// Writes the sheet from blocks in memory, whose making is not measured.
+/// Imports the sheet from blocks in memory, without measuring the preparation of the blocks.
 fn import(rows: u32) -> Result<Imported, Failure> {
     let (mut bucket, mut watch) = (Bucket::default(), Stopwatch::default());
     let put = |object: PackedObject| bucket.put(object.chunk.hash, object.stored);
@@ -79,7 +79,7 @@ fn import(rows: u32) -> Result<Imported, Failure> {
     Ok(Imported { bucket, root, cells, bytes, cpu_s: watch.total_s() })
 }
 
-/// The same without an object store.
+/// Imports the sheet without an object store.
 pub(crate) fn import_to_nowhere(rows: u32) -> Result<(), Failure> {
     written(rows, &mut Stopwatch::default(), drop)?;
     Ok(())
@@ -99,7 +99,7 @@ fn written(
     Ok(sheet)
 }
 
-/// The root of a workbook with this sheet.
+/// Returns the root of a workbook with this sheet.
 fn root_of(bucket: &mut Bucket, sheet: WrittenSheet) -> Result<PackedObject, Failure> {
     let tiles = sheet.stripes.iter().flat_map(|stripe| &stripe.tiles);
     let cells = tiles.map(|tile| u64::from(tile.cells)).sum();
@@ -134,12 +134,13 @@ fn root_of(bucket: &mut Bucket, sheet: WrittenSheet) -> Result<PackedObject, Fai
 
 struct FarView {
     cpu_ms: f64,
-    /// Of all objects but the root.
+    /// Kilobytes of all objects except the root.
     kb: f64,
     objects: usize,
 }
 
-/// Root, index and tiles as stored, to the cells of 50 rows at nine tenths of the sheet.
+/// Reads the root, the tile index and the tiles, as stored, for 50 rows at nine tenths of the
+/// sheet.
 fn far_view(imported: &mut Imported, rows: u32) -> Result<FarView, Failure> {
     let first = rows / 10 * 9;
     let window = Window { rows: first..first + 50, columns: 0..20 };
@@ -166,7 +167,7 @@ fn far_view(imported: &mut Imported, rows: u32) -> Result<FarView, Failure> {
     Ok(FarView { cpu_ms, kb, objects: 1 + fetched.sizes.len() })
 }
 
-/// Nanoseconds to unpack and decode a cell of a full tile.
+/// Returns the nanoseconds per cell to decompress and decode a full tile.
 fn decode_ns(rows: u32) -> Result<f64, Failure> {
     const TILE_ROWS: u32 = 5_000;
     let first = rows / 2;

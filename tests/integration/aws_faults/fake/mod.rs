@@ -75,13 +75,13 @@ impl Fake {
     pub(crate) fn when(
         &self,
         action: &'static str,
-        happens: impl FnOnce(&mut World) + Send + 'static,
+        apply_change: impl FnOnce(&mut World) + Send + 'static,
     ) {
-        self.world().happenings.push((action, Box::new(happens)));
+        self.world().world_changes.push((action, Box::new(apply_change)));
     }
 
     /// Removes all faults.
-    pub(crate) fn mend(&self) {
+    pub(crate) fn clear_faults(&self) {
         self.world().faults.clear();
     }
 
@@ -89,7 +89,7 @@ impl Fake {
     pub(crate) async fn asked(&self, action: &str) {
         let started = Instant::now();
         while !self.world().asked.iter().any(|asked| asked == action) {
-            assert!(started.elapsed() < CALL_TIMEOUT, "nobody asks for {action}");
+            assert!(started.elapsed() < CALL_TIMEOUT, "{action} is not called");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }

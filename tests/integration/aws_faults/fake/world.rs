@@ -48,7 +48,7 @@ pub(crate) struct World {
     /// succeeds.
     pub(crate) script: VecDeque<Step>,
     /// Remaining events of the running operation.
-    pub(crate) under_way: VecDeque<Step>,
+    pub(crate) remaining_steps: VecDeque<Step>,
     /// Settings of the artifact bucket.
     pub(crate) settings: BTreeMap<&'static str, String>,
     /// The last uploaded template.
@@ -58,12 +58,12 @@ pub(crate) struct World {
     /// Called actions, in order.
     pub(crate) asked: Vec<String>,
     pub(super) faults: Vec<(&'static str, usize, Fault)>,
-    pub(super) happenings: Vec<(&'static str, Happening)>,
+    pub(super) world_changes: Vec<(&'static str, WorldChange)>,
     executed: Vec<String>,
 }
 
 /// A change of the world that is performed later.
-pub(super) type Happening = Box<dyn FnOnce(&mut World) + Send>;
+pub(super) type WorldChange = Box<dyn FnOnce(&mut World) + Send>;
 
 impl Default for World {
     fn default() -> Self {
@@ -74,13 +74,13 @@ impl Default for World {
             change_sets: BTreeMap::new(),
             change_set_fails: None,
             script: VecDeque::new(),
-            under_way: VecDeque::new(),
+            remaining_steps: VecDeque::new(),
             settings: Setting::ALL.map(|it| (it.name, it.ours.to_owned())).into(),
             template: String::new(),
             signed: BTreeSet::new(),
             asked: Vec::new(),
             faults: Vec::new(),
-            happenings: Vec::new(),
+            world_changes: Vec::new(),
             executed: Vec::new(),
         }
     }
@@ -107,19 +107,19 @@ impl World {
     }
 
     /// Replaces the remaining events (such as a [`Step::Hold`]) with those of a successful update.
-    pub(crate) fn goes_on(&mut self) {
+    pub(crate) fn finish_update(&mut self) {
         let step = |status| Step::Resource("ApiFunction", "AWS::Lambda::Function", status, "");
         let steps = ["UPDATE_IN_PROGRESS", "UPDATE_COMPLETE"].map(step);
         let resources = steps.iter().cycle().take(6).cloned();
-        self.under_way = resources.chain([Step::Stack("UPDATE_COMPLETE", "")]).collect();
+        self.remaining_steps = resources.chain([Step::Stack("UPDATE_COMPLETE", "")]).collect();
     }
 
     /// Records a call, and returns its fault, if it has one.
     pub(super) fn begin(&mut self, action: &str) -> Option<Fault> {
         self.asked.push(action.to_owned());
-        if let Some(at) = self.happenings.iter().position(|(name, _)| *name == action) {
-            let (_, happens) = self.happenings.remove(at);
-            happens(self);
+        if let Some(at) = self.world_changes.iter().position(|(name, _)| *name == action) {
+            let (_, apply_change) = self.world_changes.remove(at);
+            apply_change(self);
         }
         let fault = self.faults.iter_mut().find(|(name, left, _)| *name == action && *left > 0);
         let (_, left, fault) = fault?;
@@ -158,21 +158,25 @@ impl World {
                 Err(refused) => return *refused,
             },
             "DeleteStack" => {
-                self.under_way = self.script_or("DELETE_COMPLETE");
-                self.happen("cellar", STACK_TYPE, "DELETE_IN_PROGRESS", "");
+                self.remaining_steps = self.script_or("DELETE_COMPLETE");
+                self.record_event("cellar", STACK_TYPE, "DELETE_IN_PROGRESS", "");
                 String::new()
             }
-            other => panic!("the fake has no {other}"),
+            other => panic!("the fake does not support {other}"),
         };
         result(action, &inner)
     }
 
     /// Describes the stack, and performs its next event.
     fn describe(&mut self, is_by_id: bool) -> Option<String> {
-        if matches!(self.under_way.front(), Some(step) if !matches!(step, Step::Hold)) {
-            match self.under_way.pop_front().unwrap() {
-                Step::Resource(id, kind, status, reason) => self.happen(id, kind, status, reason),
-                Step::Stack(status, reason) => self.happen("cellar", STACK_TYPE, status, reason),
+        if matches!(self.remaining_steps.front(), Some(step) if !matches!(step, Step::Hold)) {
+            match self.remaining_steps.pop_front().unwrap() {
+                Step::Resource(id, kind, status, reason) => {
+                    self.record_event(id, kind, status, reason)
+                }
+                Step::Stack(status, reason) => {
+                    self.record_event("cellar", STACK_TYPE, status, reason)
+                }
                 Step::Hold => {}
             }
         }
@@ -191,7 +195,7 @@ impl World {
         let tags: String = stack.tags.iter().map(tag).collect();
         write!(inner, "<Outputs>{outputs}</Outputs><Tags>{tags}</Tags>").unwrap();
         let described = format!("<Stacks><member>{inner}</member></Stacks>");
-        let is_over = self.under_way.is_empty();
+        let is_over = self.remaining_steps.is_empty();
         self.deleted = self
             .stack
             .take_if(|it| it.status == "DELETE_COMPLETE" && is_over)
@@ -199,7 +203,7 @@ impl World {
         Some(described)
     }
 
-    fn happen(&mut self, id: &str, kind: &str, status: &str, reason: &str) {
+    fn record_event(&mut self, id: &str, kind: &str, status: &str, reason: &str) {
         if kind == STACK_TYPE {
             self.stack.get_or_insert_default().status = status.to_owned();
         }
@@ -283,8 +287,8 @@ impl World {
             "REVIEW_IN_PROGRESS" => ("CREATE_IN_PROGRESS", "CREATE_COMPLETE"),
             _ => ("UPDATE_IN_PROGRESS", "UPDATE_COMPLETE"),
         };
-        self.happen("cellar", STACK_TYPE, begins, "User Initiated");
-        self.under_way = self.script_or(ends);
+        self.record_event("cellar", STACK_TYPE, begins, "User Initiated");
+        self.remaining_steps = self.script_or(ends);
         Ok(())
     }
 }

@@ -42,7 +42,7 @@ pub(super) async fn run_forker(simulation: &Arc<Simulation>) {
     while clients.join_next().await.is_some() {}
 }
 
-/// Draws a log and a position that a client was told; no position means the newest.
+/// Draws a log and a position from a client's replies; `None` means the newest.
 fn draw_fork_point(simulation: &Simulation, forker: &Process) -> Option<(LogId, Option<Position>)> {
     let seen = simulation.witness.seen();
     let (log, _, at) = *forker.random().pick(&seen.acknowledged)?;

@@ -18,7 +18,7 @@ use crate::world::World;
 pub(crate) use feed::check as feed;
 pub use log::{Stored, stored};
 
-/// Checks the final state of a run against everything that its clients were told and have seen.
+/// Checks the final state of a run against all replies that its clients received.
 pub async fn all(world: &Arc<World>, witness: &Witness, logs: &[LogId], with_snapshots: bool) {
     for log in logs {
         let Some(stored) = log::stored(world, *log).await else { continue };

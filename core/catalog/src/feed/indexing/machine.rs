@@ -1,4 +1,4 @@
-//! The indexer's state machine.
+//! State machine of the feed indexer.
 
 use std::collections::BTreeSet;
 
@@ -15,22 +15,22 @@ use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_INDEX_ATTEMPTS};
 use cellar_log::append::Inputs;
 
-/// The indexing of one batch of events, in progress.
+/// Indexing of one batch of events, in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Indexing {
     known: Known,
     work: Work,
-    /// Events for the next item whose reactions have already been performed.
+    /// Events of the next item, whose reactions have been performed.
     reacted: Vec<Span>,
     phase: Phase,
-    /// First partition of a new feed in this incarnation of the tables.
+    /// First partition for a new feed in this incarnation of the tables.
     first_partition: u64,
     policy: PartitionPolicy,
     rules: Rules,
     attempts: u32,
     /// Number of items and events indexed so far.
     indexed: Indexed,
-    /// Set if a new generation of the feed must be started.
+    /// Whether to start a new feed generation (rebuild).
     rebuilds: bool,
 }
 
@@ -50,7 +50,7 @@ enum Phase {
 }
 
 impl Indexing {
-    /// Starts indexing appended events. `known` is the state cached from an earlier batch.
+    /// Starts indexing appended events. `known` is the cached state of an earlier batch.
     #[must_use]
     pub fn begin(
         known: Known,
@@ -62,7 +62,7 @@ impl Indexing {
         Self::begin_by(known, spans, tables_incarnation, policy, rules, inputs)
     }
 
-    /// Like [`Indexing::begin`], but the caller (a test) chooses the policy and the safety rules.
+    /// Like [`Indexing::begin`], but with a policy and safety rules chosen by the caller (a test).
     #[must_use]
     pub fn begin_by(
         known: Known,
@@ -89,9 +89,8 @@ impl Indexing {
         (indexing, action)
     }
 
-    /// Starts a new, empty generation of the feed, so that every stream is indexed from the start.
-    /// The writes of concurrent indexers are refused, and these indexers continue in the new
-    /// generation.
+    /// Starts a new, empty feed generation, in which every stream is indexed from the start.
+    /// Concurrent indexers fail their next conditional write and continue in the new generation.
     #[must_use]
     pub fn begin_rebuild(tables_incarnation: u32, inputs: Inputs) -> (Self, IndexingAction) {
         let (mut indexing, _) =
@@ -101,14 +100,14 @@ impl Indexing {
         (indexing, action)
     }
 
-    /// Returns the state to cache for the next batch of events.
+    /// Returns the state to cache for the next batch.
     #[must_use]
     pub fn known(self) -> Known {
         self.known
     }
 
-    /// Processes the result of the last action and returns the next action. If the answer does not
-    /// match the last action, the indexing ends with [`IndexingFault::Store`].
+    /// Processes the result of the last action and returns the next action. Ends the indexing with
+    /// [`IndexingFault::Store`] if the answer does not match the last action.
     #[must_use]
     pub fn step(mut self, answer: IndexingAnswer, inputs: Inputs) -> (Self, IndexingAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -124,7 +123,7 @@ impl Indexing {
                 let unsettled = Vec::new();
                 self.set_tail(Tail { partition, feed, offset: 0, bytes: 0, unsettled }, inputs)
             }
-            // Another indexer created the partition, so its generation must be read.
+            // Another indexer created the partition, so read its generation.
             (Phase::Beginning(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
                 self.restart(inputs)
             }
@@ -137,7 +136,7 @@ impl Indexing {
             (Phase::RaisingMarks(marks), IndexingAnswer::Done) => {
                 self.handle_raised_marks(marks, inputs)
             }
-            // Raising marks and performing reactions are idempotent.
+            // Raising high-water marks and performing reactions are idempotent.
             (phase @ (Phase::RaisingMarks(_) | Phase::Reacting(_)), IndexingAnswer::Unknown) => {
                 self.handle_failure(phase, true, inputs)
             }
@@ -182,7 +181,7 @@ impl Indexing {
         action
     }
 
-    /// Returns the next action, or finishes the indexing if all events are indexed.
+    /// Returns the next action. Finishes once all events are indexed.
     fn decide(&mut self, inputs: Inputs) -> IndexingAction {
         if self.work.is_empty() && !self.rebuilds && self.is_settled() {
             return self.finish(Ok(self.indexed.clone()));
@@ -205,19 +204,19 @@ impl Indexing {
         self.put_next_item(&tail, inputs)
     }
 
-    /// Returns the index up to which a stream is indexed, or 0 if it is unknown.
+    /// Returns the high-water mark of a stream, or 0 if unknown.
     fn mark_of(&self, stream: &StreamName) -> u64 {
         self.known.mark(stream).unwrap_or_default()
     }
 
-    /// Returns whether the marks of all streams include the last item's events.
+    /// Whether the streams' high-water marks include the last item's events.
     fn is_settled(&self) -> bool {
         self.indexed.items == 0
             || self.known.tail.as_ref().is_none_or(|tail| tail.unsettled.is_empty())
     }
 
-    /// Returns the action that reads unknown marks or raises marks to include the last item, or
-    /// `None` if no such action is needed.
+    /// Returns the action that reads unknown high-water marks or raises them to include the last
+    /// item, or `None` if the marks are up to date.
     fn settle(&mut self, tail: &Tail) -> Option<IndexingAction> {
         let unknown = self.streams_without_marks(tail);
         if !unknown.is_empty() {
@@ -238,8 +237,8 @@ impl Indexing {
         Some(self.enter(Phase::RaisingMarks(lagging)))
     }
 
-    /// Returns the streams with unknown marks among those of the last item and of the remaining
-    /// events.
+    /// Returns the streams with unknown high-water marks, limited to those of the last item and the
+    /// remaining events.
     fn streams_without_marks(&self, tail: &Tail) -> Vec<StreamName> {
         let streams = tail.unsettled.iter().map(|span| &span.stream).chain(self.work.streams());
         let unknown = streams.filter(|stream| self.known.mark(stream).is_none());
@@ -247,7 +246,7 @@ impl Indexing {
         unknown.into_iter().collect()
     }
 
-    /// Records that the marks include the last item's events.
+    /// Records that the high-water marks include the last item's events.
     fn set_settled(&mut self) {
         if let Some(tail) = &mut self.known.tail {
             tail.unsettled.clear();
@@ -304,13 +303,13 @@ impl Indexing {
         }
     }
 
-    /// Continues in the partition that follows `ended`.
+    /// Continues in the partition after `ended`.
     fn begin_partition_after(&mut self, ended: u64, feed: Feed) -> IndexingAction {
         let next = ended.saturating_add(1);
         if Checkpoint::at(next, 0).is_err() {
             return self.finish(Err(IndexingFault::Full));
         }
-        // In a new generation, no event is indexed yet.
+        // A new generation starts without indexed events.
         if feed.first_partition == next {
             self.known.marks.clear();
         }
@@ -368,7 +367,7 @@ impl Indexing {
         }
         for (stream, mark) in marks {
             if mark.first_partition > feed.first_partition {
-                // A later generation of the feed exists, so the cached end of the feed is stale.
+                // The feed has a later generation, so the cached end of the feed is stale.
                 return self.restart(inputs);
             }
             if mark.first_partition == feed.first_partition {
@@ -378,7 +377,8 @@ impl Indexing {
         self.decide(inputs)
     }
 
-    /// Records that the stored marks are at least `marks` and include the last item's events.
+    /// Records that the stored high-water marks have reached at least `marks`, and include the last
+    /// item's events.
     fn handle_raised_marks(
         &mut self,
         marks: Vec<(StreamName, Mark)>,
@@ -411,7 +411,7 @@ impl Indexing {
         self.decide(inputs)
     }
 
-    /// Reads the end of the feed again after a lost race or a write with an unknown outcome.
+    /// Rereads the end of the feed after a lost race or a write with an unknown outcome.
     fn restart(&mut self, inputs: Inputs) -> IndexingAction {
         self.attempts += 1;
         if self.attempts >= MAX_INDEX_ATTEMPTS {
@@ -425,8 +425,8 @@ impl Indexing {
         self.wait(Phase::ReadingPartition, inputs)
     }
 
-    /// Retries the action of a phase. Gives up if the error is permanent or too many attempts have
-    /// failed.
+    /// Retries the action of a phase. Gives up on a permanent error or after too many failed
+    /// attempts.
     fn handle_failure(&mut self, phase: Phase, temporary: bool, inputs: Inputs) -> IndexingAction {
         self.attempts += 1;
         if !temporary || self.attempts >= MAX_INDEX_ATTEMPTS {

@@ -1,4 +1,4 @@
-//! Indexes each event exactly once, in the order of its stream.
+//! Indexes each event exactly once, in stream order.
 
 mod known;
 mod machine;
@@ -14,10 +14,10 @@ use super::item::Item;
 use super::span::Span;
 use crate::stream::StreamName;
 
-/// Next action that the driver must perform. Every read is strongly consistent.
+/// Next action for the driver to perform. Every read is strongly consistent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum IndexingAction {
-    /// Read the newest partition and its generation.
+    /// Read the latest partition and its generation.
     ReadPartition,
     /// Create a partition, unless it already exists.
     BeginPartition {
@@ -31,18 +31,18 @@ pub enum IndexingAction {
         /// Number of the partition.
         partition: u64,
     },
-    /// Read the marks of streams, which are the indexes up to which their events are in the feed.
+    /// Read the streams' high-water marks: the index up to which each stream's events are in the
+    /// feed.
     ReadMarks {
         /// Names of the streams.
         streams: Vec<StreamName>,
     },
-    /// Raise the marks that are lower or belong to an earlier generation of the feed.
+    /// Raise high-water marks that are lower or belong to an earlier feed generation.
     RaiseMarks {
-        /// The streams and their new marks.
+        /// Streams and their new high-water marks.
         marks: Vec<(StreamName, Mark)>,
     },
-    /// Read a range of events from their stream. The driver may return only the first part of the
-    /// range.
+    /// Read a range of events from their stream. The driver may return only a prefix of the range.
     ReadMissing {
         /// Name of the stream.
         stream: StreamName,
@@ -51,12 +51,13 @@ pub enum IndexingAction {
         /// Index after the last event to read.
         to: u64,
     },
-    /// Perform the reactions to these events. Reactions must be idempotent.
+    /// Perform the reactions to these events, such as updates of spreadsheet lists. Reactions must
+    /// be idempotent.
     React {
         /// Events to react to.
         spans: Vec<Span>,
     },
-    /// Put an item at a place in the feed, unless the place is taken.
+    /// Put an item at a feed position, unless the position is taken.
     Put {
         /// Place of the item.
         at: Checkpoint,
@@ -65,7 +66,7 @@ pub enum IndexingAction {
     },
     /// Wait, then report [`IndexingAnswer::Waited`].
     Wait {
-        /// Duration of the wait, in milliseconds.
+        /// Delay in milliseconds.
         delay_ms: u64,
     },
     /// Return this result to the caller.
@@ -75,46 +76,45 @@ pub enum IndexingAction {
 /// Result of an [`IndexingAction`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexingAnswer {
-    /// The write or the reactions are complete and durable.
+    /// The write or the reactions succeeded and are durable.
     Done,
-    /// The key already exists, so nothing was written.
+    /// The key already exists; nothing was written.
     Exists,
     /// The outcome of the write is unknown; it may still take effect.
     Unknown,
-    /// The newest partition and its generation, or `None` if the feed has no partition.
+    /// The latest partition and its generation, or `None` if the feed has no partitions.
     Partition(Option<(u64, Feed)>),
-    /// The last item of the partition and its offset, or `None` if the partition is empty.
+    /// The partition's last item and its offset, or `None` if the partition is empty.
     Last(Option<(u64, Item)>),
-    /// The marks of the requested streams; streams without a mark are omitted.
+    /// High-water marks of the requested streams. Streams without a mark are omitted.
     Marks(Vec<(StreamName, Mark)>),
-    /// The requested events or the first part of them, or `None` if the stream does not contain
-    /// them.
+    /// The requested events or a prefix of them, or `None` if the stream does not contain them.
     Missing(Option<Span>),
     /// The action failed.
     Failed {
         /// Whether a retry may succeed.
         temporary: bool,
     },
-    /// The requested wait is over.
+    /// The requested delay has elapsed.
     Waited,
 }
 
-/// Numbers of indexed items and events.
+/// Number of indexed items and events.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Indexed {
-    /// Number of items that this indexer wrote.
+    /// Number of items written by this indexer.
     pub items: u64,
     /// Number of events in these items.
     pub events: u64,
-    /// Number of these events that were read from their streams because no change record had
-    /// announced them.
+    /// Number of these events that no change record had announced, so that they were read from
+    /// their streams.
     pub found: u64,
 }
 
-/// Reason why events were not indexed. A retry is safe: no event is indexed twice.
+/// Reason why events were not indexed. Retrying is safe: no event is indexed twice.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum IndexingFault {
-    /// The stream lacks an event before an announced event.
+    /// An event before an announced event is missing from its stream.
     #[error("the stream `{stream}` has no event {index}, although a later event was announced")]
     NotInStream {
         /// Name of the stream.
@@ -122,13 +122,13 @@ pub enum IndexingFault {
         /// Index of the missing event.
         index: u64,
     },
-    /// Other indexers won every race for a place in the feed.
+    /// Lost every race against other indexers for a feed position.
     #[error("too many concurrent indexers; retry later")]
     Contention,
     /// The store failed.
     #[error("the store is unreachable or rejected the request")]
     Store,
-    /// No place is left in the feed.
+    /// The feed has no positions left.
     #[error("the feed is full")]
     Full,
 }

@@ -1,23 +1,23 @@
-//! The indexer's safety rules.
+//! Safety rules of the feed indexer.
 
 /// A rule that prevents lost and duplicate events. The model checker disables one rule at a time
-/// and must then find a violation. If the feature `model` is off, all rules are enforced.
+/// and must then find a violation. All rules are enforced unless the feature `model` is enabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
-    /// An item is put only after the marks include the preceding item.
+    /// An item is put only after the streams' high-water marks include the preceding item.
     SettleFirst,
-    /// If announced events start after a stream's mark, the missing events between are read from
-    /// the stream.
+    /// If announced events start after a stream's high-water mark, the events in between are read
+    /// from the stream.
     FillGaps,
-    /// Events before a stream's mark are not indexed again.
+    /// Events before a stream's high-water mark are not indexed again.
     TrimSeen,
-    /// The reactions to events are performed before the events are indexed.
+    /// Reactions to events are performed before the events are indexed.
     ReactFirst,
-    /// After a refused write, the end of the feed and the marks are read again.
+    /// After a refused write, the end of the feed and the high-water marks are reread.
     ForgetWhenRefused,
 }
 
-/// The enforced rules. The model checker disables one of them.
+/// The set of enforced rules. The model checker disables one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]
@@ -32,13 +32,11 @@ impl Rules {
         Self { without: Some(rule) }
     }
 
-    /// Returns whether a rule is enforced.
     #[cfg(feature = "model")]
     pub(super) fn is_enforced(self, rule: SafetyRule) -> bool {
         self.without != Some(rule)
     }
 
-    /// Returns whether a rule is enforced.
     #[cfg(not(feature = "model"))]
     #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
     pub(super) fn is_enforced(self, _: SafetyRule) -> bool {

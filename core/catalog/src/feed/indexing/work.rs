@@ -1,4 +1,4 @@
-//! The events that are not indexed yet.
+//! Events that are not indexed yet.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::feed::span::{Span, join_spans};
 use crate::stream::StreamName;
 use cellar_base::limits::{MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_NAME_BYTES, MAX_FEED_ITEM_SPANS};
 
-/// Ranges of events, grouped by stream, sorted and deduplicated. No range is empty.
+/// Nonempty event ranges, grouped by stream, sorted and deduplicated.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(super) struct Work(BTreeMap<StreamName, Vec<Span>>);
 
@@ -24,7 +24,7 @@ impl Work {
         self.0.keys()
     }
 
-    /// Removes the events that the marks already include.
+    /// Removes the events that the high-water marks already include.
     pub(super) fn remove_indexed(&mut self, mark_of: impl Fn(&StreamName) -> u64) {
         for (stream, spans) in &mut self.0 {
             let mark = mark_of(stream);
@@ -35,7 +35,8 @@ impl Work {
     }
 
     /// Returns the first gap as the stream, the first missing index and the index after the gap. A
-    /// gap is between a stream's mark and its first event, or between two ranges of events.
+    /// gap precedes an event range if the range does not start at the stream's high-water mark or
+    /// the end of the preceding range.
     pub(super) fn first_gap(
         &self,
         mark_of: impl Fn(&StreamName) -> u64,

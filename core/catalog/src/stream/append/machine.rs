@@ -1,4 +1,4 @@
-//! The state machine of an append to an event stream.
+//! State machine of an event stream append.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ pub struct Append {
     rules: Rules,
     writes: u32,
     failed_reads: u32,
-    /// Set once any write has an unknown outcome.
+    /// Whether any write has an unknown outcome.
     is_uncertain: bool,
-    /// Set once a write was refused because its event batch already exists.
+    /// Whether a write was refused because its event batch already exists.
     batch_exists: bool,
 }
 
@@ -29,7 +29,7 @@ pub struct Append {
 enum Phase {
     Writing,
     ReadingTip,
-    /// Searches the event batches below an index for the append's events. `tip` is the current tip.
+    /// Searches event batches below an index for the append's events. `tip` is the current tip.
     ReadingBatches {
         tip: Arc<Tip>,
         below: u64,
@@ -47,7 +47,8 @@ impl Append {
     /// Starts an append.
     ///
     /// # Errors
-    /// Returns [`AppendFault`] if the events cannot be appended. No request is sent in this case.
+    /// Returns an [`AppendFault`] if the events cannot be appended. Nothing has been written in
+    /// this case.
     pub fn begin(
         proposal: &Proposal,
         policy: SplitPolicy,
@@ -55,10 +56,10 @@ impl Append {
         Self::begin_by(proposal, policy, Rules::default())
     }
 
-    /// Like [`Append::begin`], but the caller (the model checker) chooses the safety rules.
+    /// Like [`Append::begin`], but with safety rules chosen by the caller (the model checker).
     ///
     /// # Errors
-    /// Returns the same errors as [`Append::begin`].
+    /// Like [`Append::begin`].
     pub fn begin_by(
         proposal: &Proposal,
         policy: SplitPolicy,
@@ -78,8 +79,8 @@ impl Append {
         Ok((append, action))
     }
 
-    /// Processes the result of the last action and returns the next action. If the answer does not
-    /// match the last action, the append ends with [`AppendFault::Store`].
+    /// Processes the result of the last action and returns the next action. Ends the append with
+    /// [`AppendFault::Store`] if the answer does not match the last action.
     #[must_use]
     pub fn step(
         mut self,
@@ -119,8 +120,8 @@ impl Append {
         tip.next.saturating_sub(tip.appended)
     }
 
-    /// Returns the index of the first event that the write moves from the tip to an event batch. If
-    /// the write moves no events, returns the index of the first appended event.
+    /// Returns the index of the first event that the write moves from the tip to an event batch, or
+    /// of the first appended event if no events are moved.
     fn first_written_index(&self) -> u64 {
         match &*self.write {
             Write::SplitOff { batch, .. } => batch.index,
@@ -153,8 +154,8 @@ impl Append {
             StreamAppendAnswer::Done => self.finish_appended(Arc::new(self.write.tip().clone())),
             StreamAppendAnswer::Refused { tip: Some(tip) } => self.handle_tip(Some(tip), inputs),
             StreamAppendAnswer::Refused { tip: None } => self.read_tip(),
-            // If both conditions fail, the store may report only one of them. The tip shows which
-            // condition failed.
+            // If both conditions of the write fail, the store may report only one of them, so read
+            // the tip to determine which failed.
             StreamAppendAnswer::BatchExists => {
                 self.batch_exists = true;
                 self.read_tip()
@@ -168,7 +169,7 @@ impl Append {
         }
     }
 
-    /// Repeats the identical write, which takes effect at most once. Gives up after too many
+    /// Retries the identical write, which takes effect at most once. Gives up after too many
     /// attempts.
     fn retry_write(&mut self, inputs: Inputs) -> StreamAppendAction {
         if self.writes >= MAX_STREAM_WRITE_ATTEMPTS {
@@ -177,7 +178,7 @@ impl Append {
         self.wait(Phase::WaitingToWrite, self.writes, inputs)
     }
 
-    /// Handles the current tip, which was read after a write was refused or had an unknown outcome.
+    /// Handles the current tip, reread after a write was refused or had an unknown outcome.
     fn handle_tip(&mut self, tip: Option<Arc<Tip>>, inputs: Inputs) -> StreamAppendAction {
         let etag = tip.as_ref().map(|tip| tip.etag);
         let is_unchanged = etag == self.write.expected();
@@ -192,8 +193,8 @@ impl Append {
         if tip.has(self.writer) && self.rules.is_enforced(SafetyRule::SearchTip) {
             return self.finish_appended(tip);
         }
-        // Events that were appended in the meantime may already be in event batches. If no write
-        // has an unknown outcome, the append's own events are not among them.
+        // Concurrently appended events may already be in event batches. The append's own events are
+        // among them only if a write has an unknown outcome.
         let first_in_tip = tip.first();
         if self.is_uncertain
             && first_in_tip > self.first_index()
@@ -204,7 +205,7 @@ impl Append {
         finish_conflict(Some(tip))
     }
 
-    /// Searches a page of event batches for the append's events, newest batch first.
+    /// Searches a page of event batches for the append's events, latest batch first.
     fn search_batches(
         &mut self,
         batches: &[EventBatch],
@@ -230,8 +231,8 @@ impl Append {
         self.read_batches(tip, searched_from)
     }
 
-    /// Retries a failed read in the phase `retry`. Gives up if the error is permanent or too many
-    /// reads have failed.
+    /// Retries a failed read in phase `retry`. Gives up on a permanent error or after too many
+    /// failed reads.
     fn handle_read_failure(
         &mut self,
         retry: Phase,
@@ -254,7 +255,7 @@ impl Append {
         StreamAppendAction::Finish(Ok(AppendOutcome::Appended { tip, index: self.first_index() }))
     }
 
-    /// Finishes with a fault. If a write has an unknown outcome, any fault except corruption
+    /// Finishes with a fault. After a write with an unknown outcome, any fault except corruption
     /// becomes [`AppendFault::OutcomeUnknown`].
     fn give_up(&self, fault: AppendFault) -> StreamAppendAction {
         let is_damage = matches!(fault, AppendFault::Damaged { .. });

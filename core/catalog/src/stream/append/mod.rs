@@ -1,16 +1,17 @@
-//! Appends events to an event stream exactly once, with one write and usually without a read.
+//! Appends events to an event stream exactly once, with one write and usually no read.
 //!
-//! [`Append`] is a pure state machine that makes all decisions. It starts with the tip on which its
-//! events were decided, and ends when they are appended or certainly never will be. In the latter
-//! case, the caller handles its command again, based on the current tip.
+//! [`Append`] is a pure state machine that makes all decisions. It starts from the tip (the item
+//! with the stream's latest events) on which its events were decided, and ends once the events are
+//! appended or certain never to be appended. In the latter case, the caller handles its command
+//! again, based on the current tip.
 //!
-//! Each of the following safety rules has a test that fails without the rule:
-//! - *Same write*: a write is conditional on the tip's etag. No etag ever occurs twice in a stream,
-//!   so a repeated or late write takes effect at most once. While the tip has that etag, only the
+//! Each of the following safety rules has a test that fails if the rule is disabled:
+//! - *Same write*: a write is conditional on the tip's etag. No etag ever recurs in a stream, so a
+//!   retried or late write takes effect at most once. As long as the tip has that etag, only the
 //!   identical write is sent, because an earlier attempt may still take effect.
 //! - *Search before deciding*: after an unknown outcome, the writer searches for its append id in the
-//!   tip and in all event batches back to the index of its decision. Only if the id is not found is
-//!   the command handled again.
+//!   tip and in all event batches back to the index of its decision. The command is handled again
+//!   only if the id is not found.
 
 mod machine;
 mod proposal;
@@ -28,21 +29,21 @@ use super::event::InvalidEvent;
 use super::tip::{EventBatch, Tip};
 use cellar_base::limits::{MAX_STREAM_ITEM_BYTES, TIP_INDEX};
 
-/// Next action that the driver must perform.
+/// Next action for the driver to perform.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamAppendAction {
-    /// Perform this write atomically if its condition is met.
+    /// Perform this conditional write atomically.
     Write(Arc<Write>),
     /// Read the tip with strong consistency.
     ReadTip,
     /// Read event batches in descending order with strong consistency.
     ReadBatches {
-        /// Upper bound (exclusive) for the indexes of the batches to read.
+        /// Upper bound (exclusive) of the batch indexes to read.
         below: u64,
     },
     /// Wait, then report [`StreamAppendAnswer::Waited`].
     Wait {
-        /// Duration of the wait, in milliseconds.
+        /// Delay in milliseconds.
         delay_ms: u64,
     },
     /// Return this result to the caller of the append.
@@ -56,23 +57,23 @@ pub enum StreamAppendAnswer {
     Done,
     /// The condition on the tip failed; nothing was written.
     Refused {
-        /// The current tip, if the response included it.
+        /// The current tip, if included in the response.
         tip: Option<Arc<Tip>>,
     },
-    /// The event batch already exists, so nothing was written. The condition on the tip may have
+    /// The event batch already exists; nothing was written. The condition on the tip may have
     /// failed as well.
     BatchExists,
     /// The outcome of the write is unknown; it may still take effect.
     Unknown,
     /// The write was throttled; nothing was written.
     Throttled,
-    /// The write failed permanently, because access was denied or the request was invalid.
+    /// The write failed permanently: access was denied or the request was invalid.
     Failed,
     /// The tip, or `None` if the stream does not exist.
     Tip(Option<Arc<Tip>>),
     /// A page of event batches.
     Batches {
-        /// Event batches, newest first.
+        /// Event batches, latest first.
         batches: Vec<EventBatch>,
     },
     /// A read failed.
@@ -80,7 +81,7 @@ pub enum StreamAppendAnswer {
         /// Whether a retry may succeed.
         temporary: bool,
     },
-    /// The requested wait is over.
+    /// The requested delay has elapsed.
     Waited,
 }
 
@@ -89,13 +90,12 @@ pub enum StreamAppendAnswer {
 pub enum AppendOutcome {
     /// The events were appended exactly once.
     Appended {
-        /// Newest known tip, which is the tip of this append or a later one.
+        /// Latest known tip: the tip of this append or a later one.
         tip: Arc<Tip>,
         /// Index of the first appended event.
         index: u64,
     },
-    /// Another writer appended first. The events are not in the stream, and this append will never
-    /// add them.
+    /// Another writer appended first. This append's events are not in the stream and never will be.
     Conflict {
         /// Current tip, or `None` if the stream does not exist.
         tip: Option<Arc<Tip>>,
@@ -111,13 +111,13 @@ pub enum AppendFault {
     /// An event exceeds a limit.
     #[error(transparent)]
     Event(#[from] InvalidEvent),
-    /// The events and unfolds exceed the maximum size of an item.
+    /// The events and unfolds (cached states) exceed the maximum item size.
     #[error("the append has {bytes} bytes; at most {MAX_STREAM_ITEM_BYTES} are allowed")]
     TooLarge {
-        /// Size of the item that contains the events and unfolds, in bytes.
+        /// Size of the item with the events and unfolds, in bytes.
         bytes: usize,
     },
-    /// No event index is left in the stream.
+    /// The stream has no event index left.
     #[error("the stream is full; it can have at most {TIP_INDEX} events")]
     Full,
     /// The store throttled every attempt.

@@ -1,4 +1,5 @@
-//! Proposals: events to append, together with the tip on which they were decided.
+//! Proposals: events to append, together with the tip (latest stored state) on which they were
+//! decided.
 
 use std::sync::Arc;
 
@@ -13,27 +14,26 @@ use crate::stream::unfold::Unfold;
 use cellar_base::limits::{MAX_STREAM_ITEM_BYTES, TIP_INDEX};
 use cellar_base::record::item_bytes;
 
-/// Events that were decided on a known tip and are to be appended.
+/// Events to append, decided on a known tip (the item with the stream's latest events).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
     /// Name of the stream.
     pub name: StreamName,
     /// Tip on which the events were decided, or `None` if the stream did not exist.
     pub on: Option<Arc<Tip>>,
-    /// Id of the append, stored with each event.
+    /// Append id, stored with each event.
     pub writer: WriterId,
     /// Events to append, oldest first. Not empty.
     pub events: Vec<StreamEvent>,
-    /// Unfolds to store in the new tip.
+    /// Unfolds (cached states) to store in the new tip.
     pub unfolds: Vec<Unfold>,
 }
 
 impl Proposal {
-    /// Returns the write that appends this proposal. The write is deterministic, so that a retry is
-    /// identical.
+    /// Returns the write that appends this proposal. Deterministic, so a retry is identical.
     ///
     /// # Errors
-    /// Returns [`AppendFault`] if the events are invalid or do not fit into a tip.
+    /// Returns an [`AppendFault`] if the events are invalid or do not fit into a tip.
     pub fn write(&self, policy: SplitPolicy) -> Result<Write, AppendFault> {
         self.events.iter().try_for_each(StreamEvent::check)?;
         if self.events.is_empty() {
@@ -72,20 +72,21 @@ impl Proposal {
     }
 }
 
-/// Returns `new` with the events of `old` inserted before its events.
+/// Returns `new` with the events of `old` prepended to its events.
 fn tip_with_all_events(old: &Tip, new: &Tip) -> Tip {
     let events = old.events.iter().chain(&new.events).cloned().collect();
     Tip { events, ..new.clone() }
 }
 
-/// Returns whether a tip exceeds the policy's thresholds or the maximum size of an item.
+/// Whether a tip exceeds the policy's thresholds or the maximum item size.
 fn exceeds_policy(tip: &Tip, policy: SplitPolicy) -> bool {
     tip.events.len() > policy.events
         || events_bytes(&tip.events) + unfolds_bytes(&tip.unfolds) > policy.bytes
         || item_bytes(&encode_tip(tip)) > MAX_STREAM_ITEM_BYTES
 }
 
-/// Returns the write that moves the events of `old` to an event batch and makes `new` the tip.
+/// Returns the write that moves the events of `old` to an event batch and replaces the tip by
+/// `new`.
 fn split_off_old_events(old: &Tip, new: Tip) -> Write {
     let (name, events) = (old.name.clone(), old.events.clone());
     let batch = EventBatch { name, index: old.first(), events };

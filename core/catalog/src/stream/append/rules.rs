@@ -1,7 +1,7 @@
-//! Safety rules of an append to an event stream.
+//! Safety rules of an event stream append.
 
 /// A rule that prevents lost and duplicate events. The model checker disables one rule at a time
-/// and must then find a violation. If the feature `model` is off, all rules are enforced.
+/// and must then find a violation. All rules are enforced unless the feature `model` is enabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// After an unknown outcome, the writer searches the tip for its events.
@@ -9,12 +9,12 @@ pub enum SafetyRule {
     /// After an unknown outcome, the writer also searches the event batches, back to the index of
     /// its decision.
     SearchBatches,
-    /// While the tip has the etag on which a write depends, the writer sends only the identical
+    /// As long as the tip has the etag expected by a write, the writer sends only the identical
     /// write.
     SameWrite,
 }
 
-/// The enforced rules. The model checker disables one of them.
+/// The set of enforced rules. The model checker disables one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]
@@ -29,13 +29,11 @@ impl Rules {
         Self { without: Some(rule) }
     }
 
-    /// Returns whether a rule is enforced.
     #[cfg(feature = "model")]
     pub(super) fn is_enforced(self, rule: SafetyRule) -> bool {
         self.without != Some(rule)
     }
 
-    /// Returns whether a rule is enforced.
     #[cfg(not(feature = "model"))]
     #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
     pub(super) fn is_enforced(self, _: SafetyRule) -> bool {

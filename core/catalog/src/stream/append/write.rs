@@ -5,19 +5,19 @@ use crate::stream::event::StreamEvent;
 use crate::stream::name::StreamName;
 use crate::stream::tip::{EventBatch, Tip};
 
-/// A write to an event stream. A retry sends the identical write, which takes effect at most once.
+/// A conditional write to an event stream. Retried unchanged, so it takes effect at most once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
     /// Put the first tip of a stream, unless the stream already has a tip.
     First(Tip),
-    /// Append events to the tip if the tip has the expected etag.
+    /// Append events to the tip if it has the expected etag.
     Update(Update),
-    /// In one transaction, put the event batch if its key is free, and replace the tip if the tip
-    /// has the expected etag.
+    /// In one transaction, put the event batch if its key is free, and replace the tip if it has
+    /// the expected etag.
     SplitOff {
-        /// Event batch that contains the events of the old tip.
+        /// Event batch with the old tip's events.
         batch: EventBatch,
-        /// Update to a tip that contains only the new events.
+        /// Update to a tip with only the new events.
         update: Update,
     },
 }
@@ -34,7 +34,7 @@ pub struct Update {
 }
 
 impl Write {
-    /// Returns the tip that this write produces.
+    /// Returns the tip produced by this write.
     #[must_use]
     pub fn tip(&self) -> &Tip {
         match self {
@@ -43,7 +43,7 @@ impl Write {
         }
     }
 
-    /// Returns the name of the stream.
+    /// Returns the stream name.
     #[must_use]
     pub fn name(&self) -> &StreamName {
         &self.tip().name

@@ -1,4 +1,4 @@
-//! Decodes the runs of a stored `SetCells` and limits their total number of cells.
+//! Decodes the runs of a stored `SetCells`, limiting their total number of cells.
 //!
 //! A blank cell takes one byte in an entry body but many bytes in memory. The limit is therefore
 //! enforced during decoding, across all runs.
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::operation::stored_cells::StoredSetCells;
 
-    /// Encodes a `SetCells` of sheet 0 with this many empty formats. Each element of `runs` is the
+    /// Encodes a `SetCells` on sheet 0 with this many empty formats. Each element of `runs` is the
     /// number of blank cells in one run.
     fn encode_blank(formats: usize, runs: &[usize]) -> Vec<u8> {
         let length = |length: usize| postcard::to_allocvec(&length).unwrap();

@@ -1,14 +1,14 @@
-//! A list of runs that is stored in blocks, so that a change copies only the runs of nearby blocks.
+//! A list of runs stored in blocks, so that a change copies only the runs in nearby blocks.
 
 use super::IdRun;
 
-/// Maximum number of runs in a block; a larger block is split.
+/// Maximum number of runs per block; a larger block is split.
 const MAX_BLOCK_RUNS: usize = 512;
 
-/// One or more consecutive runs.
+/// A block of one or more consecutive runs.
 #[derive(Debug, Clone)]
 struct Block {
-    /// Runs of the block. Their indices are relative to the start of the block.
+    /// Runs in the block. Their indices are relative to the start of the block.
     runs: Vec<IdRun>,
     /// Absolute index of the first row of the block.
     index: u32,
@@ -43,14 +43,14 @@ impl Block {
     }
 }
 
-/// A list of runs, stored in blocks. Each run is as long as possible.
+/// A list of runs stored in blocks. Each run is as long as possible.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Blocks {
     blocks: Vec<Block>,
     run_count: usize,
 }
 
-/// Compares the runs and ignores how they are divided into blocks.
+/// Compares the runs, regardless of how they are divided into blocks.
 impl PartialEq for Blocks {
     fn eq(&self, other: &Self) -> bool {
         self.run_count == other.run_count && self.iter().eq(other.iter())
@@ -60,7 +60,7 @@ impl PartialEq for Blocks {
 impl Eq for Blocks {}
 
 impl Blocks {
-    /// Creates blocks with a single run.
+    /// Creates a list with a single run.
     pub(super) fn one(run: IdRun) -> Self {
         Self { blocks: vec![Block::of(&[run])], run_count: 1 }
     }
@@ -111,7 +111,7 @@ impl Blocks {
         self.update_block_indices(first_block);
     }
 
-    /// Recomputes the absolute indices of the blocks from `first_block` on.
+    /// Recomputes the absolute indices of the blocks starting at `first_block`.
     fn update_block_indices(&mut self, first_block: usize) {
         let previous = first_block.checked_sub(1).and_then(|previous| self.blocks.get(previous));
         let mut index = previous.map_or(0, Block::end);
@@ -194,7 +194,7 @@ mod tests {
         let mut blocks = Blocks::one(IdRun { id: 0, index: 0, len: 20_000 });
         let mut ids: Vec<u64> = (0..20_000).collect();
         for step in 0..5_000_u32 {
-            // Half of the inserts are spread over the list; the other half are at one place.
+            // Half of the insertions are spread over the list; the other half are in one place.
             let index = if step % 2 == 0 { step * 7 % 20_000 } else { 9 };
             let id = 100_000 + 2 * u64::from(step);
             blocks.replace(index, index, Some(IdRun { id, index: 0, len: 1 }));

@@ -1,7 +1,7 @@
-//! The order of the rows (or columns) of a sheet, expressed with permanent ids.
+//! Order of a sheet's rows (or columns), expressed with permanent ids.
 //!
 //! The order is a list of ids, stored as runs of consecutive ids. Inserting rows does not move
-//! cells, because cells are keyed by the id of their row instead of its index.
+//! cells, because cells are keyed by row id instead of row index.
 
 mod blocks;
 mod places;
@@ -28,7 +28,7 @@ impl IdRun {
         self.index.saturating_add(self.len)
     }
 
-    /// Returns the id after the last id of the run.
+    /// Returns the id after the run's last id.
     pub fn id_end(self) -> u64 {
         self.id.saturating_add(u64::from(self.len))
     }
@@ -39,7 +39,7 @@ impl IdRun {
         self.index.saturating_add(offset)
     }
 
-    /// Returns the part of the run whose indices are in `first..end`.
+    /// Returns the part of the run with indices in `first..end`.
     fn within(self, first: u32, end: u32) -> Option<Self> {
         let index = self.index.max(first);
         let len = self.end().min(end).checked_sub(index).filter(|len| *len > 0)?;
@@ -48,7 +48,7 @@ impl IdRun {
     }
 }
 
-/// The order of the rows (or columns) of a sheet. Each index has exactly one id.
+/// Order of a sheet's rows (or columns). Each index has exactly one id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisOrder {
     limit: u32,
@@ -76,7 +76,7 @@ impl AxisOrder {
         moved_past_end
     }
 
-    /// Deletes the rows (or columns) in `spans`, and appends the same number of new ids at the end.
+    /// Deletes the rows (or columns) in `spans` and appends the same number of new ids at the end.
     /// Returns the deleted runs.
     pub fn delete(&mut self, spans: &Spans) -> Vec<IdRun> {
         let runs_in = |span: Span| self.parts(span.first, span.end());
@@ -119,7 +119,7 @@ impl AxisOrder {
         map
     }
 
-    /// Returns the number of runs, which determines the memory use.
+    /// Returns the number of runs, which determines the memory usage.
     pub fn run_count(&self) -> usize {
         self.runs.run_count()
     }

@@ -3,7 +3,7 @@
 use super::IdRun;
 use crate::operation::{Span, Spans};
 
-/// A lookup table from the ids of rows (or columns) to their indices.
+/// Lookup table from row (or column) ids to indices.
 #[derive(Debug, Clone)]
 pub struct Places {
     /// Runs ordered by id.
@@ -11,7 +11,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Returns the index of the row (or column) with `id`; `None` if it was deleted.
+    /// Returns the index of the row (or column) with `id`, or `None` if it was deleted.
     pub fn index(&self, id: u64) -> Option<u32> {
         let at = self.runs.partition_point(|run| run.id_end() <= id);
         let run = self.runs.get(at).filter(|run| run.id <= id)?;
@@ -39,7 +39,7 @@ impl Places {
         self.index(id).is_some()
     }
 
-    /// Creates the lookup table of these runs.
+    /// Creates a lookup table from runs.
     pub fn of(runs: impl Iterator<Item = IdRun>) -> Self {
         let mut runs: Vec<IdRun> = runs.collect();
         runs.sort_by_key(|run| run.id);

@@ -1,10 +1,10 @@
-//! Computes the operations of an undo, which reverse the effects of one entry, except for those
-//! that were changed later.
+//! Computes the operations that undo the effects of one entry, except those that were changed
+//! later.
 //!
 //! The operations are computed from three states: before the entry, after the entry, and now. Rows
-//! and columns are matched by their ids. The following are left unchanged: cells that were edited
-//! again, inserted rows that are no longer blank, the range formats of a sheet if any range format
-//! was set later, and sheets that were changed or renamed later.
+//! and columns are matched by id. The undo leaves the following unchanged: cells that were edited
+//! later, inserted rows that are no longer blank, a sheet's range formats if any of them was set
+//! later, and sheets that were changed or renamed later.
 //!
 //! If nothing was changed later, an undo restores all cells, displayed formats and sheet names. A
 //! deleted sheet is added again after the last sheet, with a new number.
@@ -14,7 +14,7 @@ mod sheet;
 use super::{SheetChange, Workbook};
 use crate::operation::{AddSheet, DeleteSheet, Operation, RenameSheet, SheetId};
 
-/// Reason why there is nothing to undo.
+/// Reason why an undo has no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UndoFault {
     /// The entry had no effect, or all its effects were changed later.
@@ -26,7 +26,7 @@ pub enum UndoFault {
 /// to `now`.
 ///
 /// # Errors
-/// [`UndoFault::Nothing`] if there is no effect to reverse.
+/// Returns [`UndoFault::Nothing`] if there is no effect to reverse.
 pub fn undo(
     before: &Workbook,
     after: &Workbook,
@@ -42,8 +42,8 @@ pub fn undo(
     for diff in diffs_with(SheetChange::Deleted) {
         old_names.extend(builder.restore_sheet(diff.sheet, before));
     }
-    // Retries the deletion, because an added sheet that was the only sheet can be deleted now that
-    // other sheets are restored.
+    // Retries the deletion: an added sheet that was the only sheet can be deleted once other sheets
+    // are restored.
     for diff in diffs_with(SheetChange::Added) {
         builder.delete_added_sheet(diff.sheet, after);
     }
@@ -52,7 +52,7 @@ pub fn undo(
         builder.undo_in_sheet(diff, before, after);
     }
     // Renames every sheet twice. If two sheets exchanged their names, the old names become free
-    // only after the first renames.
+    // only after the first pass.
     for _ in 0..2 {
         for (sheet, name) in &old_names {
             builder.rename_sheet(*sheet, name);
@@ -64,8 +64,8 @@ pub fn undo(
 /// Returns the operations that make `now` display the same as `before`.
 ///
 /// # Errors
-/// [`UndoFault::Nothing`] if both states already display the same, for example after a repeated
-/// revert.
+/// Returns [`UndoFault::Nothing`] if both states already display the same, for example after a
+/// repeated revert.
 pub fn revert(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoFault> {
     if before.displays_same(now) {
         return Err(UndoFault::Nothing);
@@ -87,7 +87,7 @@ fn old_name(
     (old != new && is_unchanged_since).then_some((sheet, old))
 }
 
-/// Collects the operations of an undo, and tracks the state that they produce.
+/// Collects the operations of an undo and tracks the resulting state.
 struct UndoBuilder {
     workbook: Workbook,
     operations: Vec<Operation>,
@@ -111,8 +111,8 @@ impl UndoBuilder {
         }
     }
 
-    /// Adds a deleted sheet again with a new number. Returns the new number and the name; `None` if
-    /// the workbook already has the maximum number of sheets.
+    /// Adds a deleted sheet again with a new number. Returns the new number and the name, or `None`
+    /// if the workbook already has the maximum number of sheets.
     fn restore_sheet(&mut self, sheet: SheetId, before: &Workbook) -> Option<(SheetId, String)> {
         let deleted = before.sheet(sheet)?;
         let new_id = self.workbook.tabs().next_sheet();

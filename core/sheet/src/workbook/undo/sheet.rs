@@ -14,7 +14,7 @@ use crate::workbook::sheet::CellId;
 use crate::workbook::{Sheet, SheetDiff, Workbook};
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
 
-/// Three states of a sheet: before the entry, after the entry, and now, before any undo operation.
+/// Three states of a sheet: before the entry, after the entry, and now (before any undo operation).
 struct SheetStates<'a> {
     before: &'a Sheet,
     after: &'a Sheet,
@@ -29,7 +29,7 @@ impl SheetStates<'_> {
 }
 
 impl UndoBuilder {
-    /// Undoes the changes in a sheet that exists in all three states.
+    /// Undoes the changes to a sheet that exists in all three states.
     pub(super) fn undo_in_sheet(&mut self, diff: &SheetDiff, before: &Workbook, after: &Workbook) {
         let id = diff.sheet;
         let (Some(before), Some(after)) = (before.sheet(id), after.sheet(id)) else { return };
@@ -79,9 +79,9 @@ impl UndoBuilder {
         });
     }
 
-    /// Inserts deleted rows or columns again, each before the first remaining row or column that
+    /// Reinserts deleted rows or columns, each before the first remaining row or column that
     /// followed it. Returns the axis map from the sheet before the entry to the sheet after these
-    /// inserts.
+    /// insertions.
     fn reinsert_deleted(
         &mut self,
         id: SheetId,
@@ -90,8 +90,8 @@ impl UndoBuilder {
         before: &Sheet,
     ) -> Option<AxisMap> {
         let mut map = before.order(axis).map_to(self.workbook.sheet(id)?.order(axis), axis);
-        // Rows are inserted from last to first, so that an insert does not move the places of the
-        // remaining inserts.
+        // Rows are inserted from last to first, so that an insertion does not shift the remaining
+        // insertion points.
         for span in deleted.iter().rev() {
             let place = if map.runs().is_empty() { 0 } else { map.gap(span.end()) };
             let insert = InsertBefore { sheet: id, before: place, count: span.count };
@@ -145,7 +145,7 @@ impl UndoBuilder {
     }
 
     /// Restores the cells that the entry changed, including cells in deleted rows and columns.
-    /// Cells that were changed later stay unchanged.
+    /// Cells that were changed later remain unchanged.
     fn restore_cells(
         &mut self,
         id: SheetId,
@@ -176,7 +176,7 @@ impl UndoBuilder {
         self.set_cells(id, edits);
     }
 
-    /// Copies range formats and cells of a deleted sheet to the new sheet `id`.
+    /// Copies the range formats and cells of a deleted sheet to the new sheet `id`.
     pub(super) fn copy_contents(&mut self, id: SheetId, deleted: &Sheet) {
         self.set_formats(id, deleted.formats.records().to_vec());
         let edits = sheet_edits(deleted, |(row, column), cell| {
@@ -194,7 +194,7 @@ impl UndoBuilder {
     }
 }
 
-/// Calls `make_edit` for each stored cell of a sheet and its place, and returns the results.
+/// Calls `make_edit` with each stored cell of a sheet and its coordinates, and returns the results.
 fn sheet_edits(sheet: &Sheet, make_edit: impl Fn((u32, u32), &Cell) -> CellEdit) -> Vec<CellEdit> {
     let (rows, columns) = sheet.places();
     let edits = sheet.cells.iter().filter_map(|((row_id, column_id), cell)| {
@@ -205,7 +205,7 @@ fn sheet_edits(sheet: &Sheet, make_edit: impl Fn((u32, u32), &Cell) -> CellEdit)
 }
 
 /// Returns the current index of a row or column. If it existed before the entry, `map` determines
-/// the index, because a deleted row gets a new id when it is inserted again.
+/// the index, because a deleted row gets a new id when it is reinserted.
 fn current_place(
     line: u64,
     places_before: &Places,
@@ -227,8 +227,8 @@ fn line_of((row, column): CellId, axis: Axis) -> u64 {
 }
 
 /// Returns the edit that changes a cell from `after` back to `before`. No operation can remove the
-/// format of an individual cell. If the cell had no format of its own, the edit therefore sets the
-/// format of its range.
+/// format of an individual cell, so if the cell had no format of its own, the edit sets the format
+/// of its range.
 fn restoring_edit(
     row: u32,
     column: u32,

@@ -1,29 +1,29 @@
-//! Layouts of a list of integers.
+//! Layouts of integer lists.
 
 use crate::chunk::bit_packing::{self, BLOCK};
 use crate::chunk::bytes::{Reader, write_signed};
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::estimate;
 
-/// Layout of a list of integers.
+/// Layout of an integer list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// A single integer; all integers are equal to it.
+    /// One integer, to which all integers of the list are equal.
     Constant,
-    /// Each integer separately, in groups of 7 bits.
+    /// Each integer as a varint.
     Each,
-    /// Blocks of at most `BLOCK` integers. Each block contains its minimum, a bit width, and the
-    /// packed differences from the minimum.
+    /// Blocks of at most `BLOCK` integers. Each block consists of its minimum, a bit width, and the
+    /// bit-packed offsets from the minimum.
     Packed,
-    /// The minimum, a width in bytes, and the differences from the minimum as byte planes: first
-    /// the lowest byte of every difference, then the second byte, and so on.
+    /// The minimum, a width in bytes, and the offsets from the minimum as byte planes: the lowest
+    /// byte of every offset first, then the second byte, and so on.
     Planes,
 }
 
-/// Maximum number of integers for which the layout `Each` is tried.
+/// Maximum list length for which the layout `Each` is tried.
 const MAX_EACH: usize = 64;
 
-/// Returns the layouts that are worth trying.
+/// Returns the layouts worth trying.
 pub(super) fn candidate_layouts(values: &[i64]) -> &'static [Layout] {
     let are_equal = values.first().is_none_or(|first| values.iter().all(|value| value == first));
     match values.len() {
@@ -68,11 +68,11 @@ impl Layout {
         }
     }
 
-    /// Estimates the compressed size of the encoded bytes. Each plane is estimated separately
-    /// because its statistics are different.
+    /// Estimates the compressed size of the encoded bytes. Planes are estimated separately because
+    /// their statistics differ.
     pub(super) fn estimate_cost(self, bytes: &[u8], count: usize) -> usize {
         match self {
-            // The 1/63 penalty favors packed bits, because they decode faster than planes.
+            // A 1/63 penalty favors bit packing, which decodes faster than planes.
             Self::Planes => estimate::packed_planes(bytes, count) * 64 / 63,
             _ => estimate::packed_bytes(bytes),
         }
@@ -108,7 +108,7 @@ impl Layout {
     }
 }
 
-/// Returns the minimum, and the difference between the maximum and the minimum.
+/// Returns the minimum and the range (maximum minus minimum).
 fn min_and_range(values: &[i64]) -> (i64, u64) {
     let bounds = |(min, max): (i64, i64), value: &i64| (min.min(*value), max.max(*value));
     let (min, max) = values.iter().fold((i64::MAX, i64::MIN), bounds);

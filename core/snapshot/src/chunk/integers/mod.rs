@@ -1,8 +1,8 @@
-//! Encodes and decodes lists of integers of known length: numbers, lengths, codes and row gaps.
+//! Encodes and decodes integer lists of known length: numbers, lengths, codes and row gaps.
 //!
-//! A single integer is stored unchanged. A longer list is first transformed (to differences, or to
-//! differences of differences) and then laid out (as a constant, separate integers, packed bits, or
-//! byte planes). The encoder uses the combination with the smallest estimate.
+//! A single integer is stored as is. A longer list is first transformed (into deltas or deltas of
+//! deltas) and then laid out as a constant, varints, bit-packed blocks or byte planes. The encoder
+//! chooses the combination with the smallest estimated size.
 
 mod layout;
 mod transform;
@@ -12,11 +12,10 @@ use super::error::UnreadableChunk;
 use layout::Layout;
 use transform::Transform;
 
-/// Maximum magnitude of an integer: the largest integer that an `f64` represents exactly.
+/// Maximum magnitude of an integer; an `f64` represents every integer up to it exactly.
 pub(super) const MAX_INTEGER: i64 = (1 << 53) - 1;
 
-/// Encodes integers whose magnitude is at most [`MAX_INTEGER`]. Returns their estimated compressed
-/// size.
+/// Encodes integers of magnitude at most [`MAX_INTEGER`]. Returns their estimated compressed size.
 pub(super) fn write(out: &mut Vec<u8>, values: &[i64]) -> usize {
     const SINGLE_VALUE_COST: usize = 2;
     if let [] | [_] = values {
@@ -27,7 +26,7 @@ pub(super) fn write(out: &mut Vec<u8>, values: &[i64]) -> usize {
     }
     let transform = transform::choose_transform(values);
     let (mut bytes, mut cost) = encode_with(values, transform);
-    // If the numbers are skewed, their differences may have fewer bits but more entropy.
+    // If the values are skewed, their deltas may have fewer bits but higher entropy.
     if transform != Transform::None {
         let (plain_bytes, plain_cost) = encode_with(values, Transform::None);
         if plain_cost < cost {
@@ -38,10 +37,10 @@ pub(super) fn write(out: &mut Vec<u8>, values: &[i64]) -> usize {
     cost
 }
 
-/// Maximum number of bytes before the encoded layout.
+/// Maximum number of bytes before the laid-out integers.
 const HEAD_BYTES: usize = 32;
 
-/// Encodes integers with a given transform in the best layout. Returns the bytes and their
+/// Encodes integers with the given transform and the best layout. Returns the bytes and their
 /// estimated compressed size.
 fn encode_with(values: &[i64], transform: Transform) -> (Vec<u8>, usize) {
     let (heads, rest) = transform.apply(values);
@@ -60,7 +59,8 @@ fn encode_with(values: &[i64], transform: Transform) -> (Vec<u8>, usize) {
     best.unwrap_or_else(|| encode_layout(Layout::Each))
 }
 
-/// Decodes integers. Reserves memory for `count` integers, so the caller must have checked `count`.
+/// Decodes `count` integers. Reserves memory for all of them, so the caller must have checked
+/// `count`.
 pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<i64>, UnreadableChunk> {
     let mut values = Vec::with_capacity(count);
     if count < 2 {
@@ -100,7 +100,7 @@ pub(super) fn read_counts(
     max: u32,
 ) -> Result<Vec<u32>, UnreadableChunk> {
     let values = read(reader, count)?;
-    // Two loops without branches are faster than one loop with branches.
+    // Two branch-free loops are faster than one loop with branches.
     let is_in_range = |value: &i64| (0..=i64::from(max)).contains(value);
     if !values.iter().fold(true, |all, value| all & is_in_range(value)) {
         return Err(UnreadableChunk::Malformed("a count or code is out of range"));

@@ -1,18 +1,18 @@
-//! Transforms of integer lists: none, differences, or differences of differences.
+//! Transforms of integer lists: none, deltas, or deltas of deltas.
 
 use std::borrow::Cow;
 
 use crate::chunk::bit_packing::{BLOCK, width};
 
-/// Transform that is applied to a list of integers before layout.
+/// Transform applied to an integer list before it is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transform {
     /// The integers themselves.
     None,
-    /// The first integer, then the difference of each integer from the previous integer.
+    /// The first integer, followed by the deltas between consecutive integers.
     Differences,
-    /// The first integer, the first difference, then the change of each difference from the
-    /// previous difference.
+    /// The first integer and the first delta, followed by the differences between consecutive
+    /// deltas.
     SecondDifferences,
 }
 
@@ -30,12 +30,12 @@ impl Transform {
         all.into_iter().find(|transform| transform.number() == number)
     }
 
-    /// Returns the number of integers that are stored separately, before the layout.
+    /// Returns the number of leading integers that are stored separately, before the layout.
     pub(super) fn heads(self) -> usize {
         usize::from(self.number())
     }
 
-    /// Returns the integers that are stored separately, and the integers for the layout.
+    /// Returns the leading integers to store separately and the integers to lay out.
     pub(super) fn apply(self, values: &[i64]) -> (Vec<i64>, Cow<'_, [i64]>) {
         match self {
             Self::None => (Vec::new(), Cow::Borrowed(values)),
@@ -51,7 +51,7 @@ impl Transform {
     }
 
     /// Reverses the transform in place. Malformed input may overflow and wrap around; the caller
-    /// checks the result.
+    /// must check the result.
     pub(super) fn undo(self, values: &mut [i64]) {
         match self {
             Self::None => {}
@@ -69,7 +69,7 @@ fn deltas(values: &[i64]) -> Vec<i64> {
     values.iter().zip(next_values).map(|(one, next)| next.wrapping_sub(*one)).collect()
 }
 
-/// Replaces each integer by the sum of all integers up to and including it.
+/// Replaces the integers by their prefix sums.
 fn accumulate(values: &mut [i64]) {
     let mut total = 0_i64;
     for value in values {
@@ -78,7 +78,7 @@ fn accumulate(values: &mut [i64]) {
     }
 }
 
-/// The minimum and maximum of some integers.
+/// Minimum and maximum of a list of integers.
 #[derive(Clone, Copy)]
 struct Range(i64, i64);
 
@@ -95,8 +95,7 @@ impl Range {
     }
 }
 
-/// Returns the transform that needs the fewest bits per block. If several need the same number,
-/// returns the simplest.
+/// Returns the transform that needs the fewest bits per block; ties go to the simplest transform.
 pub(super) fn choose_transform(values: &[i64]) -> Transform {
     let (mut previous, mut slope) = values.first().map_or((0, 0), |first| (*first, 0));
     let mut total_bits = [0_u64; 3];

@@ -1,19 +1,19 @@
-//! Numbers encoded as integers divided by a power of ten: 12.75 is 1275 with two decimals.
+//! Numbers encoded as scaled integers: 12.75 is stored as 1275 with two decimals.
 //!
-//! Both the integer and the power of ten are exact, so the division is rounded only once. It yields
-//! the same `f64` as parsing the decimal.
+//! The integer and the power of ten are both exact, so the division rounds only once and yields the
+//! same `f64` as parsing the decimal.
 
 use super::Form;
 use crate::chunk::bytes::{Reader, write_count};
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::integers::{self, MAX_INTEGER};
 
-/// Powers of ten, indexed by number of decimals. All are exact.
+/// Powers of ten, indexed by the number of decimals. All are exact.
 const SCALES: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
-/// Number of numbers that are sampled to estimate a column's number of decimals.
+/// Sample size for estimating how many decimals a column has.
 const SAMPLE: usize = 64;
-/// Minimum count of numbers per exception. With more exceptions, another form is smaller.
+/// Minimum ratio of numbers to exceptions. With more exceptions, another encoding is smaller.
 const NUMBERS_PER_EXCEPTION: usize = 8;
 
 /// Numbers encoded as decimals.
@@ -23,7 +23,7 @@ pub(super) struct Decimals {
     pub(super) exceptions: usize,
 }
 
-/// Encodes numbers as decimals if nearly all of them fit; otherwise returns `None`.
+/// Encodes numbers as decimals, or returns `None` if too few of them fit.
 pub(super) fn write(values: &[f64]) -> Option<Decimals> {
     let mut decimals = common_decimals(values, 0)?;
     loop {
@@ -31,13 +31,13 @@ pub(super) fn write(values: &[f64]) -> Option<Decimals> {
         if let Some((integers, exceptions)) = to_integers(values, scale) {
             return Some(encode(values, decimals, &integers, &exceptions));
         }
-        // The sample missed numbers with more decimals. Retries with at least one more decimal.
+        // The sample missed numbers with more decimals; retry with at least one more.
         decimals = common_decimals(values, decimals + 1)?;
     }
 }
 
-/// Returns the smallest number of decimals, at least `min_decimals`, that is sufficient for nearly
-/// all sampled numbers.
+/// Returns the smallest number of decimals, at least `min_decimals`, that suffices for nearly all
+/// sampled numbers.
 fn common_decimals(values: &[f64], min_decimals: usize) -> Option<usize> {
     let step = values.len().div_ceil(SAMPLE).max(1);
     let sample = || values.iter().step_by(step);
@@ -49,7 +49,7 @@ fn common_decimals(values: &[f64], min_decimals: usize) -> Option<usize> {
     scales.find(|(_, scale)| fits_sample(**scale)).map(|(decimals, _)| decimals)
 }
 
-/// Returns the integer that yields exactly `value` when divided by `scale`, if one exists.
+/// Returns the integer that divided by `scale` yields exactly `value`, or `None` if there is none.
 fn to_integer(value: f64, scale: f64) -> Option<i64> {
     let scaled = value * scale;
     let half = if scale > 1.0 { 0.5_f64.copysign(scaled) } else { 0.0 };
@@ -66,7 +66,8 @@ fn to_number(integer: i64, scale: f64) -> f64 {
     integer / scale
 }
 
-/// Returns the integers and the indices of the exceptions; `None` if there are too many exceptions.
+/// Returns the integers and the indices of the exceptions, or `None` if there are too many
+/// exceptions.
 fn to_integers(values: &[f64], scale: f64) -> Option<(Vec<i64>, Vec<usize>)> {
     let max_exceptions = values.len() / NUMBERS_PER_EXCEPTION;
     let mut integers = Vec::with_capacity(values.len());
@@ -81,7 +82,7 @@ fn to_integers(values: &[f64], scale: f64) -> Option<(Vec<i64>, Vec<usize>)> {
             }
             exceptions.push(index);
         }
-        // An exception repeats the previous integer, because this compresses best.
+        // An exception repeats the previous integer, which compresses best.
         integers.push(previous);
     }
     Some((integers, exceptions))
@@ -175,7 +176,7 @@ mod tests {
 
     #[test]
     fn what_a_sample_does_not_show_is_found() {
-        // Every 64th number is whole; the others have three decimals.
+        // Every 64th number is an integer; the others have three decimals.
         let values: Vec<f64> = (0..4_096_u32)
             .map(|row| if row % 64 == 0 { 5.0 } else { f64::from(row) / 1e3 })
             .collect();

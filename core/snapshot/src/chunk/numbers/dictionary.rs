@@ -1,4 +1,4 @@
-//! Dictionary encoding of repeated numbers: each distinct number once, and one code per number.
+//! Dictionary encoding of repeated numbers: the distinct numbers, plus one code per number.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,15 @@ use crate::chunk::bytes::{Reader, write_count};
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::integers;
 
-/// Minimum length of a list for which a dictionary is tried.
+/// Minimum list length for which a dictionary is tried.
 const MIN_NUMBERS: usize = 32;
 /// Minimum average number of repetitions, both in the sample and in the whole list.
 const MIN_REPEATS: usize = 4;
-/// Number of numbers that are sampled to check for repetitions.
+/// Sample size for detecting repetitions.
 const SAMPLE: usize = 256;
 
-/// Encodes numbers with a dictionary if they repeat. Returns the bytes and their estimated
-/// compressed size.
+/// Encodes numbers with a dictionary if they repeat often enough. Returns the bytes and their
+/// estimated compressed size.
 pub(super) fn write(values: &[f64]) -> Option<(Vec<u8>, usize)> {
     if values.len() < MIN_NUMBERS {
         return None;
@@ -30,8 +30,8 @@ pub(super) fn write(values: &[f64]) -> Option<(Vec<u8>, usize)> {
     Some((bytes, cost))
 }
 
-/// Returns the distinct numbers in order of first occurrence, and a code for each number; `None` if
-/// there are too many distinct numbers.
+/// Returns the distinct numbers in order of first occurrence and a code for each number, or `None`
+/// if there are too many distinct numbers.
 fn assign_codes(values: &[f64]) -> Option<(Vec<f64>, Vec<i64>)> {
     let mut codes_by_bits: HashMap<u64, i64> = HashMap::new();
     let (mut distinct, mut codes) = (Vec::new(), Vec::with_capacity(values.len()));

@@ -1,4 +1,4 @@
-//! Encodes and decodes the numbers of a column: finite `f64`s, preserved bit for bit.
+//! Encodes and decodes a column's numbers: finite `f64` values, preserved bit for bit.
 
 mod decimals;
 mod dictionary;
@@ -7,19 +7,19 @@ mod planes;
 use super::bytes::Reader;
 use super::error::UnreadableChunk;
 
-/// Form in which numbers are stored. The high bits of the first byte are the form, the low bits the
-/// number of decimals.
+/// Encoding of numbers. Stored in the high bits of the first byte; the low bits contain the number
+/// of decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Integers, divided by a power of ten.
+    /// Integers divided by a power of ten.
     Decimals,
-    /// Like `Decimals`, with exceptions that are stored as the bits of their `f64`.
+    /// Like `Decimals`, but exceptions are stored as raw `f64` bits.
     WithExceptions,
-    /// Byte planes: the lowest byte of every number, then the second byte, and so on.
+    /// Byte planes: the lowest byte of every number first, then the second byte, and so on.
     Planes,
     /// Like `Planes`, but each number is XORed with the previous number.
     Changes,
-    /// Distinct numbers and one code per number.
+    /// The distinct numbers, plus one code per number.
     Dictionary,
 }
 
@@ -42,7 +42,7 @@ impl Form {
     }
 }
 
-/// A dictionary is not tried if at least this many numbers fit into one compressed byte.
+/// A dictionary is not tried if at least this many numbers already compress to one byte.
 const DENSE_NUMBERS_PER_BYTE: usize = 4;
 
 /// Encodes finite numbers. Returns their estimated compressed size.
@@ -71,7 +71,7 @@ fn encode_without_dictionary(values: &[f64]) -> (Vec<u8>, usize) {
     }
 }
 
-/// Decodes finite numbers. The caller must have checked `count`.
+/// Decodes `count` finite numbers. The caller must have checked `count`.
 pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<f64>, UnreadableChunk> {
     read_nested(reader, count, true)
 }

@@ -1,13 +1,13 @@
-//! Numbers as byte planes: the lowest byte of every number, then the second byte, and so on. The
-//! planes of signs and exponents compress well; the planes of the lowest bytes do not.
+//! Numbers as byte planes: the lowest byte of every number first, then the second byte, and so on.
+//! Sign and exponent planes compress well; the lowest planes do not.
 
 use super::Form;
 use crate::chunk::bytes::Reader;
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::estimate;
 
-/// Encodes numbers in the smaller of the two forms. Returns the bytes and their estimated
-/// compressed size.
+/// Encodes numbers as plain or XORed byte planes, whichever is smaller. Returns the bytes and their
+/// estimated compressed size.
 pub(super) fn write(values: &[f64]) -> (Vec<u8>, usize) {
     let bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
     let xored: Vec<u64> = std::iter::once(0)
@@ -30,13 +30,13 @@ fn encode_planes(form: Form, bits: &[u64]) -> (Vec<u8>, usize) {
     (bytes, cost)
 }
 
-/// Decodes numbers in either of the two forms.
+/// Decodes plain or XORed byte planes.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     count: usize,
     is_xored: bool,
 ) -> Result<Vec<f64>, UnreadableChunk> {
-    // All planes are read first, so that memory is reserved only if the input is long enough.
+    // Read all planes first, so that memory is reserved only if the input is long enough.
     let planes = reader.bytes(count.saturating_mul(8))?;
     let mut bits = vec![0_u64; count];
     for (plane, bytes) in planes.chunks_exact(count.max(1)).enumerate() {

@@ -1,4 +1,4 @@
-//! Dictionary encoding of repeated texts: each distinct text once, and one code per text.
+//! Dictionary encoding of repeated texts: the distinct texts, plus one code per text.
 
 use super::distinct::Distinct;
 use super::{Form, Written, encode_best, read_nested};
@@ -7,7 +7,7 @@ use crate::chunk::error::UnreadableChunk;
 use crate::chunk::integers;
 use crate::tile::TextSpan;
 
-/// Texts encoded with a dictionary.
+/// Dictionary-encoded texts.
 pub(super) struct WithDictionary {
     pub(super) written: Written,
     /// Number of distinct texts.

@@ -1,14 +1,14 @@
 //! Finds distinct texts with a hash table.
 //!
-//! The hash function has no random seed, so an attacker can choose texts that collide. The table
-//! therefore gives up after a few probes, and the texts are encoded without codes.
+//! The hash function is not seeded, so an attacker can choose colliding texts. The table therefore
+//! gives up after a few probes, and the texts are then encoded without a dictionary.
 
 /// Maximum number of slots that are probed per text.
 const MAX_PROBES: usize = 48;
-/// Number of texts between two checks whether enough texts repeat.
+/// Interval, in texts, between checks that enough texts repeat.
 const SAMPLE: usize = 1_024;
 
-/// Distinct texts in order of first occurrence, and one code per text.
+/// Distinct texts in order of first occurrence, plus one code per text.
 pub(super) struct Distinct<'a> {
     pub(super) texts: Vec<&'a str>,
     pub(super) codes: Vec<i64>,
@@ -16,11 +16,10 @@ pub(super) struct Distinct<'a> {
 
 impl<'a> Distinct<'a> {
     /// Finds the distinct texts. Returns `None` if more than three quarters of the texts are
-    /// distinct, either at the beginning or in total. `expected` is the approximate number of
-    /// texts.
+    /// distinct, either at the beginning or overall. `expected` is the approximate number of texts.
     pub(super) fn new(texts: impl Iterator<Item = &'a str>, expected: usize) -> Option<Self> {
         let mut distinct = Self { texts: Vec::new(), codes: Vec::with_capacity(expected) };
-        // Most columns of scattered edits contain few texts.
+        // Columns touched by scattered edits usually contain few texts.
         let mut table = vec![(0, EMPTY); (expected.min(SAMPLE) * 4).next_power_of_two().max(16)];
         for text in texts {
             let hash = hash(text.as_bytes());
@@ -47,7 +46,7 @@ impl<'a> Distinct<'a> {
         self.texts.len() <= self.codes.len() / 4 * 3 + 1
     }
 
-    /// Returns the slot that contains a text, or else the empty slot for the text; `None` after too
+    /// Returns the slot of a text, or an empty slot to insert it into. Returns `None` after too
     /// many probes.
     fn find_slot(&self, table: &[(u32, u32)], hash: u32, text: &str) -> Option<usize> {
         let mask = table.len() - 1;
@@ -64,7 +63,7 @@ impl<'a> Distinct<'a> {
     fn grow_table(&self, table: &[(u32, u32)]) -> Option<Vec<(u32, u32)>> {
         let mut grown = vec![(0, EMPTY); table.len() * 4];
         for entry in table.iter().filter(|(_, code)| *code != EMPTY) {
-            // The texts are known to be distinct, so only an empty slot can match.
+            // The texts are already distinct, so only empty slots need to be considered.
             let slot = self.find_slot(&grown, entry.0, "")?;
             *grown.get_mut(slot)? = *entry;
         }
@@ -75,7 +74,7 @@ impl<'a> Distinct<'a> {
 /// Code of an empty slot.
 const EMPTY: u32 = u32::MAX;
 
-/// Hashes 8 bytes at a time by folded multiplication.
+/// Hashes 8 bytes at a time with folded multiplication.
 fn hash(bytes: &[u8]) -> u32 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];

@@ -1,5 +1,5 @@
-//! Front coding of texts that share a prefix with the previous text. Stores the prefix lengths, the
-//! suffix lengths, and the suffixes.
+//! Front coding: each text is stored as the length of the prefix it shares with the previous text,
+//! and the remaining suffix.
 
 use super::{Form, Written, push_texts, saturate_u32};
 use crate::chunk::bytes::Reader;
@@ -7,7 +7,7 @@ use crate::chunk::error::UnreadableChunk;
 use crate::chunk::{estimate, integers};
 use crate::tile::TextSpan;
 
-/// Minimum average length of the shared prefixes, in bytes, for which front coding is tried.
+/// Minimum average length of shared prefixes for which front coding is tried, in bytes.
 const MIN_SHARED_BYTES: usize = 2;
 
 pub(super) fn write(texts: &[&str]) -> Option<Written> {
@@ -33,7 +33,7 @@ pub(super) fn write(texts: &[&str]) -> Option<Written> {
     Some(Written { bytes, cost, expanded })
 }
 
-/// Returns the length of the common prefix in bytes.
+/// Returns the length of the common prefix, in bytes.
 fn shared_prefix_bytes(one: &str, two: &str) -> usize {
     one.bytes().zip(two.bytes()).take_while(|(one, two)| one == two).count()
 }

@@ -1,4 +1,4 @@
-//! Encodes and decodes lists of texts of known length: values, previews, formulas and formats.
+//! Encodes and decodes text lists of known length: values, previews, formulas and formats.
 
 mod dictionary;
 mod distinct;
@@ -12,17 +12,17 @@ use super::bytes::Reader;
 use super::error::UnreadableChunk;
 use crate::tile::TextSpan;
 
-/// Form in which texts are stored; the first byte is its number.
+/// Encoding of texts; its number is stored in the first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Lengths, then all bytes.
     Plain,
-    /// Distinct texts and one code per text.
+    /// The distinct texts, plus one code per text.
     Dictionary,
     /// For each text, the length of the prefix shared with the previous text, and the remaining
     /// suffix.
     FrontCoding,
-    /// Distinct words, and for each text the codes of its words.
+    /// The distinct words, plus the word codes of each text.
     Words,
 }
 
@@ -41,7 +41,7 @@ impl Form {
         all.into_iter().find(|form| form.number() == number)
     }
 
-    /// Returns whether the distinct texts inside the form `outer` may be encoded in this form.
+    /// Returns whether the distinct texts of the encoding `outer` may in turn use this encoding.
     fn may_be_nested_in(self, outer: Self) -> bool {
         match outer {
             Self::Dictionary => self != Self::Dictionary,
@@ -57,12 +57,12 @@ struct Written {
     bytes: Vec<u8>,
     /// Estimated compressed size in bytes.
     cost: usize,
-    /// Number of text bytes that decoding produces beyond the length of its input.
+    /// Number of text bytes that decoding produces beyond its input length.
     expanded: usize,
 }
 
-/// Encodes texts in the form with the smallest estimated size. `expansion_budget` is the remaining
-/// number of text bytes that decoding may produce beyond the length of its input.
+/// Encodes texts with the smallest estimated size. `expansion_budget` is the number of text bytes
+/// that decoding may still produce beyond its input length.
 pub(super) fn write(out: &mut Vec<u8>, texts: &[&str], expansion_budget: &mut usize) {
     let written = encode_best(texts, *expansion_budget, None);
     *expansion_budget -= written.expanded.min(*expansion_budget);
@@ -80,7 +80,7 @@ fn encode_best(texts: &[&str], expansion_budget: usize, outer: Option<Form>) -> 
     } else {
         None
     };
-    // If texts repeat often, the other forms are tried only for the distinct texts.
+    // If texts repeat often, try the other encodings only on the distinct texts.
     let is_good_enough = |encoded: &&WithDictionary| {
         encoded.distinct <= texts.len() / 4
             && encoded.written.cost < plain.cost
@@ -100,7 +100,8 @@ fn encode_best(texts: &[&str], expansion_budget: usize, outer: Option<Form>) -> 
 }
 
 /// Decodes `count` texts of at most `max_bytes` each and appends them to `texts`. Equal texts may
-/// share bytes. The caller must have checked `count`, and must check that each span is valid UTF-8.
+/// share bytes. The caller must check `count` before the call, and afterwards that each span is
+/// valid UTF-8.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     count: usize,
@@ -127,7 +128,8 @@ fn read_nested(
     }
 }
 
-/// Splits contiguous bytes into texts and appends these to `texts`. Checks that each text is UTF-8.
+/// Splits contiguous bytes into texts, checks that each is valid UTF-8, and appends them to
+/// `texts`.
 fn push_texts(
     texts: &mut String,
     bytes: &[u8],
@@ -143,7 +145,7 @@ fn push_texts(
         span
     };
     let spans: Vec<TextSpan> = lengths.iter().map(next_span).collect();
-    // The concatenated bytes may be valid UTF-8 even though a text starts inside a character.
+    // The concatenated bytes may be valid UTF-8 even if a text starts in the middle of a character.
     let starts_at_character = |span: &TextSpan| {
         usize::try_from(span.start).is_ok_and(|start| texts.is_char_boundary(start))
     };

@@ -1,4 +1,4 @@
-//! Texts as their lengths, followed by their bytes.
+//! Plain texts: the lengths of all texts, followed by their bytes.
 
 use super::{Form, Written, push_texts, saturate_u32};
 use crate::chunk::bytes::Reader;

@@ -73,7 +73,7 @@ fn the_smallest_form_is_chosen() {
     assert_eq!(round(&["abc"]).1, 5);
 }
 
-/// Returns texts with long common parts.
+/// Returns texts that share long substrings.
 fn shared(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("{}{number:010}", "x".repeat(4_086))).collect()
 }
@@ -86,7 +86,7 @@ fn expanded_texts_are_bounded() {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         assert_eq!(round(&texts).0, form, "{count}");
     }
-    // Decoding rejects input with an additional byte.
+    // Decoding rejects a trailing byte.
     let texts = shared(most + 1);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let written = front_coding::write(&texts).unwrap().bytes;
@@ -120,7 +120,7 @@ fn words_end_at_their_limit() {
         integers::write_counts(&mut bytes, std::iter::repeat_n(0, words));
         read(&mut Reader::new(&bytes), 1, MAX_EXPANDED_TEXT_BYTES, &mut String::new())
     };
-    // Empty words with spaces between them.
+    // Empty words, separated by spaces.
     assert_eq!(words(MAX_WORDS).unwrap()[0].len, u32::try_from(MAX_WORDS).unwrap() - 1);
     assert!(words(MAX_WORDS + 1).is_err() && words(0).is_err());
     let none = [3, 0, 0, 2, 0];

@@ -1,8 +1,8 @@
-//! Texts as sequences of repeated words. Stores each distinct word once, the number of words in
-//! each text, and the codes of all words.
+//! Texts as sequences of repeated words: the distinct words, the number of words in each text, and
+//! the word codes.
 //!
-//! Words are separated by exactly one space, so that any text can be split: "" is a single empty
-//! word, and two consecutive spaces enclose an empty word.
+//! Words are separated by exactly one space, so any text can be split: "" is a single empty word,
+//! and two consecutive spaces enclose an empty word.
 
 use super::distinct::Distinct;
 use super::{Form, Written, encode_best, read_nested, saturate_u32};
@@ -14,7 +14,7 @@ use cellar_base::limits::MAX_WORDS;
 
 const MALFORMED: UnreadableChunk = UnreadableChunk::Malformed("a text has no words or is too long");
 
-/// Number of texts that are sampled to check for spaces.
+/// Number of texts sampled for spaces.
 const SAMPLE: usize = 64;
 
 pub(super) fn write(texts: &[&str], expansion_budget: usize) -> Option<Written> {
@@ -74,14 +74,14 @@ fn read_distinct_words(
     word_texts: &mut String,
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
     let count = reader.count(MAX_WORDS)?;
-    // Each word costs at least one byte of the budget, which limits the number of empty words.
+    // Each word costs at least one byte of budget, which limits the number of empty words.
     reader.charge_expanded_text(count)?;
     let words = read_nested(reader, count, max_bytes, word_texts, Some(Form::Words))?;
     if words.is_empty() { Err(MALFORMED) } else { Ok(words) }
 }
 
-/// Joins words with single spaces, and appends the resulting texts to `texts`. The argument gives
-/// the number of words in each text.
+/// Joins words with single spaces and appends the resulting texts to `texts`. `word_counts`
+/// contains the number of words in each text.
 fn join_words<'a>(
     mut words: impl Iterator<Item = &'a str>,
     word_counts: &[u32],
@@ -98,7 +98,7 @@ fn join_words<'a>(
             texts.push_str(word);
             texts.push(' ');
         }
-        // Removes the space after the last word.
+        // Removes the trailing space.
         texts.pop().ok_or(MALFORMED)?;
         let length = texts.len().checked_sub(start).filter(|length| *length <= max_bytes);
         let length = length.ok_or(MALFORMED)?;

@@ -107,7 +107,10 @@ async fn rejects_a_tile_that_differs_from_the_index() {
         (with(|place| place.cells = 2), "another number of cells"),
         (one_tile(ChunkRef { hash, bytes: 3 * bytes + 65 }, FLAT), "bytes"),
         (one_tile(ChunkRef { hash, bytes: longest }, FLAT), "bytes"),
-        (twice(good.chunk, ChunkRef { hash, bytes: longest }), "is not the length in the tile index"),
+        (
+            twice(good.chunk, ChunkRef { hash, bytes: longest }),
+            "is not the length in the tile index",
+        ),
     ] {
         let fault = fault(world.append(vec![sheet.operation()]).await);
         let ImportFault::Unreadable { why: said, .. } = &fault else { panic!("{fault:?}") };

@@ -1,5 +1,4 @@
-//! Log histories for crash tests of building snapshots, and copies of the data that is stored
-//! afterwards.
+//! Log histories for snapshot builder crash tests, and copies of the resulting stored data.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,16 +22,16 @@ use crate::ports::{BlobKey, Blobs, Entries, GetOutcome, Segments};
 
 pub(super) const START_MS: u64 = 1_795_246_133_000;
 
-/// A log with several snapshots to build, and the stored data before they are built.
+/// A log with several snapshots to build, and the stored data before the first one is built.
 pub(super) struct History {
     tables: MemoryTables,
     blobs: MemoryBlobs,
     pub(super) jobs: Vec<SnapshotJob>,
-    /// The cells at each snapshot, computed by replaying the log.
+    /// Cells at each snapshot, computed by replaying the log.
     pub(super) cells: Vec<Cells>,
 }
 
-/// All stored data of a log, except the times at which its objects were last written.
+/// All stored data of a log, except for object write times.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stored {
     pub(super) entries: Vec<Arc<Entry>>,
@@ -41,7 +40,7 @@ pub(super) struct Stored {
 }
 
 impl History {
-    /// The operations that precede each snapshot.
+    /// Operations that precede each snapshot.
     pub(super) async fn of(parts: Vec<Vec<Operation>>) -> Self {
         let (mut world, mut jobs, mut cells) = (World::new().await, Vec::new(), Vec::new());
         for operations in parts {
@@ -160,8 +159,8 @@ fn delete_rows(spans: Spans) -> Operation {
     Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans })
 }
 
-/// The snapshots need a level 0, a flush, another level 0 with a long text after rows were moved,
-/// and a merge of two levels into several chunks.
+/// The snapshots require a level 0, a flush, another level 0 with a long text after rows were
+/// moved, and a merge of two levels into several chunks.
 pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
     let numbers = (0..600).map(|row| (row, 5, Value::Number(f64::from(row))));
     vec![
@@ -174,7 +173,7 @@ pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
     ]
 }
 
-/// The snapshots need a level whose chunk contains one row, and a merge that reuses the chunk
+/// The snapshots require a level with a single-row chunk, and a merge that reuses the chunk
 /// unchanged although its rows were moved.
 pub(super) fn a_tile_that_stays() -> Vec<Vec<Operation>> {
     let row = (0..MIN_STRIPE_COLUMNS).map(|column| (0, column, Value::Text(noise(column, 700))));

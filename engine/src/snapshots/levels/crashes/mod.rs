@@ -1,6 +1,6 @@
-//! Crash tests of the worker together with the builder. While a snapshot is built, each request to
-//! tables, objects or the queue fails in every way. Afterwards, the stored data must equal that of
-//! an undisturbed run byte by byte, and the cells that are read must equal those of a replay.
+//! Crash tests of the worker and the builder together. While a snapshot is built, each kind of
+//! fault is injected into each request to the tables, objects or queue. Afterwards, the stored data
+//! must equal that of a fault-free run byte for byte, and the cells must match a replay of the log.
 
 mod history;
 mod run;
@@ -16,7 +16,7 @@ use super::progress::MAX_RECENT_TILES;
 use super::tests::log;
 use crate::crashes::Fault;
 
-/// All ways in which one request can fail.
+/// All faults that can be injected into a single request.
 const FAULTS: [Fault; 7] = [
     Fault::Refused,
     Fault::ReplyLost,
@@ -27,7 +27,7 @@ const FAULTS: [Fault; 7] = [
     Fault::FreezesAfter,
 ];
 
-/// The result of an undisturbed run.
+/// Result of a fault-free run.
 struct Undisturbed {
     run: Run,
     requests: usize,
@@ -58,7 +58,7 @@ async fn assert_reads_like_a_replay(
     }
 }
 
-/// The messages that are sent, and the time limit of function invocations.
+/// Messages to send, and the time limit of function invocations.
 struct Work {
     jobs: Vec<SnapshotJob>,
     hasty: bool,
@@ -71,7 +71,7 @@ impl Work {
     }
 
     /// Builds the snapshots with these faults. Asserts that the stored data equals that of the
-    /// undisturbed run, so that reads return the same cells.
+    /// fault-free run, so reads return the same cells.
     async fn survives(
         &self,
         history: &History,
@@ -84,7 +84,7 @@ impl Work {
         run.stored().await.assert_is(&expected.stored, &what);
     }
 
-    /// Builds the snapshots once for each of these faults at each request.
+    /// Builds the snapshots once for each combination of request and fault.
     async fn survives_all(
         &self,
         history: &History,
@@ -102,7 +102,7 @@ impl Work {
     }
 }
 
-/// Builds the snapshots of a history, one at a time. Returns the stored data after each snapshot.
+/// Builds a history's snapshots one at a time. Returns the stored data after each snapshot.
 async fn survives_one_by_one(history: &History, faults: &[Fault]) -> Vec<Undisturbed> {
     let mut made: Vec<Undisturbed> = Vec::new();
     for job in &history.jobs {
@@ -113,13 +113,13 @@ async fn survives_one_by_one(history: &History, faults: &[Fault]) -> Vec<Undistu
     made
 }
 
-/// Returns the number of chunks in each level, for each snapshot.
+/// Returns the number of chunks per level for each snapshot.
 fn chunks(made: &[Undisturbed]) -> Vec<Vec<u64>> {
     let levels = |made: &Undisturbed| made.stats.levels.iter().map(|level| level.chunks).collect();
     made.iter().map(levels).collect()
 }
 
-/// Builds the first snapshots of a history, which need a level 0 and a flush.
+/// Builds the first snapshots of a history, which require a level 0 and a flush.
 async fn level_0_and_flush() -> History {
     let mut parts = flushes_and_a_merge();
     parts.truncate(2);
@@ -157,7 +157,7 @@ async fn a_merge_of_more_tiles_than_progress_names_survives() {
 #[tokio::test]
 async fn two_concurrent_snapshots_survive() {
     let history = level_0_and_flush().await;
-    // The message of the later job arrives first, and its worker has to wait.
+    // The later job's message arrives first, and its worker has to wait.
     let work = Work { jobs: history.jobs.iter().rev().copied().collect(), hasty: false };
     let faults = [Fault::Outage, Fault::DiesAfter, Fault::FreezesBefore];
     work.survives_all(&history, None, &faults).await;

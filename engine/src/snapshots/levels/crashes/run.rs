@@ -1,4 +1,4 @@
-//! Runs functions that build snapshots. One of the functions has a fault.
+//! Runs functions that build snapshots, with a fault injected into one of them.
 
 use std::sync::Arc;
 
@@ -16,24 +16,24 @@ use crate::logs::Logs;
 use crate::ports::{Clock, Jobs, PendingSnapshots};
 use crate::snapshots::Snapshots;
 
-/// Timeout of a Lambda function in the tests, in milliseconds.
+/// Lambda function timeout in the tests, in milliseconds.
 const FUNCTION_MS: u64 = 300_000;
 const QUEUE_VISIBILITY_S: u32 = 6 * 300;
-/// Time in milliseconds after which an unfinished run fails the test. It exceeds the delay that any
-/// single fault causes.
+/// Time limit in milliseconds after which an unfinished run fails the test. Exceeds the delay
+/// caused by any single fault.
 const PATIENCE_MS: u64 = 2 * 60 * 60 * 1_000;
 
-/// A sequence of functions that build the snapshots of a log.
+/// A sequence of functions that build a log's snapshots.
 pub(super) struct Run {
     pub(super) ports: Arc<FaultyPorts>,
-    /// Number of the process that receives the next message.
+    /// Index of the process that receives the next message.
     process: Snapshots,
     frozen: Vec<JoinHandle<()>>,
     function_ms: u64,
 }
 
 impl Run {
-    /// Creates a run that starts with the data of a history.
+    /// Creates a run that starts with a history's data.
     pub(super) fn new(
         history: &History,
         stored: Option<&Run>,
@@ -55,7 +55,7 @@ impl Run {
         self
     }
 
-    /// Sends these messages and invokes functions until no message is left. Then resumes the frozen
+    /// Sends these messages and invokes functions until no message is left, then resumes the frozen
     /// workers and asserts that they do not change the stored data.
     pub(super) async fn finish(mut self, jobs: &[SnapshotJob], what: &str) -> Self {
         for job in jobs {
@@ -99,8 +99,8 @@ impl Run {
         }
     }
 
-    /// Invokes a function with the next visible message, as Lambda would. Returns `false` if no
-    /// message is visible.
+    /// Invokes a function with the next visible message, like Lambda. Returns `false` if no message
+    /// is visible.
     async fn call(&mut self) -> bool {
         let received = self.ports.queue.receive(1, QUEUE_VISIBILITY_S).await.unwrap().pop();
         let Some(message) = received else { return false };
@@ -122,8 +122,7 @@ impl Run {
         true
     }
 
-    /// Asserts that all objects that are referenced by the roots of entries and by the progress are
-    /// stored.
+    /// Asserts that all objects referenced by entry roots and by the progress are stored.
     async fn assert_nothing_dangles(&self, what: &str) {
         let ports = &self.ports;
         let stored = self.stored().await;
