@@ -122,8 +122,8 @@ pub const FEED_PARTITION_KEY: &str = "p";
 pub const FEED_SORT_KEY: &str = "i";
 /// Feed item: total size of the partition's items up to and including this item, in bytes.
 pub const PARTITION_BYTES: &str = "b";
-/// Start and end of a feed partition: generation of the feed (8 bytes).
 /// Record of a feed partition, and its end marker: generation of the feed (8 bytes).
+pub const FEED: &str = "f";
 /// Feed table: first partition of the record's generation.
 pub const FIRST_PARTITION: &str = "o";
 /// Spreadsheet list in the Feed table: name of the spreadsheet.
