@@ -372,7 +372,7 @@ async fn what_is_lost_of_the_bucket_is_made_anew() {
 
     let unknown =
         reprocess(&project, &["--rebuild", "--spreadsheet", &uuid::Uuid::nil().to_string()]);
-    assert!(unknown.code == 1 && unknown.stderr.contains("no spreadsheet"), "{unknown:?}");
+    assert!(unknown.code == 1 && unknown.stderr.contains("does not exist"), "{unknown:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -159,8 +159,8 @@ pub(crate) enum AwsError {
     #[diagnostic(
         code(synth::aws::stack_busy),
         help(
-            "this command changed nothing; run it again: it waits for the other operation and \
-             compares again"
+            "this command changed nothing; run the same command again: it waits for the other \
+             operation and compares again"
         )
     )]
     StackBusy {

@@ -29,7 +29,7 @@ async fn the_missing_permission_of_each_call_is_named() {
         fake.fail(call, 9, denied(action));
         let run = account.deploy().await;
         assert_eq!(run.code, 1, "{name}: {run:?}");
-        assert!(run.stderr.contains(&format!("needs the permission {action}")), "{name}: {run:?}");
+        assert!(run.stderr.contains(&format!("grant the permission {action}")), "{name}: {run:?}");
         assert_eq!(fake.world().stack.as_ref().unwrap().status, "UPDATE_COMPLETE", "{name}");
         assert!(fake.world().change_sets.is_empty(), "{name}: no change set remains");
         account.check(name, &[&run]);

@@ -120,7 +120,7 @@ fn without_sizes(line: &str) -> String {
 
 /// Replaces the name of a new key pair.
 fn without_key(line: &str) -> String {
-    match line.split_once("cellar.yaml, as ") {
+    match line.split_once("cellar.yaml, key id ") {
         Some((before, _)) => format!("{before}cellar.yaml, key id KEY"),
         None => line.to_owned(),
     }
