@@ -78,7 +78,7 @@ impl Pokes {
         let call = spreadsheet(Method::GET, self.spreadsheet, Some("pokes"));
         match self.client.transport.open_stream(call).await {
             StreamReply::Open(response) => {
-                self.connection = PokeConnection::Open(response, Vec::new())
+                self.connection = PokeConnection::Open(response, Vec::new());
             }
             StreamReply::Refused => self.connection = PokeConnection::Unsupported,
             StreamReply::Failed => pending().await,

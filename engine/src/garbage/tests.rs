@@ -203,7 +203,7 @@ async fn nothing_is_deleted_if_a_needed_object_cannot_be_read() {
                     assert!(
                         in_use.keys().all(|key| there.contains_key(key)
                             == ports.blobs.contents().contains_key(key))
-                    )
+                    );
                 }
                 Err(error) => {
                     assert!(matches!(

@@ -197,10 +197,10 @@ impl Logs {
         match self.retry_read(|| self.blobs.keep(key)).await {
             Ok(KeepOutcome::Kept) => {}
             Ok(KeepOutcome::Absent) => {
-                tracing::error!(%key, "the object of a completed upload is missing")
+                tracing::error!(%key, "the object of a completed upload is missing");
             }
             Err(error) => {
-                tracing::warn!(%key, %error, "cannot remove the pending tag; the relay will remove it")
+                tracing::warn!(%key, %error, "cannot remove the pending tag; the relay will remove it");
             }
         }
     }

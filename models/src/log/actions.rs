@@ -119,9 +119,9 @@ impl LogModel {
     }
 
     /// Returns the state after `action`, or `None` if the action is not enabled.
-    pub(super) fn apply_action(&self, state: &State, action: LogAction) -> Option<State> {
+    pub(super) fn apply_action(&self, state: &State, action: &LogAction) -> Option<State> {
         let mut next = state.clone();
-        match action {
+        match *action {
             LogAction::Send { client, first, through } => {
                 let sender = next.clients.get_mut(client)?;
                 sender.send(self.rules, first, through, next.now_s).ok()?;

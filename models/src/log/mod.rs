@@ -159,7 +159,7 @@ impl Model for LogModel {
     }
 
     fn next_state(&self, state: &State, action: LogAction) -> Option<State> {
-        self.apply_action(state, action)
+        self.apply_action(state, &action)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {

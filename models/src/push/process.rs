@@ -117,7 +117,7 @@ impl Process {
                 self.advance_append(push, started, result);
             }
             sync::PushAction::LookUp => {
-                result.process = Some(self.with_pending(push, PendingRequest::LookUp))
+                result.process = Some(self.with_pending(push, PendingRequest::LookUp));
             }
             sync::PushAction::GiveUp => result.refusal = Some(Refusal::Contention),
             sync::PushAction::Finish(outcome) => {

@@ -159,7 +159,7 @@ impl StreamModel {
         let mut next = state.clone();
         match action {
             StreamAction::Begin { client, tip_count } => {
-                next.begin_call(self, client, tip_count)?
+                next.begin_call(self, client, tip_count)?;
             }
             StreamAction::Step { client, outcome } => {
                 let process = next.clients.get_mut(client)?.process.take()?;

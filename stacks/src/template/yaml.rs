@@ -14,7 +14,7 @@ pub(super) fn to_document(value: &Value) -> String {
     let mut out = String::new();
     match value {
         Value::Object(_) | Value::Array(_) if !is_inline(value) => {
-            write_block(value, 0, 0, &mut out)
+            write_block(value, 0, 0, &mut out);
         }
         value => {
             out.push_str(&scalar(value));

@@ -228,7 +228,7 @@ impl AwsError {
         E: std::error::Error + ProvideErrorMetadata + 'static,
     {
         let Some(service_error) = error.as_service_error() else {
-            return Self::from_causes(operation, causes(error));
+            return Self::from_causes(operation, &causes(error));
         };
         let status = error.raw_response().map(|response| response.status().as_u16());
         let message =
@@ -246,7 +246,7 @@ impl AwsError {
     }
 
     /// Converts an SDK error without a response to an [`AwsError`].
-    fn from_causes(operation: &'static str, causes: Vec<String>) -> Self {
+    fn from_causes(operation: &'static str, causes: &[String]) -> Self {
         let innermost = causes.last().cloned().unwrap_or_default();
         // The SDK has no separate error variant for missing credentials.
         if causes.iter().any(|cause| cause.contains("credentials")) {

@@ -35,7 +35,7 @@ fn operations_by_tag(document: &Value) -> BTreeMap<String, Vec<(String, String, 
     let mut by_tag: BTreeMap<String, Vec<(String, String, &Value)>> = BTreeMap::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
-            let tag = operation["tags"][0].as_str().unwrap().to_owned();
+            let tag = operation.pointer("/tags/0").unwrap().as_str().unwrap().to_owned();
             let operation = (method.to_uppercase(), path.clone(), operation);
             by_tag.entry(tag).or_default().push(operation);
         }
@@ -91,7 +91,7 @@ fn push_problems(text: &mut String) {
 
 fn push_schemas(text: &mut String, document: &Value) {
     text.push_str("\n## Schemas\n");
-    for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+    for (name, schema) in document.pointer("/components/schemas").unwrap().as_object().unwrap() {
         writeln!(text, "\n### {name}\n\n{}", string(&schema["description"]).replace('\n', " "))
             .unwrap();
         if let Some(properties) = schema["properties"].as_object() {

@@ -52,7 +52,7 @@ fn constants(source: &str) -> Vec<Constant<'_>> {
             let (name, _) = declaration.split_once(':').unwrap();
             // The expression may begin on the next line.
             let start = source.find(&format!("pub const {name}:")).unwrap();
-            let statement = source[start..].split(';').next().unwrap();
+            let statement = source.get(start..).unwrap().split(';').next().unwrap();
             let (_, expression) = statement.split_once('=').unwrap();
             constants.push(Constant {
                 name,
@@ -90,10 +90,10 @@ fn evaluate(expression: &str, known: &BTreeMap<&str, u128>) -> Option<u128> {
 /// Splits an expression at the last `operator` outside of parentheses.
 fn split_outside<'a>(expression: &'a str, operator: &str) -> Option<(&'a str, &'a str)> {
     let (at, _) = expression.rmatch_indices(operator).find(|(at, _)| {
-        let left = &expression[..*at];
+        let left = expression.get(..*at).unwrap_or_default();
         left.matches('(').count() == left.matches(')').count()
     })?;
-    Some((&expression[..at], &expression[at + operator.len()..]))
+    Some((expression.get(..at)?, expression.get(at + operator.len()..)?))
 }
 
 /// Formats a number with commas between thousands.

@@ -96,7 +96,7 @@ impl Grid {
                 self.typing = Some(Typing::Cell(TextInput::new(&character.to_string())));
             }
             Key::Enter | Key::EditCell => {
-                self.typing = Some(Typing::Cell(TextInput::new(cell_text)))
+                self.typing = Some(Typing::Cell(TextInput::new(cell_text)));
             }
             Key::GoTo => self.typing = Some(Typing::GoTo(TextInput::new(""))),
             Key::Backspace | Key::Delete => return self.set_cell(""),
@@ -166,7 +166,7 @@ impl Grid {
         match text.trim().parse::<Range>() {
             Ok(Range { sheet: None, rectangle, .. }) => self.cursor = rectangle.first,
             Ok(_) => {
-                self.notice = Some("switch sheets with Ctrl-PageUp and Ctrl-PageDown".to_owned())
+                self.notice = Some("switch sheets with Ctrl-PageUp and Ctrl-PageDown".to_owned());
             }
             Err(fault) => self.notice = Some(fault.to_string()),
         }
@@ -192,7 +192,7 @@ impl Grid {
             Key::PageDown => *row = row.saturating_add(size.rows),
             Key::Home => *column = 0,
             Key::End => {
-                *column = self.top_left.column.saturating_add(size.columns.saturating_sub(1))
+                *column = self.top_left.column.saturating_add(size.columns.saturating_sub(1));
             }
             Key::FirstCell => (*row, *column) = (0, 0),
             _ => {}

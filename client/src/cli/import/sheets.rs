@@ -122,7 +122,7 @@ pub(super) async fn run(
     match file {
         Some(file) => print_notes(output, file, hint.as_deref()),
         None => {
-            output.note("An interrupted run had uploaded the file; this run finished the import.")
+            output.note("An interrupted run had uploaded the file; this run finished the import.");
         }
     }
     output.warn(&warnings);

@@ -132,7 +132,8 @@ impl Scan {
         let may_skip = !self.rules.is_enforced(SafetyRule::NoSkippedEntry);
         let is_next = Some(entry.position) == self.next;
         let is_later = Some(entry.position) > self.next;
-        if !is_next && !(may_skip && is_later) {
+        let is_expected = is_next || (may_skip && is_later);
+        if !is_expected {
             return Err(NotNext);
         }
         self.unseen_bases.remove(&entry.position);

@@ -32,7 +32,7 @@ impl Workbook {
                 self.change_sheet(clear.sheet, |sheet| sheet.clear(&clear.rows, &clear.columns));
             }
             Operation::SetFormat(set) => {
-                self.change_sheet(set.sheet, |sheet| sheet.set_format(set))
+                self.change_sheet(set.sheet, |sheet| sheet.set_format(set));
             }
             Operation::InsertRows(insert) => self.change_sheet(insert.sheet, |sheet| {
                 sheet.insert(Axis::Rows, insert.before, insert.count);

@@ -191,13 +191,13 @@ fn diff_cells(old: &Sheet, new: &Sheet) -> Vec<CellDiff> {
 fn diff_axis(axis: Axis, old: &Sheet, new: &Sheet) -> AxisDiff {
     let (old_places, new_places) = (old.order(axis).places(), new.order(axis).places());
     AxisDiff {
-        inserted: cut_last_span(new_places.missing_in(&old_places), axis, new.reach(axis)),
-        deleted: cut_last_span(old_places.missing_in(&new_places), axis, old.reach(axis)),
+        inserted: cut_last_span(&new_places.missing_in(&old_places), axis, new.reach(axis)),
+        deleted: cut_last_span(&old_places.missing_in(&new_places), axis, old.reach(axis)),
     }
 }
 
 /// Truncates a span that extends to the end of the axis to `reach`.
-fn cut_last_span(spans: Spans, axis: Axis, reach: u32) -> Spans {
+fn cut_last_span(spans: &Spans, axis: Axis, reach: u32) -> Spans {
     let cut = spans.iter().map(|span| {
         if span.end() < axis.limit() {
             span

@@ -33,7 +33,7 @@ impl World {
         let plan = reprocess.plan_rebuild(log.id).await.unwrap();
         let mut begun = Vec::new();
         let each = |snapshot: &SnapshotToRebuild, what: &RebuildStart| {
-            begun.push((snapshot.at, what.clone()))
+            begun.push((snapshot.at, what.clone()));
         };
         reprocess.start_rebuild(&plan, each).await.unwrap();
         begun

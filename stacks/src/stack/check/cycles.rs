@@ -76,7 +76,7 @@ fn collect_names(value: &Value, depth: usize, names: &mut BTreeSet<String>) {
         }
         Ok(None) => match value {
             Value::Array(items) => {
-                items.iter().for_each(|item| collect_names(item, depth + 1, names))
+                items.iter().for_each(|item| collect_names(item, depth + 1, names));
             }
             Value::Object(entries) => {
                 entries.values().for_each(|inner| collect_names(inner, depth + 1, names));

@@ -172,10 +172,10 @@ impl World {
         if matches!(self.remaining_steps.front(), Some(step) if !matches!(step, Step::Hold)) {
             match self.remaining_steps.pop_front().unwrap() {
                 Step::Resource(id, kind, status, reason) => {
-                    self.record_event(id, kind, status, reason)
+                    self.record_event(id, kind, status, reason);
                 }
                 Step::Stack(status, reason) => {
-                    self.record_event("cellar", STACK_TYPE, status, reason)
+                    self.record_event("cellar", STACK_TYPE, status, reason);
                 }
                 Step::Hold => {}
             }

@@ -89,7 +89,7 @@ async fn check_against_replay(world: &Arc<World>, entry: &Entry, imported: &BTre
             Ok(_) => world
                 .report_violation(format_args!("I7: the snapshot at {at} differs from its log")),
             Err(error) => {
-                world.report_violation(format_args!("I7: cells at {at} cannot be read: {error}"))
+                world.report_violation(format_args!("I7: cells at {at} cannot be read: {error}"));
             }
         }
     }

@@ -196,7 +196,7 @@ impl Pipeline {
                 }
                 Ok(_) => {}
                 Err(error) => {
-                    world.report_violation(format_args!("reprocess: not repaired: {error}"))
+                    world.report_violation(format_args!("reprocess: not repaired: {error}"));
                 }
             }
         }
