@@ -32,7 +32,7 @@ pub const UPKEEP: &str = "CELLAR_LOG_POLICY";
 /// Name of the bucket for external bodies, snapshots and offloaded segments.
 pub const BUCKET: &str = "CELLAR_BUCKET";
 /// Incarnation of the tables, a lower bound on the incarnation of every log. Defaults to 0. See
-/// [`Entry::at_least`](cellar_log::entry::Entry::at_least).
+/// [`Entry::raise_incarnation`](cellar_log::entry::Entry::raise_incarnation).
 pub const INCARNATION: &str = "CELLAR_INCARNATION";
 /// URL of the snapshot job queue.
 pub const SNAPSHOT_QUEUE: &str = "CELLAR_SNAPSHOT_QUEUE";
