@@ -21,7 +21,7 @@ use super::error::CliError;
 use super::output::{Output, count};
 use frame::Layout;
 use session::Session;
-use state::Action;
+use state::GridAction;
 use terminal::{Input, Terminal, spawn_input_reader};
 
 /// Maximum delay of a key press while cells are being loaded.
@@ -86,8 +86,8 @@ async fn run_grid(
                     match input {
                         Input::Resized => layout = Layout::new(Terminal::size()?, column_width),
                         Input::Key(key) => match session.press(key, &layout) {
-                            Action::Quit => return Ok(()),
-                            Action::None => {}
+                            GridAction::Quit => return Ok(()),
+                            GridAction::None => {}
                             _ => next_sync = Instant::now(),
                         },
                     }

@@ -16,7 +16,7 @@ use super::super::output::count;
 use super::super::warnings::FORMULAS_NOT_CALCULATED;
 use super::frame::{Contents, Layout};
 use super::key::Key;
-use super::state::{Action, Grid};
+use super::state::{Grid, GridAction};
 use crate::Pokes;
 use crate::client::random;
 use crate::live::{EditOutcome, LiveError, LiveSheet, Settlement, SyncReport, poll_event};
@@ -71,23 +71,23 @@ impl Session {
     }
 
     /// Handles a key. If the key makes an edit, persists the edit before returning.
-    pub(super) fn press(&mut self, key: Key, layout: &Layout) -> Action {
+    pub(super) fn press(&mut self, key: Key, layout: &Layout) -> GridAction {
         self.contents.changed.clear();
         let cell_text = self.contents.cell_text(self.grid.cursor).to_owned();
         let size = layout.visible_size(self.grid.top_left.row);
         let action;
         (self.grid, action) = self.grid.clone().press(key, size, &cell_text);
         let result = match &action {
-            Action::Edit(operation) => self.edit(operation.clone()),
-            Action::Undo => match self.undoable.pop() {
+            GridAction::Edit(operation) => self.edit(operation.clone()),
+            GridAction::Undo => match self.undoable.pop() {
                 Some(position) => self.edit(Operation::Undo(Undo { position })),
                 None => Err("nothing to undo in this session".to_owned()),
             },
-            Action::SwitchSheet { forward } => {
+            GridAction::SwitchSheet { forward } => {
                 self.switch_sheet(*forward);
                 Ok(())
             }
-            Action::None | Action::Quit => Ok(()),
+            GridAction::None | GridAction::Quit => Ok(()),
         };
         self.grid.notice = result.err().or(self.grid.notice.take());
         action

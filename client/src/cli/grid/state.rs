@@ -12,7 +12,7 @@ use super::text_input::TextInput;
 
 /// An action that a key requests and that the caller must perform.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Action {
+pub(super) enum GridAction {
     None,
     Edit(Operation),
     Undo,
@@ -80,7 +80,12 @@ impl Grid {
     }
 
     /// Handles a key. `cell_text` is the text of the cell under the cursor.
-    pub(super) fn press(mut self, key: Key, size: VisibleSize, cell_text: &str) -> (Self, Action) {
+    pub(super) fn press(
+        mut self,
+        key: Key,
+        size: VisibleSize,
+        cell_text: &str,
+    ) -> (Self, GridAction) {
         self.notice = None;
         let action = match self.typing.take() {
             None => self.press_in_grid(key, size, cell_text),
@@ -90,7 +95,7 @@ impl Grid {
         (self, action)
     }
 
-    fn press_in_grid(&mut self, key: Key, size: VisibleSize, cell_text: &str) -> Action {
+    fn press_in_grid(&mut self, key: Key, size: VisibleSize, cell_text: &str) -> GridAction {
         match key {
             Key::Character(character) => {
                 self.typing = Some(Typing::Cell(TextInput::new(&character.to_string())));
@@ -102,33 +107,33 @@ impl Grid {
             Key::Backspace | Key::Delete => return self.set_cell(""),
             Key::InsertRow => {
                 let insert = InsertBefore { sheet: self.sheet, before: self.cursor.row, count: 1 };
-                return Action::Edit(Operation::InsertRows(insert));
+                return GridAction::Edit(Operation::InsertRows(insert));
             }
             Key::DeleteRow => {
                 let spans = Spans::one(self.cursor.row, 1);
-                return Action::Edit(Operation::DeleteRows(DeleteSpans {
+                return GridAction::Edit(Operation::DeleteRows(DeleteSpans {
                     sheet: self.sheet,
                     spans,
                 }));
             }
-            Key::Undo => return Action::Undo,
-            Key::NextSheet => return Action::SwitchSheet { forward: true },
-            Key::PreviousSheet => return Action::SwitchSheet { forward: false },
-            Key::Quit => return Action::Quit,
+            Key::Undo => return GridAction::Undo,
+            Key::NextSheet => return GridAction::SwitchSheet { forward: true },
+            Key::PreviousSheet => return GridAction::SwitchSheet { forward: false },
+            Key::Quit => return GridAction::Quit,
             Key::Escape => {}
             move_key => self.move_cursor(move_key, size),
         }
-        Action::None
+        GridAction::None
     }
 
-    fn press_in_input(&mut self, typing: Typing, key: Key, size: VisibleSize) -> Action {
+    fn press_in_input(&mut self, typing: Typing, key: Key, size: VisibleSize) -> GridAction {
         let (mut input, is_cell) = match typing {
             Typing::Cell(input) => (input, true),
             Typing::GoTo(input) => (input, false),
         };
         let move_key = match key {
-            Key::Escape => return Action::None,
-            Key::Quit => return Action::Quit,
+            Key::Escape => return GridAction::None,
+            Key::Quit => return GridAction::Quit,
             Key::Enter => Some(Key::NextRow),
             Key::NextRow | Key::Tab | Key::BackTab | Key::Up | Key::Down => Some(key),
             key => {
@@ -139,11 +144,11 @@ impl Grid {
         match move_key {
             None => {
                 self.typing = Some(if is_cell { Typing::Cell(input) } else { Typing::GoTo(input) });
-                Action::None
+                GridAction::None
             }
             Some(_) if !is_cell => {
                 self.go_to(&input.text());
-                Action::None
+                GridAction::None
             }
             Some(move_key) => {
                 let action = self.set_cell(&input.text());
@@ -154,12 +159,12 @@ impl Grid {
     }
 
     /// Returns the edit that sets the cell under the cursor.
-    fn set_cell(&self, text: &str) -> Action {
+    fn set_cell(&self, text: &str) -> GridAction {
         let typed = typed_or_text(text);
         let CellName { row, column } = self.cursor;
         let (value, format) = (Some(typed.value), typed.format);
         let cells = vec![CellEdit { row, column, value, formula: None, format }];
-        Action::Edit(Operation::SetCells(SetCells { sheet: self.sheet, cells }))
+        GridAction::Edit(Operation::SetCells(SetCells { sheet: self.sheet, cells }))
     }
 
     fn go_to(&mut self, text: &str) {
@@ -219,11 +224,11 @@ mod tests {
 
     const SIZE: VisibleSize = VisibleSize { rows: 10, columns: 5 };
 
-    fn pressed(grid: Grid, keys: &[Key]) -> (Grid, Vec<Action>) {
+    fn pressed(grid: Grid, keys: &[Key]) -> (Grid, Vec<GridAction>) {
         let mut all = Vec::new();
         let grid = keys.iter().fold(grid, |grid, key| {
             let (grid, action) = grid.press(*key, SIZE, "old");
-            all.extend(Some(action).filter(|action| *action != Action::None));
+            all.extend(Some(action).filter(|action| *action != GridAction::None));
             grid
         });
         (grid, all)
@@ -241,10 +246,10 @@ mod tests {
         Grid::new(SheetId::FIRST)
     }
 
-    fn set(name: &str, value: Value) -> Action {
+    fn set(name: &str, value: Value) -> GridAction {
         let CellName { row, column } = at(name);
         let cells = vec![CellEdit { row, column, value: Some(value), formula: None, format: None }];
-        Action::Edit(Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells }))
+        GridAction::Edit(Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells }))
     }
 
     #[test]
@@ -325,9 +330,9 @@ mod tests {
         let insert = InsertBefore { sheet: SheetId::FIRST, before: 1, count: 1 };
         let delete = DeleteSpans { sheet: SheetId::FIRST, spans: Spans::one(1, 1) };
         let expected = [
-            Action::Edit(Operation::InsertRows(insert)),
-            Action::Edit(Operation::DeleteRows(delete)),
-            Action::Undo,
+            GridAction::Edit(Operation::InsertRows(insert)),
+            GridAction::Edit(Operation::DeleteRows(delete)),
+            GridAction::Undo,
         ];
         assert_eq!(actions, expected);
     }
@@ -335,8 +340,8 @@ mod tests {
     #[test]
     fn quits_and_switches_sheets() {
         let (_, actions) = pressed(new(), &[Key::NextSheet, Key::PreviousSheet, Key::Quit]);
-        let sheet = |forward| Action::SwitchSheet { forward };
-        assert_eq!(actions, [sheet(true), sheet(false), Action::Quit]);
-        assert_eq!(pressed(new(), &[Key::Character('x'), Key::Quit]).1, [Action::Quit]);
+        let sheet = |forward| GridAction::SwitchSheet { forward };
+        assert_eq!(actions, [sheet(true), sheet(false), GridAction::Quit]);
+        assert_eq!(pressed(new(), &[Key::Character('x'), Key::Quit]).1, [GridAction::Quit]);
     }
 }
