@@ -269,7 +269,7 @@ async fn the_release_before_is_restored_without_streams_and_deleted_with_its_dat
     assert_eq!(deployed.code, 0, "{deployed:?}");
     let now: Vec<String> = upgrade.data().await.into_keys().collect();
     let of_incarnation =
-        ["EntryTable", "FeedTable", "PendingSnapshotsTable", "SegmentTable", "EventStreamTable"];
+        ["EntryTable", "EventStreamTable", "FeedTable", "PendingSnapshotsTable", "SegmentTable"];
     let of_incarnation = of_incarnation.map(|table| format!("{table}Incarnation1"));
     assert_eq!(now, [&["Bucket".to_owned()], &of_incarnation[..]].concat());
     assert!(upgrade.export(spreadsheet, "after.csv") == exported, "the data is the same");

@@ -102,8 +102,11 @@ async fn its_logs_are_told(account: &Account) {
     put(r#"{"level":"ERROR","fields":{"message":"a job failed","attempt":2}}"#).await;
 
     // In the smoke test, the API wrote an entry that makes a snapshot due.
-    let api = account.synth(&["logs", "api", "--filter", "upkeep"]);
-    assert!(api.code == 0 && api.stdout.contains("Z api  INFO  upkeep log="), "{api:?}");
+    let api = account.synth(&["logs", "api", "--filter", "log policy"]);
+    assert!(
+        api.code == 0 && api.stdout.contains("Z api  INFO  applied the log policy log="),
+        "{api:?}"
+    );
     assert!(!api.stdout.contains("START RequestId"), "{api:?}");
     let all = account.synth(&["logs", "api", "--all", "--limit", "100000"]);
     assert!(all.stdout.contains("Z api  START RequestId"), "{all:?}");
