@@ -56,7 +56,7 @@ async fn the_client_from_npm_works_unchanged() {
         ("poisonMutation", texts(&["before", "behind"])),
         ("lostReplies", numbers(0..30).collect()),
         ("serverStateLost", texts(&["before", "after"])),
-        ("schemaBump", texts(&["online", "offline", "offline, too", "after"])),
+        ("schemaBump", texts(&["online", "offline", "also offline", "after"])),
         ("offlineRecovery", offline),
     ] {
         assert_eq!(play(&folder, scenario).await, cells, "{scenario}");
