@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::types::{
     ScalarAttributeType,
 };
 use aws_sdk_s3::primitives::ByteStream;
-use cellar_base::schema::{FEED_PARTITION_KEY, FEED_SORT_KEY, STREAM, STREAM_INDEX};
+use cellar_base::table_attributes::{FEED_PARTITION_KEY, FEED_SORT_KEY, STREAM, STREAM_INDEX};
 use cellar_runtime::s3::client_for_endpoint;
 use cellar_tests::emulator::Emulator;
 use serde_json::{Value, json};

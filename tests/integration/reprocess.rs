@@ -10,7 +10,7 @@ use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_base::position::Position;
 use cellar_base::record;
-use cellar_base::schema::{EXTERNAL, LAST_SNAPSHOT};
+use cellar_base::table_attributes::{EXTERNAL, LAST_SNAPSHOT};
 use cellar_engine::logs::{CellsQuery, Logs, SheetName};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{

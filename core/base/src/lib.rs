@@ -13,5 +13,5 @@ pub mod identity;
 pub mod limits;
 pub mod position;
 pub mod record;
-pub mod schema;
+pub mod table_attributes;
 pub mod zstd_frames;

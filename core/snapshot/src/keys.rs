@@ -7,7 +7,7 @@ use std::str::FromStr;
 use super::chunk_ref::ChunkHash;
 use cellar_base::hexadecimal::hexadecimal;
 use cellar_base::identity::{ClientKey, LogId};
-use cellar_base::schema::UPLOADS_PREFIX;
+use cellar_base::table_attributes::UPLOADS_PREFIX;
 
 const SHEETS: &str = "sheets";
 const CHUNKS: &str = "chunks";
@@ -122,7 +122,7 @@ fn hex_digit(digit: u8) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cellar_base::schema::{CHUNKS_PATTERN, SHEETS_PREFIX};
+    use cellar_base::table_attributes::{CHUNKS_PATTERN, SHEETS_PREFIX};
 
     const LOG: &str = "0190ab3c-0000-8000-8000-0123456789ab";
 

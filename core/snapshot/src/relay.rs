@@ -2,7 +2,7 @@
 
 use crate::snapshot_job::SnapshotJob;
 use cellar_base::position::Position;
-use cellar_base::schema::{EXTERNAL, PARTITION_KEY, SORT_KEY, TYPE, UPLOADS_PREFIX};
+use cellar_base::table_attributes::{EXTERNAL, PARTITION_KEY, SORT_KEY, TYPE, UPLOADS_PREFIX};
 use cellar_base::{record::Attribute, record::Item, record::RecordError};
 use cellar_log::records::entry::{EDITS, IMPORT, SNAPSHOT, decode_key};
 

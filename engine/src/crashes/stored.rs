@@ -7,7 +7,7 @@ use cellar_api::{wire::EventRange, wire::WebhookDelivery};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_base::record::Item;
-use cellar_base::schema::{LISTED_CREATED, PARTITION_BYTES};
+use cellar_base::table_attributes::{LISTED_CREATED, PARTITION_BYTES};
 use cellar_catalog::feed::{self, Span};
 use cellar_catalog::records::feed::decode_item;
 use cellar_catalog::records::list;

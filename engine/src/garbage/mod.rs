@@ -15,7 +15,7 @@ use std::sync::Arc;
 use cellar_base::identity::LogId;
 use cellar_base::limits::PURGE_DELETES_AT_ONCE;
 use cellar_base::position::Position;
-use cellar_base::schema::SHEETS_PREFIX;
+use cellar_base::table_attributes::SHEETS_PREFIX;
 use cellar_catalog::purge::Needed;
 use cellar_snapshot::garbage::{GarbageSweep, is_overdue};
 use cellar_snapshot::references::UnreadableReferences;

@@ -65,7 +65,8 @@ const CONTENT_TYPE: &str = "application/octet-stream";
 
 /// Returns the object key of a client's upload.
 fn upload_key(log: LogId, upload: Uuid) -> Result<BlobKey, LogError> {
-    let key = BlobKey::new(format!("{}{log}/{upload}", cellar_base::schema::UPLOADS_PREFIX));
+    let key =
+        BlobKey::new(format!("{}{log}/{upload}", cellar_base::table_attributes::UPLOADS_PREFIX));
     key.map_err(|error| LogError::Store(PortError::permanent(error.to_string())))
 }
 

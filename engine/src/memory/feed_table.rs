@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use cellar_base::record::Item;
-use cellar_base::schema::{FEED_PARTITION_KEY, FEED_SORT_KEY};
+use cellar_base::table_attributes::{FEED_PARTITION_KEY, FEED_SORT_KEY};
 use cellar_catalog::feed::{self, Checkpoint, Feed, Mark};
 use cellar_catalog::records::feed::{
     PARTITIONS, decode_item, decode_mark, decode_partition, encode_item, encode_mark,

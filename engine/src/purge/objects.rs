@@ -2,7 +2,7 @@
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_LISTED_BLOBS, PURGE_DELETES_AT_ONCE};
-use cellar_base::schema::{OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX};
+use cellar_base::table_attributes::{OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::{PurgedData, Purger};

@@ -67,7 +67,8 @@ async fn change(ports: &Arc<FaultyPorts>, log: LogId, action: CatalogAction) {
 async fn upload(ports: &Arc<FaultyPorts>, log: LogId) {
     let bytes = Bytes::from_static(b"an upload");
     let blob = NewBlob {
-        key: BlobKey::new(format!("{}{log}/1", cellar_base::schema::UPLOADS_PREFIX)).unwrap(),
+        key: BlobKey::new(format!("{}{log}/1", cellar_base::table_attributes::UPLOADS_PREFIX))
+            .unwrap(),
         sha256: sha256(&bytes),
         bytes,
         content_type: None,

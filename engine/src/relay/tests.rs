@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_base::record::Attribute;
-use cellar_base::schema::{EXTERNAL, TYPE};
+use cellar_base::table_attributes::{EXTERNAL, TYPE};
 use cellar_log::entry::Entry;
 use cellar_log::records::entry::{EDITS, encode};
 use cellar_snapshot::relay::INSERT;

@@ -12,7 +12,7 @@ use aws_sdk_dynamodb::types::{
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_PAGE_ENTRIES;
 use cellar_base::position::Position;
-use cellar_base::schema::{EXTERNAL, PARTITION_KEY, SORT_KEY, TYPE};
+use cellar_base::table_attributes::{EXTERNAL, PARTITION_KEY, SORT_KEY, TYPE};
 use cellar_base::{record, record::item_bytes};
 use cellar_engine::ports::{Entries, Page, PortError, PutOutcome};
 use cellar_log::entry::{Content, Entry};

@@ -7,7 +7,9 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use cellar_base::identity::LogId;
-use cellar_base::schema::{FEED_PARTITION_KEY, FEED_SORT_KEY, FIRST_PARTITION, NEXT_INDEX};
+use cellar_base::table_attributes::{
+    FEED_PARTITION_KEY, FEED_SORT_KEY, FIRST_PARTITION, NEXT_INDEX,
+};
 use cellar_base::{record::Attribute, record::Item, record::item_bytes};
 use cellar_catalog::feed::{self, Checkpoint, Feed, Mark};
 use cellar_catalog::records::feed::{

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
-use cellar_base::schema::{INCREMENT, PARTITION_KEY, REBUILD, SORT_KEY};
+use cellar_base::table_attributes::{INCREMENT, PARTITION_KEY, REBUILD, SORT_KEY};
 use cellar_base::{record::Attribute, record::item_bytes};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{PendingSnapshots, PortError, WriteOutcome};

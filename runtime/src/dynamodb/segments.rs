@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{Put, ReturnConsumedCapacity, TransactWriteItem};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_base::schema::{LAST_SNAPSHOT, PARTITION_KEY, SORT_KEY};
+use cellar_base::table_attributes::{LAST_SNAPSHOT, PARTITION_KEY, SORT_KEY};
 use cellar_base::{record::Attribute, record::Item, record::item_bytes};
 use cellar_engine::ports::{CreateOutcome, ForkPage, ForkRecords, PortError, Segments};
 use cellar_log::entry::Entry;

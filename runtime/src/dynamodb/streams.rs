@@ -17,7 +17,7 @@ use aws_sdk_dynamodb::types::{
     ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update as UpdateInTransaction,
 };
 use cellar_base::limits::TIP_INDEX;
-use cellar_base::schema::{
+use cellar_base::table_attributes::{
     APPENDED, BATCH_BYTES, ETAG, EVENTS, KINDS, NEXT_INDEX, STREAM, STREAM_INDEX, UNFOLDS,
 };
 use cellar_base::{record::Attribute, record::item_bytes};

@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use cellar_base::record::Attribute;
-use cellar_base::schema::{FEED, NEXT_INDEX};
+use cellar_base::table_attributes::{FEED, NEXT_INDEX};
 use cellar_catalog::records::webhook;
 use cellar_catalog::webhook::WebhookProgress;
 use cellar_engine::ports::{PortError, WebhookProgresses};

@@ -10,7 +10,7 @@ use aws_lambda_events::event::dynamodb::{Event, EventRecord};
 use aws_lambda_events::event::streams::DynamoDbEventResponse;
 use aws_sdk_dynamodb::Client;
 use cellar_base::record::RecordError;
-use cellar_base::schema::{
+use cellar_base::table_attributes::{
     APPENDED, KINDS, NEXT_INDEX, PARTITION_KEY, SORT_KEY, STREAM, STREAM_INDEX, TYPE,
 };
 use cellar_catalog::feed::{self, Span};

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use aws_lambda_events::event::dynamodb::{Event, EventRecord};
 use aws_sdk_dynamodb::Client;
 use cellar_base::record::RecordError;
-use cellar_base::schema::{FEED_PARTITION_KEY, FEED_SORT_KEY};
+use cellar_base::table_attributes::{FEED_PARTITION_KEY, FEED_SORT_KEY};
 use cellar_catalog::feed::Checkpoint;
 use cellar_catalog::records::feed::place_of;
 use cellar_catalog::webhook::Receivers;

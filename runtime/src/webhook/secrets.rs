@@ -8,7 +8,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
 use bytes::Bytes;
 use cellar_base::limits::MAX_WEBHOOK_SECRETS_BYTES;
-use cellar_base::schema::WEBHOOK_SECRETS_KEY;
+use cellar_base::table_attributes::WEBHOOK_SECRETS_KEY;
 use cellar_engine::ports::{BlobKey, Blobs, GetOutcome, NewBlob, PortError};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,9 @@
 //! The API function with its role and URL.
 
 use cellar_api::environment;
-use cellar_base::schema::{CHUNKS_PATTERN, OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX};
+use cellar_base::table_attributes::{
+    CHUNKS_PATTERN, OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX,
+};
 
 use super::functions;
 use super::key::{self, KeyUse};

@@ -2,7 +2,7 @@
 
 use cellar_api::environment;
 use cellar_base::limits::SNAPSHOT_RECEIVES;
-use cellar_base::schema::{EXTERNAL, TYPE, UPLOADS_PREFIX};
+use cellar_base::table_attributes::{EXTERNAL, TYPE, UPLOADS_PREFIX};
 use cellar_log::records::entry::{EDITS, IMPORT, SNAPSHOT};
 use cellar_snapshot::relay::INSERT;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 //! table's change stream and, if the feed includes log appends, the Entry table's change stream.
 
 use cellar_api::environment;
-use cellar_base::schema::APPENDED;
+use cellar_base::table_attributes::APPENDED;
 use cellar_snapshot::relay::INSERT;
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! The snapshot function with its role.
 
 use cellar_api::environment;
-use cellar_base::schema::{
+use cellar_base::table_attributes::{
     EXTERNAL, OFFLOADED_PREFIX, PARTITION_KEY, SHEETS_PREFIX, SORT_KEY, TYPE, UPLOADS_PREFIX,
 };
 use serde_json::json;

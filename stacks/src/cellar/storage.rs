@@ -1,7 +1,7 @@
 //! Tables and bucket of the stack. The bucket and four tables contain customer data; the Feed table
 //! is derived from this data.
 
-use cellar_base::schema;
+use cellar_base::table_attributes;
 
 use super::suppressions;
 use crate::config::Config;
@@ -90,22 +90,22 @@ pub(super) fn add_storage(stack: &mut Stack, config: &Config) -> Result<Storage,
 
 /// Returns a table of log data: the Entry, Segment or PendingSnapshots table.
 fn log_table(config: &Config) -> Table {
-    let partition_key = (schema::PARTITION_KEY, AttributeType::Binary);
-    let sort_key = (schema::SORT_KEY, AttributeType::Number);
+    let partition_key = (table_attributes::PARTITION_KEY, AttributeType::Binary);
+    let sort_key = (table_attributes::SORT_KEY, AttributeType::Number);
     table_with_keys(config, partition_key, sort_key)
 }
 
 /// Returns the EventStream table, which is keyed by event stream name and index in the stream.
 fn event_stream_table(config: &Config) -> Table {
-    let partition_key = (schema::STREAM, AttributeType::String);
-    let sort_key = (schema::STREAM_INDEX, AttributeType::Number);
+    let partition_key = (table_attributes::STREAM, AttributeType::String);
+    let sort_key = (table_attributes::STREAM_INDEX, AttributeType::Number);
     table_with_keys(config, partition_key, sort_key)
 }
 
 /// Returns the Feed table, whose keys are strings that preserve the order of the encoded values.
 fn feed_table_with_keys(config: &Config) -> Table {
-    let partition_key = (schema::FEED_PARTITION_KEY, AttributeType::String);
-    let sort_key = (schema::FEED_SORT_KEY, AttributeType::String);
+    let partition_key = (table_attributes::FEED_PARTITION_KEY, AttributeType::String);
+    let sort_key = (table_attributes::FEED_SORT_KEY, AttributeType::String);
     table_with_keys(config, partition_key, sort_key)
 }
 
@@ -127,8 +127,8 @@ fn data_bucket(config: &Config) -> Bucket {
         .encrypted_with(config.encryption.key())
         .lifecycle_rule(LifecycleRule::ExpireTagged {
             id: "expire-pending-uploads".to_owned(),
-            key: schema::STATE_TAG.to_owned(),
-            value: schema::STATE_PENDING.to_owned(),
+            key: table_attributes::STATE_TAG.to_owned(),
+            value: table_attributes::STATE_PENDING.to_owned(),
             after_days: PENDING_UPLOAD_DAYS,
         })
         .lifecycle_rule(LifecycleRule::ExpireNoncurrent {

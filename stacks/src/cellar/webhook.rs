@@ -1,7 +1,7 @@
 //! The webhook function, which delivers the feed to the configured URL.
 
 use cellar_api::environment;
-use cellar_base::schema::{PARTITION_BYTES, WEBHOOK_PREFIX, WEBHOOK_SECRETS_KEY};
+use cellar_base::table_attributes::{PARTITION_BYTES, WEBHOOK_PREFIX, WEBHOOK_SECRETS_KEY};
 use serde_json::json;
 
 use super::functions;

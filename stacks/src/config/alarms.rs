@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::arn;
 use super::error::ConfigProblem;
 use super::limits::{EMAIL_CHARS_MAX, PER_5_MINUTES, TOPIC_NAME_CHARS_MAX};
+use super::{arn, region};
 
 /// Alarm notifications, plus thresholds for the two alarms that detect abuse of the public URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +43,11 @@ impl Alarms {
         if let Some(value) = &self.topic_arn {
             match arn::parse(value, "sns").filter(|arn| is_standard_topic_name(arn.resource)) {
                 Some(topic) => {
-                    problems.extend(arn::check_region("alarms.topic_arn", topic.region, region));
+                    problems.extend(region::check_arn_region(
+                        "alarms.topic_arn",
+                        topic.region,
+                        region,
+                    ));
                 }
                 None => problems.push(ConfigProblem::TopicArn { value: value.clone() }),
             }

@@ -1,5 +1,5 @@
 //! Amazon Resource Names (ARNs) of existing customer resources.
-use super::error::ConfigProblem;
+
 /// The validated parts of an ARN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arn<'a> {
@@ -30,24 +30,6 @@ pub(super) fn parse<'a>(text: &'a str, service: &str) -> Option<Arn<'a>> {
     let is_valid =
         prefix == "arn" && is_partition && arn_service == service && is_region && is_account;
     is_valid.then_some(Arn { region, resource })
-}
-
-/// Returns a problem if the ARN in `field` is not in the stack's region. Any region is accepted if
-/// the stack's region is not configured.
-pub(super) fn check_region(
-    field: &'static str,
-    arn_region: &str,
-    stack_region: Option<&str>,
-) -> Option<ConfigProblem> {
-    let stack_region = stack_region?;
-    if arn_region == stack_region {
-        return None;
-    }
-    Some(ConfigProblem::ArnRegion {
-        field,
-        region: arn_region.to_owned(),
-        stack_region: stack_region.to_owned(),
-    })
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::arn;
 use super::error::ConfigProblem;
+use super::{arn, region};
 
 /// Encryption at rest. Defaults to AWS-owned keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,11 @@ impl Encryption {
         let Some(value) = self.key() else { return };
         match arn::parse(value, "kms").filter(|arn| is_key_resource(arn.resource)) {
             Some(key) => {
-                problems.extend(arn::check_region("encryption.kms_key_arn", key.region, region));
+                problems.extend(region::check_arn_region(
+                    "encryption.kms_key_arn",
+                    key.region,
+                    region,
+                ));
             }
             None => problems.push(ConfigProblem::KmsKeyArn { value: value.to_owned() }),
         }

@@ -15,6 +15,7 @@ pub mod limits;
 mod oidc;
 mod origin;
 mod parse;
+mod region;
 mod snapshots;
 mod stages;
 mod tags;

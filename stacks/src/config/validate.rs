@@ -6,12 +6,12 @@ use super::error::ConfigProblem;
 use super::fields::Config;
 use super::limits::{
     API_MEMORY_MB, API_TIMEOUT_S, CORS_ORIGINS_MAX, INCARNATION_MAX, KEEP_SEGMENTS,
-    LOG_RETENTION_DAYS, OFFLOAD_AFTER_DAYS, PUBLIC_KEY_CHARS, REGION_CHARS_MAX,
-    STACK_NAME_CHARS_MAX, TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
+    LOG_RETENTION_DAYS, OFFLOAD_AFTER_DAYS, PUBLIC_KEY_CHARS, STACK_NAME_CHARS_MAX,
+    TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
 };
 use super::origin::{self, OriginFault};
 use super::tokens::TokenKey;
-use super::{oidc, stages, tags, webhook};
+use super::{oidc, region, stages, tags, webhook};
 
 impl Config {
     /// Returns a problem for each out-of-bounds value, in field order. Empty if the configuration
@@ -23,11 +23,7 @@ impl Config {
         if !is_stack_name(&self.stack) {
             problems.push(ConfigProblem::StackName { value: self.stack.clone() });
         }
-        if let Some(region) = &self.region
-            && !is_region(region)
-        {
-            problems.push(ConfigProblem::Region { value: region.clone() });
-        }
+        problems.extend(self.region.as_deref().and_then(region::check_region_code));
         for (field, value) in [("issuer", &self.tokens.issuer), ("audience", &self.tokens.audience)]
         {
             if !is_claim(value) {
@@ -74,14 +70,6 @@ fn is_stack_name(name: &str) -> bool {
     name.len() <= STACK_NAME_CHARS_MAX
         && name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-}
-
-fn is_region(region: &str) -> bool {
-    region.len() <= REGION_CHARS_MAX
-        && region.contains('-')
-        && region.starts_with(|first: char| first.is_ascii_lowercase())
-        && region.ends_with(|last: char| last.is_ascii_digit())
-        && region.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
 }
 
 fn is_claim(claim: &str) -> bool {

@@ -13,7 +13,7 @@ use cellar_api::{
 use cellar_base::identity::ClientKey;
 use cellar_base::limits::{CATALOG_TIP_EVENTS, MAX_CACHED_TAILS, TIP_INDEX};
 use cellar_base::position::Position;
-use cellar_base::schema::{STREAM, STREAM_INDEX, UNFOLDS};
+use cellar_base::table_attributes::{STREAM, STREAM_INDEX, UNFOLDS};
 use cellar_catalog::access::Role;
 use cellar_catalog::spreadsheet::stream_of;
 use cellar_engine::ports::{BlobKey, Blobs as _, PendingSnapshots as _};

@@ -20,7 +20,8 @@ pub(crate) async fn expire(world: Arc<World>) {
     loop {
         world.sleep_ms(DAY_S * 1_000).await;
         let now_s = world.time.now_ms() / 1_000;
-        let Ok(page) = world.blobs.list(cellar_base::schema::UPLOADS_PREFIX, None, u16::MAX).await
+        let Ok(page) =
+            world.blobs.list(cellar_base::table_attributes::UPLOADS_PREFIX, None, u16::MAX).await
         else {
             continue;
         };

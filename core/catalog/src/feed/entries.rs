@@ -10,7 +10,7 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_SEGMENTS;
 use cellar_base::position::Position;
 use cellar_base::record::{Item, RecordError};
-use cellar_base::schema::PARTITION_KEY;
+use cellar_base::table_attributes::PARTITION_KEY;
 use cellar_log::entry::Content;
 use cellar_log::records::entry::{EDITS, END_SEGMENT, SNAPSHOT, decode_key_and_type};
 

@@ -2,7 +2,7 @@
 
 use super::span::Span;
 use crate::records::stream::decode_appended;
-use cellar_base::schema::APPENDED;
+use cellar_base::table_attributes::APPENDED;
 use cellar_base::{record::Item, record::RecordError};
 
 /// Whether a changed item is a tip (the item with a stream's latest events) written by an append.

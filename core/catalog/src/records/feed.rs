@@ -3,7 +3,7 @@
 use crate::feed::{self, Checkpoint, Content, Feed, FeedId, Mark};
 use crate::stream::{Payload, StreamName};
 use cellar_base::record::{Item, Reader, RecordError, item_bytes, put_bytes, put_number, put_text};
-use cellar_base::schema::{
+use cellar_base::table_attributes::{
     DATA, DATA_ENCODING, FEED, FEED_PARTITION_KEY, FEED_SORT_KEY, FIRST_PARTITION, NEXT_INDEX,
     PARTITION_BYTES, TIME,
 };

@@ -8,7 +8,7 @@ use crate::{
 use cellar_base::hexadecimal::hexadecimal;
 use cellar_base::identity::LogId;
 use cellar_base::record::{Item, Reader, RecordError, put_number, put_text};
-use cellar_base::schema::{
+use cellar_base::table_attributes::{
     FEED_PARTITION_KEY, FEED_SORT_KEY, LISTED_AT, LISTED_CREATED, LISTED_NAME, LISTED_ROLE,
     LISTED_STATUS, NEXT_INDEX,
 };

@@ -7,7 +7,7 @@ use cellar_base::limits::TIP_INDEX;
 use cellar_base::record::{
     Attribute, Item, Reader, RecordError, item_bytes, put_bytes, put_number, put_text,
 };
-use cellar_base::schema::{
+use cellar_base::table_attributes::{
     APPENDED, BATCH_BYTES, CAUSATION, CORRELATION, DATA, DATA_ENCODING, ETAG, EVENTS, KINDS, META,
     META_ENCODING, NEXT_INDEX, STREAM, STREAM_INDEX, TIME, UNFOLDS, WRITER,
 };

@@ -3,7 +3,7 @@
 use crate::feed::{Checkpoint, FeedId};
 use crate::webhook::WebhookProgress;
 use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_text};
-use cellar_base::schema::{FEED, FEED_PARTITION_KEY, FEED_SORT_KEY, NEXT_INDEX};
+use cellar_base::table_attributes::{FEED, FEED_PARTITION_KEY, FEED_SORT_KEY, NEXT_INDEX};
 
 const PROGRESS: &str = "progress of the webhook";
 

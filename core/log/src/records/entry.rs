@@ -7,7 +7,7 @@ use crate::entry::{
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::position::Position;
 use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_text};
-use cellar_base::schema::{
+use cellar_base::table_attributes::{
     AUTHOR, BODY, CLIENT, CLIENT_NAME, CREATED, EXTERNAL, HEADER, MUTATION, OLD_HEADER,
     PARTITION_KEY, SORT_KEY, TRIMMED, TYPE, VERSION,
 };

@@ -4,7 +4,7 @@
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_text};
-use cellar_base::schema::{AUTHOR, CREATED, FORKED_AT, LINEAGE, PARTITION_KEY, SORT_KEY};
+use cellar_base::table_attributes::{AUTHOR, CREATED, FORKED_AT, LINEAGE, PARTITION_KEY, SORT_KEY};
 
 const RECORD: &str = "fork";
 /// Last byte of a fork list's partition key, after the log UUID. The partition key of segments is

@@ -5,7 +5,9 @@ use crate::segment::Segment;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_text};
-use cellar_base::schema::{CREATED, LAST_SNAPSHOT, LINEAGE, OFFLOADED, PARTITION_KEY, SORT_KEY};
+use cellar_base::table_attributes::{
+    CREATED, LAST_SNAPSHOT, LINEAGE, OFFLOADED, PARTITION_KEY, SORT_KEY,
+};
 
 const RECORD: &str = "segment";
 

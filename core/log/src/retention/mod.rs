@@ -6,11 +6,11 @@
 //! lost.
 
 mod offloaded;
-mod plan;
+mod rules;
 #[cfg(test)]
 mod tests;
 mod trim;
 
 pub use offloaded::{OffloadedFault, decode_offloaded, encode_offloaded, offloaded_key};
-pub use plan::{Keep, Plan, Policy, plan};
+pub use rules::{Keep, Plan, Policy, plan};
 pub use trim::{Fences, Trim, TrimAction, TrimEvent, TrimRefusal, Trimmed};

@@ -7,7 +7,7 @@ use crate::records;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_OFFLOADED_BYTES, MAX_OFFLOADED_OBJECT_BYTES};
 use cellar_base::record::{Attribute, Item, RecordError};
-use cellar_base::schema::OFFLOADED_PREFIX;
+use cellar_base::table_attributes::OFFLOADED_PREFIX;
 
 /// First byte of the object: version of the compressed content.
 const OFFLOADED_VERSION: u8 = 1;

@@ -1,9 +1,10 @@
 //! Transforms a single operation.
 
+use super::insert_order::transform_insert;
 use super::space_map::{SheetMap, SpaceMap};
 use cellar_sheet::operation::{
-    AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, InsertBefore, Operation,
-    RenameSheet, SetCells, SetFormat, SheetId,
+    AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, Operation, RenameSheet,
+    SetCells, SetFormat, SheetId,
 };
 
 /// Transforms an operation to the later coordinates of `map`. Returns `None` if the operation is
@@ -28,13 +29,11 @@ fn transform_operation(operation: &Operation, map: &SpaceMap) -> Option<Operatio
         Operation::SetFormat(set) => Operation::SetFormat(transform_format(set, map)?),
         Operation::InsertRows(insert) => {
             let (sheet, sheet_map) = target_sheet(insert.sheet, map)?;
-            let before = sheet_map.rows.gap(insert.before);
-            Operation::InsertRows(InsertBefore { sheet, before, count: insert.count })
+            Operation::InsertRows(transform_insert(insert, sheet, &sheet_map.rows))
         }
         Operation::InsertColumns(insert) => {
             let (sheet, sheet_map) = target_sheet(insert.sheet, map)?;
-            let before = sheet_map.columns.gap(insert.before);
-            Operation::InsertColumns(InsertBefore { sheet, before, count: insert.count })
+            Operation::InsertColumns(transform_insert(insert, sheet, &sheet_map.columns))
         }
         Operation::DeleteRows(delete) => {
             let (sheet, sheet_map) = target_sheet(delete.sheet, map)?;

@@ -6,7 +6,7 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_PROGRESS_BYTES;
 use cellar_base::position::Position;
 use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_text};
-use cellar_base::schema::{
+use cellar_base::table_attributes::{
     ACTIVE, CREATED, EXTERNAL, INCREMENT, MODIFIED, PARTITION_KEY, PROGRESS, REBUILD, SORT_KEY,
 };
 

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use super::*;
-use crate::aws::metrics::PAGES_MAX;
+use crate::aws::metric_sums::PAGES_MAX;
 
 const OPERATION: Operation = Operation {
     service: "logs",

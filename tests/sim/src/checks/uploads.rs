@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use cellar_base::schema::UPLOADS_PREFIX;
+use cellar_base::table_attributes::UPLOADS_PREFIX;
 use cellar_engine::ports::{BlobKey, Blobs as _};
 use cellar_log::entry::Content;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use cellar_base::schema::PARTITION_BYTES;
+use cellar_base::table_attributes::PARTITION_BYTES;
 use cellar_catalog::feed::{self, Checkpoint, PartitionPolicy, Span};
 use cellar_catalog::records::feed::place_of;
 use cellar_engine::catalog::CatalogLists;

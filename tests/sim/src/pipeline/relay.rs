@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cellar_base::record::Attribute;
-use cellar_base::schema::{EXTERNAL, TYPE};
+use cellar_base::table_attributes::{EXTERNAL, TYPE};
 use cellar_engine::relay::{EntryChange, Relay};
 use cellar_log::records::entry::SNAPSHOT;
 use cellar_snapshot::relay::INSERT;

@@ -16,7 +16,7 @@ use cellar_base::limits::{
     FEED_PARTITION_ITEMS, MAX_CHECKPOINT, MAX_EVENT_KIND_BYTES, MAX_FEED_ITEM_EVENTS,
     MAX_FEED_ITEM_NAME_BYTES, MAX_FEED_ITEM_SPANS, MAX_STREAM_ITEM_BYTES,
 };
-use cellar_base::schema::{APPENDED, DATA, FEED_SORT_KEY, KINDS, NEXT_INDEX};
+use cellar_base::table_attributes::{APPENDED, DATA, FEED_SORT_KEY, KINDS, NEXT_INDEX};
 use cellar_base::{record::Attribute, record::item_bytes};
 
 #[test]

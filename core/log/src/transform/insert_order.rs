@@ -1,0 +1,16 @@
+//! Order of two inserts at the same place.
+
+use cellar_sheet::axis_map::AxisMap;
+use cellar_sheet::operation::{InsertBefore, SheetId};
+
+/// Transforms an insert of rows or columns to sheet `target`, to the later coordinates of `map`.
+///
+/// The insert directly precedes the first remaining row at or after its place. If others inserted
+/// rows at the same place, the insert that is committed later therefore follows theirs.
+pub(super) fn transform_insert(
+    insert: &InsertBefore,
+    target: SheetId,
+    map: &AxisMap,
+) -> InsertBefore {
+    InsertBefore { sheet: target, before: map.gap(insert.before), count: insert.count }
+}

@@ -1,0 +1,90 @@
+//! Routes of the HTTP API, with their middleware and the response to unknown paths.
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{HeaderValue, Method, header};
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{delete, get, post};
+use cellar_api::{wire::Problem, wire::ProblemKind};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::set_header::SetResponseHeaderLayer;
+
+use super::reply::Failure;
+use super::state::ApiState;
+use super::{
+    append, cells, chunks, cost, create, deadline, details, entries, feed, forks, head, health,
+    history, imports, links, list, members, openapi, pokes, pull, push, sheets, stats, uploads,
+    whole_body,
+};
+
+/// Builds the API router.
+pub fn router(state: ApiState) -> Router {
+    let no_store = HeaderValue::from_static("no-store");
+    Router::new()
+        .route("/v1/health", get(health::get_health))
+        .route("/v1/openapi.json", get(openapi::get_openapi_document))
+        .route("/v1/feed", get(feed::list_feed_items))
+        .route("/v1/spreadsheets", get(list::list_spreadsheets).post(create::create_spreadsheet))
+        .route("/v1/spreadsheets/{id}", get(entries::load_spreadsheet))
+        .route(
+            "/v1/spreadsheets/{id}/entries",
+            get(entries::list_entries).post(append::append_mutations),
+        )
+        .route("/v1/spreadsheets/{id}/cells", get(cells::get_cells))
+        .route("/v1/spreadsheets/{id}/chunks", post(chunks::get_chunk_urls))
+        .route("/v1/spreadsheets/{id}/stats", get(stats::get_stats))
+        .route("/v1/spreadsheets/{id}/sheets", get(sheets::list_sheets))
+        .route("/v1/spreadsheets/{id}/history", get(history::list_history))
+        .route("/v1/spreadsheets/{id}/diff", get(history::compare_positions))
+        .route("/v1/spreadsheets/{id}/uploads", post(uploads::create_upload))
+        .route("/v1/spreadsheets/{id}/uploads/{upload_id}/complete", post(uploads::complete_upload))
+        .route("/v1/spreadsheets/{id}/imports/uploads", post(imports::create_import_uploads))
+        .route("/v1/spreadsheets/{id}/imports/checks", post(imports::check_import_chunks))
+        .route("/v1/spreadsheets/{id}/forks", get(forks::list_forks).post(forks::create_fork))
+        .route(
+            "/v1/spreadsheets/{id}/details",
+            get(details::get_details).patch(details::update_details),
+        )
+        .route("/v1/spreadsheets/{id}/details/changes", get(details::list_details_changes))
+        .route(
+            "/v1/spreadsheets/{id}/members",
+            post(members::set_member).delete(members::remove_member),
+        )
+        .route("/v1/spreadsheets/{id}/links", post(links::create_link))
+        .route("/v1/spreadsheets/{id}/links/{link_id}", delete(links::revoke_link))
+        .route("/v1/spreadsheets/{id}/head", get(head::get_head))
+        .route("/v1/spreadsheets/{id}/pokes", get(pokes::stream_pokes))
+        .route("/v1/spreadsheets/{id}/push", post(push::push_mutations))
+        .route("/v1/spreadsheets/{id}/pull", post(pull::pull_changes))
+        .fallback(path_not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(from_fn_with_state(state.clone(), deadline::enforce_deadline))
+        // The `whole_body` middleware has already limited the body length.
+        .layer(DefaultBodyLimit::disable())
+        .layer(from_fn_with_state(state.clone(), whole_body::buffer_body))
+        .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, no_store))
+        .layer(CatchPanicLayer::custom(handle_panic))
+        // Outermost layer, so that rejections, timeouts and panics report their cost as well.
+        .layer(from_fn(cost::report_cost))
+        .with_state(state)
+}
+
+async fn path_not_found() -> Failure {
+    Failure::not_found()
+}
+
+async fn method_not_allowed(method: Method) -> Failure {
+    let detail = format!("{method} is not supported for this path; see /v1/openapi.json");
+    Failure::new(ProblemKind::MethodNotAllowed, detail)
+}
+
+/// Converts a panic to a response with status 500, so that the process continues to serve requests.
+/// The Lambda bundle aborts on panic instead, and Lambda starts a new process.
+#[allow(clippy::needless_pass_by_value, reason = "the layer's signature")]
+fn handle_panic(cause: Box<dyn std::any::Any + Send>) -> axum::response::Response {
+    let owned = cause.downcast_ref::<String>().map(String::as_str);
+    let message = cause.downcast_ref::<&str>().copied().or(owned).unwrap_or("no message");
+    tracing::error!(message, "a request panicked");
+    let problem = Problem::new(ProblemKind::Internal, "an unexpected error; it was logged");
+    axum::response::IntoResponse::into_response(Failure::from(problem))
+}

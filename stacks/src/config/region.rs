@@ -1,0 +1,38 @@
+//! Region restrictions: which region codes are valid, and which ARNs must be in the stack's region.
+
+use super::error::ConfigProblem;
+use super::limits::REGION_CHARS_MAX;
+
+/// Returns a problem if `region` is not a region code.
+pub(super) fn check_region_code(region: &str) -> Option<ConfigProblem> {
+    if is_region_code(region) {
+        return None;
+    }
+    Some(ConfigProblem::Region { value: region.to_owned() })
+}
+
+fn is_region_code(region: &str) -> bool {
+    region.len() <= REGION_CHARS_MAX
+        && region.contains('-')
+        && region.starts_with(|first: char| first.is_ascii_lowercase())
+        && region.ends_with(|last: char| last.is_ascii_digit())
+        && region.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+}
+
+/// Returns a problem if the ARN in `field` is not in the stack's region. Any region is accepted if
+/// the stack's region is not configured.
+pub(super) fn check_arn_region(
+    field: &'static str,
+    arn_region: &str,
+    stack_region: Option<&str>,
+) -> Option<ConfigProblem> {
+    let stack_region = stack_region?;
+    if arn_region == stack_region {
+        return None;
+    }
+    Some(ConfigProblem::ArnRegion {
+        field,
+        region: arn_region.to_owned(),
+        stack_region: stack_region.to_owned(),
+    })
+}
