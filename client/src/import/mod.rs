@@ -11,8 +11,8 @@ mod file;
 pub mod sheets;
 
 pub use cellar_exchange::{ColumnKind, ColumnTypes, ColumnTyping, Survey, TypeChoice};
-pub use error::ImportError;
-pub use file::{FileKind, ReadOptions, delimiter_hint};
+pub use error::{ImportError, OneSheetPurpose};
+pub use file::{FileKind, ReadOptions, likely_delimiter};
 
 use std::path::Path;
 
