@@ -210,7 +210,7 @@ impl UndoSearch {
     }
 
     fn visit_undo(&mut self, target: Position, mutation: &MutationView, is_in_effect: bool) {
-        if let [Operation::Rejected(rejection)] = mutation.effective() {
+        if let [Operation::Rejected(rejection)] = mutation.committed_operations() {
             let is_nothing_to_undo = rejection.reason == RejectionReason::NothingToUndo;
             let nothing_restored_since = self.undone.is_empty() && self.reverted_to.is_none();
             if is_nothing_to_undo && nothing_restored_since {
@@ -240,10 +240,12 @@ fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
 
 /// Returns the revert target of a log entry, or `None` if the revert was rejected.
 fn find_revert_target(entry: &EntryView) -> Option<Position> {
-    entry.mutations.iter().find_map(|mutation| match (&mutation.op, mutation.effective()) {
-        (_, [Operation::Rejected(_)]) => None,
-        (Operation::Revert(revert), _) => Some(revert.position),
-        _ => None,
+    entry.mutations.iter().find_map(|mutation| {
+        match (&mutation.op, mutation.committed_operations()) {
+            (_, [Operation::Rejected(_)]) => None,
+            (Operation::Revert(revert), _) => Some(revert.position),
+            _ => None,
+        }
     })
 }
 

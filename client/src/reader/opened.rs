@@ -217,12 +217,14 @@ impl EntryTail {
             return Err(invalid_reply(source, why));
         }
         let applied = match &entry.external_body {
-            None => {
-                self.fold_operations(entry.mutations.iter().map(|mutation| mutation.effective()))
-            }
+            None => self.fold_operations(
+                entry.mutations.iter().map(|mutation| mutation.committed_operations()),
+            ),
             Some(external) => {
                 let mutations = source.load_external_body(entry.position, external).await?;
-                self.fold_operations(mutations.iter().map(|mutation| mutation.effective()))
+                self.fold_operations(
+                    mutations.iter().map(|mutation| mutation.committed_operations()),
+                )
             }
         };
         applied.map_err(|error| invalid_reply(source, error.to_string()))?;

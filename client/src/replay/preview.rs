@@ -28,7 +28,7 @@ pub(super) async fn predict_outcomes(
         viewpoint.add_entry(&entry);
     }
     // `None` if the map is too long; the server then rejects all further operations.
-    let mut map = viewpoint.map_from(replay.from).ok().filter(|map| !map.is_too_long());
+    let mut map = viewpoint.map_from(replay.from).ok().filter(|map| !map.exceeds_run_limit());
     let mut settled = Vec::with_capacity(pieces.len());
     for OperationPiece { mutation_index, operation, .. } in pieces {
         let committed = match &mut map {
@@ -37,7 +37,7 @@ pub(super) async fn predict_outcomes(
                 let committed = transform(operation, moved);
                 let effective = committed.as_deref().unwrap_or(std::slice::from_ref(operation));
                 moved.add_own(operation, effective);
-                map = map.filter(|map| !map.is_too_long());
+                map = map.filter(|map| !map.exceeds_run_limit());
                 committed
             }
         };
@@ -63,7 +63,8 @@ async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayEr
         }
         let EntryView { position, mutations, .. } = entry;
         let moving: Vec<Mutation> = mutations.into_iter().filter_map(moving_mutation).collect();
-        let weights = moving.iter().flat_map(Mutation::effective).map(Operation::weight_bytes);
+        let weights =
+            moving.iter().flat_map(Mutation::committed_operations).map(Operation::weight_bytes);
         bytes = weights.fold(bytes, usize::saturating_add);
         if bytes > MAX_REPLAY_BYTES {
             return Err(ReplayError::TooLarge { max_bytes: MAX_REPLAY_BYTES });
@@ -80,7 +81,7 @@ async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayEr
 
 /// Converts a mutation. Returns `None` if the mutation moves no cells.
 fn moving_mutation(view: MutationView) -> Option<Mutation> {
-    if !view.effective().iter().any(Operation::moves_cells) {
+    if !view.committed_operations().iter().any(Operation::moves_cells) {
         return None;
     }
     let MutationView { base, op, committed, .. } = view;

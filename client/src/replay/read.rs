@@ -59,7 +59,7 @@ pub(super) async fn read_own_mutations(
         }
         let EntryView { position, author, created_s: created, .. } = entry.clone();
         for mutation in load_mutations(client, entry).await?.into_iter().rev() {
-            let operations = without_rejections(mutation.effective());
+            let operations = without_rejections(mutation.committed_operations());
             let weights = operations.iter().map(Operation::weight_bytes);
             bytes = weights.fold(bytes, usize::saturating_add);
             if bytes > MAX_REPLAY_BYTES {

@@ -88,9 +88,9 @@ impl Logs {
             tracing::error!(at = %entry.position, object = external.object, "the external body is missing or damaged");
             return Err(LogError::Corrupt { at: entry.position });
         };
-        let committed = authored
-            .into_iter()
-            .map(|operation| external.committed(&operation).unwrap_or_else(|| vec![operation]));
+        let committed = authored.into_iter().map(|operation| {
+            external.committed_operations(&operation).unwrap_or_else(|| vec![operation])
+        });
         Ok(committed.collect())
     }
 

@@ -47,7 +47,7 @@ impl DynamoTables {
         let query = query
             .key_condition_expression(format!("#s = :s AND {condition}"))
             .expression_attribute_names("#n", SORT_KEY)
-            .expression_attribute_values(":n", AttributeValue::N(from.num().to_string()))
+            .expression_attribute_values(":n", AttributeValue::N(from.entry_number().to_string()))
             .limit(i32::try_from(limit).unwrap_or(i32::MAX));
         let reply = self.capacity.count_reply(query.send().await)?;
         let entries =

@@ -194,7 +194,10 @@ impl Segments for DynamoTables {
             .condition_expression("attribute_exists(#s) AND (attribute_not_exists(#l) OR #l < :l)")
             .expression_attribute_names("#s", PARTITION_KEY)
             .expression_attribute_names("#l", LAST_SNAPSHOT)
-            .expression_attribute_values(":l", to_value(Attribute::Number(u64::from(at.num()))));
+            .expression_attribute_values(
+                ":l",
+                to_value(Attribute::Number(u64::from(at.entry_number()))),
+            );
         match self.capacity.count(update.send().await) {
             Ok(_) => Ok(()),
             Err(error) if is_condition_failed(&error) => {

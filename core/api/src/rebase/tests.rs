@@ -91,7 +91,8 @@ fn known(entries: &[EntryView], first: usize) -> Known<'_> {
 fn state(entries: &[EntryView]) -> WorkbookMetadata {
     let mut workbook = Workbook::default();
     let mutations = entries.iter().flat_map(|entry| &entry.mutations);
-    mutations.for_each(|mutation| workbook.apply_operations(mutation.effective()).unwrap());
+    mutations
+        .for_each(|mutation| workbook.apply_operations(mutation.committed_operations()).unwrap());
     workbook.metadata()
 }
 
@@ -102,7 +103,7 @@ fn committed(world: &World, who: usize, first_id: u64) -> Vec<Outlook> {
     let mutations = own.flat_map(|edits| (edits.first_id..).zip(&edits.mutations));
     let outlook = |mutation: &Mutation| match mutation.rejection() {
         Some(rejection) => Outlook::Rejected(rejection.clone()),
-        None => Outlook::Committed(mutation.effective().to_vec()),
+        None => Outlook::Committed(mutation.committed_operations().to_vec()),
     };
     mutations.filter(|(id, _)| *id >= first_id).map(|(_, mutation)| outlook(mutation)).collect()
 }

@@ -33,7 +33,7 @@ impl Cloud {
     fn others_edit(&mut self) -> Position {
         let last = self.world.entries.values().next_back().unwrap();
         let next = last.next_position().unwrap();
-        self.world.add(edits_entry(next, 2, u64::from(next.num())));
+        self.world.add(edits_entry(next, 2, u64::from(next.entry_number())));
         next
     }
 
