@@ -10,9 +10,9 @@ mod error;
 mod file;
 pub mod sheets;
 
-pub use cellar_exchange::{ColumnKind, ColumnTypes, ColumnTyping, Survey, TypeChoice};
-pub use error::ImportError;
-pub use file::{FileKind, ReadOptions, delimiter_hint};
+pub use cellar_exchange::{ColumnKind, ColumnTypes, ColumnTyping, FileFormat, Survey, TypeChoice};
+pub use error::{ImportError, OneSheetPurpose};
+pub use file::{ReadOptions, detect_format, likely_delimiter};
 
 use std::path::Path;
 

@@ -23,7 +23,7 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_log::entry::decode_external_body;
 
-use crate::files::{FileError, FileLock, read_json, write_json};
+use crate::files::{FileError, FileLock, StateFile, read_json, write_json};
 use crate::{Client, ClientError};
 
 /// Number of characters in an outbox's file name.
@@ -61,17 +61,15 @@ impl Outbox {
 
     /// Reads the state file. Returns `None` if the file does not exist.
     pub(crate) fn read(&self) -> Result<Option<OutboxState>, FileError> {
-        let advice =
-            "the file contains edits that may not have been sent: check it, then move it elsewhere";
-        let Some(state) = read_json::<OutboxState>(&self.path, advice)? else {
+        let Some(state) = read_json::<OutboxState>(&self.path, StateFile::UnsentEdits)? else {
             return Ok(None);
         };
         match state.find_fault(&self.key()) {
             None => Ok(Some(state)),
             Some(fault) => Err(FileError::Malformed {
                 path: self.path.clone(),
+                contents: StateFile::UnsentEdits,
                 why: fault.to_owned(),
-                advice: advice.to_owned(),
             }),
         }
     }
@@ -172,10 +170,9 @@ impl Outbox {
         let operations = decode_external_body(&bodies::read(&self.path, body)?);
         match operations.map(|operations| operations.into_iter().next()) {
             Ok(Some(op)) => Ok(SentMutation { id: *id, base: *base, op }),
-            undecodable => Err(FileError::Malformed {
+            undecodable => Err(FileError::OtherVersion {
                 path: self.path.clone(),
                 why: format!("large edit {id} cannot be decoded: {undecodable:?}"),
-                advice: "use the version of cellar that wrote the file".to_owned(),
             }),
         }
     }

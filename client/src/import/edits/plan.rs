@@ -10,10 +10,7 @@ use cellar_sheet::operation::CellEdit;
 
 use super::{MAX_EDIT_FILE_BYTES, MAX_EDITED_CELLS, batches};
 use crate::import::file::{SheetReader, unreadable};
-use crate::import::{ImportError, ReadOptions};
-
-/// The option that imports into an existing sheet.
-const SHEET_OPTION: &str = "--sheet";
+use crate::import::{ImportError, OneSheetPurpose, ReadOptions};
 
 /// An import's cells, split into mutations.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +55,7 @@ impl Plan {
             }
         }
         if sheets != 1 {
-            return Err(ImportError::OneSheet { option: SHEET_OPTION, sheets });
+            return Err(ImportError::OneSheet { purpose: OneSheetPurpose::Edits, sheets });
         }
         let CellCollector { edits, rows, columns, .. } = cells;
         let cells = edits.len();
