@@ -132,7 +132,7 @@ fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
         EntryKind::Edits if entry.external_body.is_some() => return None,
         EntryKind::Edits => {}
     }
-    let mut effective = entry.mutations.iter().flat_map(MutationView::effective);
+    let mut effective = entry.mutations.iter().flat_map(MutationView::committed_operations);
     if effective.clone().next().is_none() {
         return Some("the edit had no effect");
     }
@@ -224,7 +224,7 @@ impl UndoSearch {
 
 /// Returns whether a log entry took effect when it was committed.
 fn had_effect(entry: &EntryView) -> bool {
-    let mut operations = entry.mutations.iter().flat_map(MutationView::effective);
+    let mut operations = entry.mutations.iter().flat_map(MutationView::committed_operations);
     entry.external_body.is_some()
         || operations.any(|operation| !matches!(operation, Operation::Rejected(_)))
 }
@@ -304,7 +304,7 @@ mod tests {
     /// Returns the number of the entry that is found. `entries` are oldest first.
     fn found(entries: &[EntryView]) -> Option<u32> {
         let mut search = UndoSearch { author: "alice".into(), ..UndoSearch::default() };
-        entries.iter().rev().find_map(|entry| search.visit(entry)).map(Position::num)
+        entries.iter().rev().find_map(|entry| search.visit(entry)).map(Position::entry_number)
     }
 
     #[test]

@@ -71,7 +71,7 @@ fn replayed_edit(
     let has_sheet = |operation: &&Operation| {
         needed_sheet(operation).is_none_or(|sheet| !deleted_sheets.contains(&sheet))
     };
-    let committed_operations = || pieces.iter().flat_map(SettledPiece::effective);
+    let committed_operations = || pieces.iter().flat_map(SettledPiece::committed_operations);
     let rejection = committed_operations().find_map(|operation| match operation {
         Operation::Rejected(rejection) => Some(rejection.clone()),
         _ => None,

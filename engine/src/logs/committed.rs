@@ -61,8 +61,10 @@ impl Logs {
                 }
                 cursor.advance_past(entry);
                 let mutations = entry.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
-                let committed: Vec<&[Operation]> =
-                    mutations.iter().map(cellar_log::entry::Mutation::effective).collect();
+                let committed: Vec<&[Operation]> = mutations
+                    .iter()
+                    .map(cellar_log::entry::Mutation::committed_operations)
+                    .collect();
                 let flow = visit(entry, &committed)?;
                 let is_last = at == Some(entry.position);
                 Ok(if is_last { ControlFlow::Break(()) } else { flow })
