@@ -10,7 +10,7 @@ use super::args::{self, Delimiter, Ragged};
 use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
-use crate::import::{ColumnTypes, FileKind, ReadOptions, TypeChoice};
+use crate::import::{ColumnTypes, FileFormat, ReadOptions, TypeChoice, detect_format};
 
 pub(super) async fn run(
     context: &mut Context,
@@ -49,7 +49,7 @@ fn missing_spreadsheet(option: &str) -> CliError {
 
 /// Converts the arguments to read options.
 fn read_options(args: &args::Import) -> Result<ReadOptions, CliError> {
-    let is_csv = FileKind::detect(&args.file)? == FileKind::Csv;
+    let is_csv = detect_format(&args.file)? == FileFormat::Csv;
     let has_csv_options = args.delimiter.is_some()
         || args.ragged != Ragged::Error
         || args.types.is_some()

@@ -5,19 +5,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cellar_exchange::{
-    BlockSize, ColumnTypes, CsvImport, CsvOptions, FileSource, Import as _, ImportProgress, Piece,
-    ReadError, Survey, WorkbookImport,
+    BlockSize, ColumnTypes, CsvImport, CsvOptions, FileFormat, FileSource, Import as _,
+    ImportProgress, Piece, ReadError, Survey, WorkbookImport,
 };
 
 use super::ImportError;
 
-/// File signatures of workbooks: zip archives and xls compound files.
-const WORKBOOK_SIGNATURES: [&[u8]; 3] = [b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0"];
-/// Length of each file signature, in bytes.
-const SIGNATURE_BYTES: u64 = 4;
-/// File name extensions of workbooks, including unsupported ones.
-const WORKBOOK_EXTENSIONS: [&str; 9] =
-    ["xlsx", "xlsm", "xltx", "xltm", "xlsb", "ods", "ots", "xls", "fods"];
 /// Length of the CSV sample that is searched for other delimiters, in bytes.
 const DELIMITER_SAMPLE_BYTES: u64 = 64 * 1024;
 
@@ -40,40 +33,20 @@ impl Default for ReadOptions {
     }
 }
 
-/// File type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
-    /// Comma-separated values or text with another delimiter.
-    Csv,
-    /// A workbook: xlsx, xlsb or ods.
-    Workbook,
-}
-
-impl FileKind {
-    /// Detects a workbook by its file signature or its extension; either is sufficient.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`ImportError::Unreadable`] if the file cannot be read, or [`ImportError::NotAFile`]
-    /// if the path is not a regular file.
-    pub fn detect(path: &Path) -> Result<Self, ImportError> {
-        // Check the file type first: opening a pipe would block until another process writes to it.
-        let metadata = std::fs::metadata(path).map_err(|source| unreadable(path, source))?;
-        if !metadata.is_file() {
-            let what = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
-            return Err(ImportError::NotAFile { path: path.to_owned(), what });
-        }
-        let mut start = Vec::new();
-        let file = File::open(path).map_err(|source| unreadable(path, source))?;
-        file.take(SIGNATURE_BYTES)
-            .read_to_end(&mut start)
-            .map_err(|source| unreadable(path, source))?;
-        let extension = path.extension().unwrap_or_default();
-        let has_extension =
-            WORKBOOK_EXTENSIONS.iter().any(|name| extension.eq_ignore_ascii_case(name));
-        let has_signature = WORKBOOK_SIGNATURES.contains(&start.as_slice());
-        Ok(if has_extension || has_signature { Self::Workbook } else { Self::Csv })
+/// Detects whether a file is csv or which workbook it is.
+///
+/// # Errors
+///
+/// Returns [`ImportError::NotAFile`] if the path is not a regular file, [`ImportError::Unreadable`]
+/// if the file cannot be read, or [`ImportError::Read`] if it is not a valid workbook.
+pub fn detect_format(path: &Path) -> Result<FileFormat, ImportError> {
+    // Check the file type first: opening a pipe would block until another process writes to it.
+    let metadata = std::fs::metadata(path).map_err(|source| unreadable(path, source))?;
+    if !metadata.is_file() {
+        let what = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
+        return Err(ImportError::NotAFile { path: path.to_owned(), what });
     }
+    FileFormat::detect(path).map_err(|error| read_error(path, error))
 }
 
 pub(super) fn unreadable(path: &Path, source: std::io::Error) -> ImportError {
@@ -108,8 +81,8 @@ impl SheetReader {
     ) -> Result<Self, ImportError> {
         let source = FileSource(path.to_owned());
         let read_error = |error| read_error(path, error);
-        let format = match FileKind::detect(path)? {
-            FileKind::Csv => {
+        let format = match detect_format(path)? {
+            FileFormat::Csv => {
                 let csv = CsvOptions {
                     delimiter: options.delimiter,
                     pad: options.pad,
@@ -119,7 +92,7 @@ impl SheetReader {
                 };
                 FormatReader::Csv(Box::new(CsvImport::open(source, &csv).map_err(read_error)?))
             }
-            FileKind::Workbook => {
+            FileFormat::Xlsx | FileFormat::Xlsb | FileFormat::Ods => {
                 let workbook = WorkbookImport::open(source, BlockSize::default());
                 FormatReader::Workbook(Box::new(workbook.map_err(read_error)?))
             }

@@ -10,9 +10,9 @@ mod error;
 mod file;
 pub mod sheets;
 
-pub use cellar_exchange::{ColumnKind, ColumnTypes, ColumnTyping, Survey, TypeChoice};
+pub use cellar_exchange::{ColumnKind, ColumnTypes, ColumnTyping, FileFormat, Survey, TypeChoice};
 pub use error::ImportError;
-pub use file::{FileKind, ReadOptions, delimiter_hint};
+pub use file::{ReadOptions, delimiter_hint, detect_format};
 
 use std::path::Path;
 
