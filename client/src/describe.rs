@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "cli")]
 use cellar_api::wire::SheetsReply;
 use cellar_base::count::grouped;
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
@@ -9,10 +10,10 @@ use cellar_sheet::a1::{CellName, Rectangle, column_name};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::{Cell, Value};
 use cellar_sheet::operation::{
-    CellEdit, FIRST_SHEET_NAME, ImportSheet, InsertBefore, Operation, SheetId, Span, Spans,
+    CellEdit, ImportSheet, InsertBefore, Operation, SheetId, Span, Spans,
 };
 
-use crate::table::escape;
+use crate::text::escape;
 
 /// Maximum length of a quoted text, in characters.
 const MAX_TEXT_CHARACTERS: usize = 40;
@@ -23,10 +24,14 @@ const MAX_LISTED: usize = 4;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SheetNames(BTreeMap<SheetId, String>);
 
+#[cfg(feature = "cli")]
 impl SheetNames {
     /// Creates the sheet names of a new spreadsheet.
     pub(crate) fn of_new_spreadsheet() -> Self {
-        Self(BTreeMap::from([(SheetId::FIRST, FIRST_SHEET_NAME.to_owned())]))
+        Self(BTreeMap::from([(
+            SheetId::FIRST,
+            cellar_sheet::operation::FIRST_SHEET_NAME.to_owned(),
+        )]))
     }
 
     /// Records the name of a sheet that the operation adds, if any.
@@ -44,7 +49,9 @@ impl SheetNames {
             self.0.insert(rename.sheet, rename.name.clone());
         }
     }
+}
 
+impl SheetNames {
     /// Returns a sheet's name in quotes, or `number 2` if its name is unknown.
     fn name_or_number(&self, sheet: SheetId) -> String {
         match self.0.get(&sheet) {
@@ -54,12 +61,14 @@ impl SheetNames {
     }
 }
 
+#[cfg(feature = "cli")]
 impl From<&SheetsReply> for SheetNames {
     fn from(reply: &SheetsReply) -> Self {
         Self(reply.sheets.iter().map(|sheet| (sheet.sheet, sheet.name.clone())).collect())
     }
 }
 
+#[cfg(feature = "cli")]
 /// Returns whether an operation's description contains the sheet's current name.
 pub(crate) fn needs_sheet_names(operation: &Operation) -> bool {
     match operation {

@@ -19,11 +19,11 @@ pub const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
 const PRIVATE_FOLDER_MODE: u32 = 0o700;
 
 /// Error of a local state file. The file was not changed.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FileError {
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
-    #[diagnostic(code(cellar::file_unreadable), help("check the permissions of the file"))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -32,10 +32,6 @@ pub enum FileError {
     },
     /// The file cannot be written.
     #[error("cannot write {}: {source}", path.display())]
-    #[diagnostic(
-        code(cellar::file_unwritable),
-        help("check the permissions of the folder and the free space of the disk")
-    )]
     Unwritable {
         /// The file.
         path: PathBuf,
@@ -44,25 +40,24 @@ pub enum FileError {
     },
     /// The file is malformed.
     #[error("{} is invalid: {why}", path.display())]
-    #[diagnostic(code(cellar::file_malformed))]
     Malformed {
         /// The file.
         path: PathBuf,
+        /// What the file should contain.
+        contents: StateFile,
         /// Reason why the file is malformed.
         why: String,
-        /// Hint for the user.
-        #[help]
-        advice: String,
+    },
+    /// The file was written by a version of the client with another format.
+    #[error("{} is invalid: {why}", path.display())]
+    OtherVersion {
+        /// The file.
+        path: PathBuf,
+        /// Description of the part that cannot be decoded.
+        why: String,
     },
     /// Another user owns the file or can write to it, so its contents are untrusted.
     #[error("{} was not read: {untrusted}", path.display())]
-    #[diagnostic(
-        code(cellar::file_foreign),
-        help(
-            "if you trust the file, change its owner and mode (chown, chmod go-w); otherwise use another \
-             folder, or pass --url and --token"
-        )
-    )]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -71,29 +66,44 @@ pub enum FileError {
     },
     /// Another process has locked the file.
     #[error("{} is locked by another cellar command", path.display())]
-    #[diagnostic(
-        code(cellar::file_locked),
-        help("wait for the other command to finish, then run this one again")
-    )]
     InUse {
         /// The lock file.
         path: PathBuf,
     },
 }
 
-/// Reads a JSON file. Returns `None` if the file does not exist. `advice` is the help text of a
+/// What a local state file contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StateFile {
+    /// The API URL, token and current spreadsheet.
+    Profile,
+    /// Edits that may not have been sent.
+    UnsentEdits,
+    /// The object of a large edit that may not have been sent.
+    UnsentLargeEdit,
+    /// The progress of a feed subscription.
+    FeedCheckpoint,
+    /// The journal of an import as edits.
+    EditImport,
+    /// The journal of an import of sheets.
+    SheetImport,
+    /// Anything else.
+    Other,
+}
+
+/// Reads a JSON file. Returns `None` if the file does not exist. `contents` becomes part of a
 /// [`FileError::Malformed`].
 ///
 /// # Errors
 ///
 /// Returns a [`FileError`] if the file cannot be read or is malformed.
-pub fn read_json<T: DeserializeOwned>(path: &Path, advice: &str) -> Result<Option<T>, FileError> {
+pub fn read_json<T: DeserializeOwned>(
+    path: &Path,
+    contents: StateFile,
+) -> Result<Option<T>, FileError> {
     let unreadable = |source| FileError::Unreadable { path: path.to_owned(), source };
-    let malformed = |why: String| FileError::Malformed {
-        path: path.to_owned(),
-        why,
-        advice: advice.to_owned(),
-    };
+    let malformed = |why: String| FileError::Malformed { path: path.to_owned(), contents, why };
     let Some(file) = open_if_exists(path).map_err(unreadable)? else { return Ok(None) };
     let file_bytes = file.metadata().map_err(unreadable)?.len();
     if file_bytes > MAX_STATE_BYTES {
@@ -290,10 +300,10 @@ mod tests {
     fn written_files_are_private_and_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(".cellar/clients/x.json");
-        assert_eq!(read_json::<Vec<u32>>(&path, "").unwrap(), None);
+        assert_eq!(read_json::<Vec<u32>>(&path, StateFile::Other).unwrap(), None);
         write_json(&path, &vec![1, 2]).unwrap();
         write_json(&path, &vec![3]).unwrap();
-        assert_eq!(read_json::<Vec<u32>>(&path, "").unwrap(), Some(vec![3]));
+        assert_eq!(read_json::<Vec<u32>>(&path, StateFile::Other).unwrap(), Some(vec![3]));
         let ignored = std::fs::read_to_string(folder.path().join(".cellar/.gitignore")).unwrap();
         assert_eq!(ignored, "*\n");
         let left: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
@@ -326,14 +336,13 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_file_is_reported_with_the_advice() {
-        use miette::Diagnostic as _;
+    fn a_malformed_file_is_reported_and_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.json");
         std::fs::write(&path, "{").unwrap();
-        let error = read_json::<Vec<u32>>(&path, "delete it").unwrap_err();
+        let error = read_json::<Vec<u32>>(&path, StateFile::Profile).unwrap_err();
         assert!(error.to_string().contains("state.json"));
-        assert_eq!(error.help().unwrap().to_string(), "delete it");
+        assert!(matches!(error, FileError::Malformed { contents: StateFile::Profile, .. }));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "{");
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use cellar_base::identity::LogId;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
+use crate::files::{FileError, STATE_FOLDER, StateFile, read_json, write_json};
 use crate::owner;
 
 /// File name of the profile in the state directory.
@@ -47,22 +47,15 @@ fn without_slashes(url: &str) -> &str {
 }
 
 /// Reason why a command cannot use the profile.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProfileError {
     /// The file cannot be read.
     #[error(transparent)]
-    #[diagnostic(transparent)]
     File(#[from] FileError),
     /// The user passed a token without a URL. The token was not sent, because the profile's URL may
     /// be untrusted.
     #[error("refused to send the token to {url}, the URL in {}", path.display())]
-    #[diagnostic(
-        code(cellar::token_without_url),
-        help(
-            "if you trust this URL, pass it together with the token: --url {url} (or CELLAR_URL); to use the \
-             token of the profile, omit --token and unset CELLAR_TOKEN"
-        )
-    )]
     TokenWithoutUrl {
         /// Profile path.
         path: PathBuf,
@@ -124,9 +117,7 @@ impl Profile {
         if let Err(untrusted) = owner::check_trusted(&path) {
             return Err(FileError::Foreign { path, untrusted });
         }
-        let advice = "correct or delete the file; `cargo run -p synth -- deploy` (or \
-                      `deploy --local`) writes a new one";
-        read_json(&path, advice)
+        read_json(&path, StateFile::Profile)
     }
 
     /// Finds the profile for a command, which may also get a URL and a token from the command line
@@ -153,7 +144,7 @@ impl Profile {
             && user_token.is_some_and(|user_token| profile.token.as_deref() != Some(user_token))
         {
             let path = Self::path(directory);
-            let url = crate::table::escape(&profile.url);
+            let url = crate::text::escape(&profile.url);
             return Err(ProfileError::TokenWithoutUrl { path, url });
         }
         Ok(nearest)

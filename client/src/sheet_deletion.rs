@@ -10,7 +10,7 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, SheetId};
 
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, ClientError};
 
 /// Maximum number of sheet names in an error message.

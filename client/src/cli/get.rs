@@ -12,8 +12,8 @@ use super::context::Context;
 use super::edit::sheet_of_range;
 use super::error::CliError;
 use super::output::{Output, count, grouped};
+use crate::cli::table::{Window, render_table};
 use crate::reader::{ChunkCache, Reader, ReaderError};
-use crate::table::{Window, render_table};
 use crate::{CellsQuery, Client};
 
 /// Default number of rows if --range is not given.

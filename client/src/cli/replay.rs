@@ -10,7 +10,7 @@ use super::output::Output;
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
 use crate::describe::{SheetNames, describe_operations};
 use crate::replay::{ForkReplay, ReplayOutcome, ReplayedEdit};
-use crate::table::escape;
+use crate::text::escape;
 
 /// Column separator.
 const GAP: &str = "   ";

@@ -175,22 +175,17 @@ fn contains_name(names: &[String], name: &str) -> bool {
 
 fn read_error(path: &Path, error: ReadError) -> ImportError {
     let path = path.to_owned();
-    let advice = match error {
-        ReadError::Io(source) => return ImportError::Unreadable { path, source },
-        ReadError::Ragged { .. } => Some(
-            "fill short rows with `--ragged pad`, or set the field separator with `--delimiter`"
-                .to_owned(),
-        ),
-        _ => None,
-    };
-    ImportError::Read { path, source: Box::new(error), advice }
+    match error {
+        ReadError::Io(source) => ImportError::Unreadable { path, source },
+        error => ImportError::Read { path, source: Box::new(error) },
+    }
 }
 
-/// Returns a hint that the delimiter may be wrong if the file has a single column and most of its
-/// first lines contain another delimiter.
+/// Returns another delimiter that is probably the right one: the file has a single column, and most
+/// of its first lines contain the other delimiter.
 #[must_use]
-pub fn delimiter_hint(path: &Path, survey: &Survey, delimiter: u8) -> Option<String> {
-    const DELIMITERS: [(u8, &str); 3] = [(b';', "semicolon"), (b'\t', "tab"), (b',', "comma")];
+pub fn likely_delimiter(path: &Path, survey: &Survey, delimiter: u8) -> Option<u8> {
+    const DELIMITERS: [u8; 3] = *b";\t,";
     if survey.columns != 1 {
         return None;
     }
@@ -199,14 +194,10 @@ pub fn delimiter_hint(path: &Path, survey: &Survey, delimiter: u8) -> Option<Str
     let lines: Vec<&[u8]> =
         sample.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
     let count_lines_with = |byte: u8| lines.iter().filter(|line| line.contains(&byte)).count();
-    let other_delimiters = DELIMITERS.into_iter().filter(|(other, _)| *other != delimiter);
-    let (line_count, likely_delimiter) = other_delimiters
-        .map(|(other, other_name)| (count_lines_with(other), other_name))
-        .max_by_key(|(line_count, _)| *line_count)?;
-    if line_count <= lines.len() / 2 {
-        return None;
-    }
-    Some(format!("the file has one column; is `--delimiter {likely_delimiter}` right?"))
+    let other_delimiters = DELIMITERS.into_iter().filter(|other| *other != delimiter);
+    let likely_delimiter = other_delimiters.max_by_key(|other| count_lines_with(*other))?;
+    let is_in_most_lines = count_lines_with(likely_delimiter) > lines.len() / 2;
+    is_in_most_lines.then_some(likely_delimiter)
 }
 
 #[cfg(test)]
@@ -277,36 +268,31 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_error_of_a_ragged_file_names_the_options() {
-        use miette::Diagnostic as _;
+    fn the_error_of_a_ragged_file_names_the_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ragged.csv");
         std::fs::write(&path, "a,b\n1\n").unwrap();
         let error = read(&path, &[]).unwrap_err();
         assert!(error.to_string().contains("ragged.csv: line 2"), "{error}");
-        assert!(error.help().unwrap().to_string().contains("--ragged pad"));
     }
 
     #[test]
-    fn hints_at_the_delimiter_of_a_file_with_one_column() {
+    fn finds_the_delimiter_of_a_file_with_one_column() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
-        let hint = |text: &str, delimiter: u8| {
+        let likely = |text: &str, delimiter: u8| {
             std::fs::write(&path, text).unwrap();
             let options = ReadOptions { delimiter, pad: true, ..ReadOptions::default() };
             let mut file = SheetReader::open(&path, &options, None).unwrap();
             while file.next_piece().unwrap().is_some() {}
-            delimiter_hint(&path, file.survey().unwrap(), delimiter)
+            likely_delimiter(&path, file.survey().unwrap(), delimiter)
         };
-        let asks = |text, delimiter, name: &str| {
-            assert!(hint(text, delimiter).unwrap().contains(&format!("`--delimiter {name}`")));
-        };
-        asks("a;b\n1;2\n\n", b',', "semicolon");
-        asks("a\tb\r\n1\t2\r\nnote\r\n", b',', "tab");
-        asks("a;b\n1;2\n", b'\t', "semicolon");
-        asks("a,b\n1,2\n", b'\t', "comma");
+        assert_eq!(likely("a;b\n1;2\n\n", b','), Some(b';'));
+        assert_eq!(likely("a\tb\r\n1\t2\r\nnote\r\n", b','), Some(b'\t'));
+        assert_eq!(likely("a;b\n1;2\n", b'\t'), Some(b';'));
+        assert_eq!(likely("a,b\n1,2\n", b'\t'), Some(b','));
         for (text, delimiter) in [("a;b\n1;2\n", b';'), ("a\nb;c\n", b','), ("a,b;c\n", b',')] {
-            assert_eq!(hint(text, delimiter), None, "{text}");
+            assert_eq!(likely(text, delimiter), None, "{text}");
         }
     }
 }

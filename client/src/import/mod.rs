@@ -11,8 +11,8 @@ mod file;
 pub mod sheets;
 
 pub use cellar_exchange::{ColumnKind, ColumnTypes, ColumnTyping, FileFormat, Survey, TypeChoice};
-pub use error::ImportError;
-pub use file::{ReadOptions, delimiter_hint, detect_format};
+pub use error::{ImportError, OneSheetPurpose};
+pub use file::{ReadOptions, detect_format, likely_delimiter};
 
 use std::path::Path;
 

@@ -8,7 +8,7 @@ use cellar_api::wire::EntryView;
 use cellar_base::identity::LogId;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{MAX_STATE_BYTES, read_json, write_private};
+use crate::files::{MAX_STATE_BYTES, StateFile, read_json, write_private};
 use crate::outbox::Outbox;
 
 /// Format version of the cache file.
@@ -43,7 +43,8 @@ struct CachedStateRef<'a> {
 /// Reads an outbox's cache file. Returns `None` if the file is missing, unreadable, or from another
 /// stack, spreadsheet or format version.
 pub(super) fn read_state(outbox: &Outbox) -> Option<CachedState> {
-    let cached = read_json::<CachedState>(&outbox.path_with_extension(EXTENSION), "").ok()??;
+    let path = outbox.path_with_extension(EXTENSION);
+    let cached = read_json::<CachedState>(&path, StateFile::Other).ok()??;
     let (cloud, spreadsheet) = outbox.key();
     let is_valid = cached.version == FORMAT_VERSION
         && cached.cloud == cloud

@@ -6,7 +6,7 @@ use cellar_base::limits::MAX_UPLOAD_BYTES;
 
 use super::pending_edit::UploadBody;
 use crate::client::sha256;
-use crate::files::{FileError, write_private};
+use crate::files::{FileError, StateFile, write_private};
 
 /// File extension of an object file.
 const EXTENSION: &str = "body";
@@ -41,11 +41,8 @@ pub(crate) fn read_body(state_path: &Path, body: &UploadBody) -> Result<Vec<u8>,
     }
     Err(FileError::Malformed {
         path,
+        contents: StateFile::UnsentLargeEdit,
         why: "the contents were changed after cellar wrote the file".to_owned(),
-        advice:
-            "the file contains an edit that may not have been sent: restore its contents, or move \
-                 it and the .json file next to it elsewhere"
-                .to_owned(),
     })
 }
 

@@ -24,7 +24,7 @@ use cellar_base::identity::LogId;
 use cellar_log::entry::decode_external_body;
 use cellar_sheet::operation::Operation;
 
-use crate::files::{FileError, FileLock, read_json, write_json};
+use crate::files::{FileError, FileLock, StateFile, read_json, write_json};
 use crate::{Client, ClientError};
 
 /// Number of characters in an outbox's file name.
@@ -62,16 +62,14 @@ impl Outbox {
 
     /// Reads the state file. Returns `None` if the file does not exist.
     pub(crate) fn read(&self) -> Result<Option<OutboxState>, FileError> {
-        let advice =
-            "the file contains edits that may not have been sent: check it, then move it elsewhere";
-        let Some(state) = read_json::<OutboxState>(&self.path, advice)? else {
+        let Some(state) = read_json::<OutboxState>(&self.path, StateFile::UnsentEdits)? else {
             return Ok(None);
         };
         if let Some(fault) = state.find_fault(&self.key()) {
             return Err(FileError::Malformed {
                 path: self.path.clone(),
+                contents: StateFile::UnsentEdits,
                 why: fault.to_owned(),
-                advice: advice.to_owned(),
             });
         }
         Ok(Some(state))
@@ -186,10 +184,9 @@ impl Outbox {
             decode_external_body(&object).map(|operations| operations.into_iter().next());
         match first_operation {
             Ok(Some(operation)) => Ok(operation),
-            undecodable => Err(FileError::Malformed {
+            undecodable => Err(FileError::OtherVersion {
                 path: self.path.clone(),
                 why: format!("large edit {id} cannot be decoded: {undecodable:?}"),
-                advice: "use the version of cellar that wrote the file".to_owned(),
             }),
         }
     }

@@ -84,7 +84,7 @@ mod tests {
 
     fn problem(kind: ProblemKind, uncertain: bool) -> ClientError {
         let problem = Box::new(Problem::new(kind, "because"));
-        ClientError::Problem { problem, uncertain, advice: None }
+        ClientError::Problem { problem, uncertain }
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn an_import_that_fails_at_every_step_commits_every_cell_once() {
 
 #[test]
 fn an_error_keeps_the_journal_and_advises_to_resume() {
-    use miette::Diagnostic as _;
+    use cellar::cli::CommandAdvice as _;
     let case = Case::new();
     case.fake.fail([Fault::None, Fault::None, Fault::Refused(ProblemKind::Unauthorized)]);
     let error = case.import().unwrap_err();

@@ -337,7 +337,7 @@ fn a_file_with_the_same_content_resumes_the_import() {
 
 #[test]
 fn a_file_that_has_changed_since_an_uncertain_run_is_an_error() {
-    use miette::Diagnostic as _;
+    use cellar::cli::CommandAdvice as _;
     let case = uncertain(Fault::Lost);
     std::fs::write(&case.path, "other,cells\n").unwrap();
     let error = case.import().unwrap_err();

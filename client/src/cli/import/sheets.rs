@@ -7,7 +7,7 @@ use cellar_base::identity::LogId;
 use cellar_catalog::spreadsheet::Name;
 use serde_json::json;
 
-use super::{args, columns, read_options};
+use super::{args, columns, delimiter_hint, read_options};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::output::{Output, count, grouped};
@@ -15,8 +15,8 @@ use crate::cli::warnings;
 use crate::import::sheets::{
     self, FileSummary, Imported, ImportedSheet, JournalKey, ProgressMonitor, Target, UploadProgress,
 };
-use crate::import::{ImportError, ReadOptions, delimiter_hint};
-use crate::table::escape;
+use crate::import::{ImportError, ReadOptions};
+use crate::text::escape;
 
 /// Interval of progress updates, in milliseconds.
 const PROGRESS_INTERVAL_MS: u64 = 100;
@@ -161,7 +161,7 @@ async fn show_progress<T>(
 }
 
 fn file_hint(args: &args::Import, options: &ReadOptions, file: &FileSummary) -> Option<String> {
-    delimiter_hint(&args.file, file.survey.as_ref()?, options.delimiter)
+    delimiter_hint(&args.file, file.survey.as_ref(), options.delimiter)
 }
 
 fn count_cells(sheets: &[ImportedSheet]) -> u64 {

@@ -10,7 +10,7 @@ use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
-use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
+use crate::files::{FileError, STATE_FOLDER, StateFile, read_json, write_json};
 use crate::import::{ImportError, journal_name};
 use crate::outbox::new_client_id;
 
@@ -123,8 +123,7 @@ impl Journal {
     ///
     /// Returns an [`ImportError`] if the journal is malformed or belongs to another plan.
     pub fn resume(path: &Path, plan: &Plan) -> Result<Option<Self>, ImportError> {
-        let advice = "start the import over with --restart; cells that were imported are kept";
-        let Some(journal) = read_json::<Self>(path, advice)? else {
+        let Some(journal) = read_json::<Self>(path, StateFile::EditImport)? else {
             return Ok(None);
         };
         if journal.version != JOURNAL_VERSION || journal.plan != plan.fingerprint() {
@@ -132,8 +131,12 @@ impl Journal {
         }
         if !journal.is_consistent(plan.batches.len()) {
             let why = "its numbers of sent and acknowledged batches are inconsistent".to_owned();
-            let advice = advice.to_owned();
-            return Err(FileError::Malformed { path: path.to_owned(), why, advice }.into());
+            return Err(FileError::Malformed {
+                path: path.to_owned(),
+                contents: StateFile::EditImport,
+                why,
+            }
+            .into());
         }
         Ok(Some(journal))
     }

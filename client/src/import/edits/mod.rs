@@ -13,7 +13,7 @@ pub use plan::Plan;
 
 use std::path::PathBuf;
 
-use cellar_api::{wire::ProblemKind, wire::SheetsReply};
+use cellar_api::wire::SheetsReply;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_sheet::operation::SheetId;
@@ -21,7 +21,7 @@ use cellar_sheet::operation::SheetId;
 use super::{ImportError, delete_journal};
 use crate::files::FileLock;
 use crate::sheet_deletion::{find_possible_deletion, find_sheet, is_deleted_at, list_sheet_names};
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, ClientError};
 
 /// Maximum length of a file that is imported as edits, and of the texts in the file, in bytes.
@@ -271,37 +271,10 @@ fn can_resume(step: ImportEditStep, is_resumed: bool, error: &ClientError) -> bo
 
 /// Builds the error for an import that sent nothing.
 fn nothing_sent_error(error: ClientError, cells: usize) -> ImportError {
-    let advice = match error.problem_kind() {
-        Some(ProblemKind::NotFound) => {
-            "nothing was sent; check the id (--into or -s) and the access of the token"
-        }
-        Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
-            "nothing was sent; run the command again with a token of role editor (--url and --token)"
-        }
-        _ => "nothing was sent; resolve the error and run the command again",
-    };
-    let advice = advice.to_owned();
-    ImportError::Interrupted { acknowledged: 0, cells, advice, source: Box::new(error) }
+    ImportError::Interrupted { acknowledged: 0, cells, was_sent: false, source: Box::new(error) }
 }
 
 /// Builds the error for an import that can be resumed.
 fn interrupted_error(error: ClientError, acknowledged: usize, cells: usize) -> ImportError {
-    let advice = match error.problem_kind() {
-        Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
-            "the spreadsheet was restored; check which cells were imported, then start over with --restart"
-        }
-        Some(ProblemKind::NotFound) => {
-            "check the token and the id; if the spreadsheet was deleted, start over with --restart"
-        }
-        Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
-            "run the command again with a token of role editor (--url and --token) to resume the import"
-        }
-        _ => "run the command again to resume the import; no cell is imported twice",
-    };
-    ImportError::Interrupted {
-        acknowledged,
-        cells,
-        advice: advice.to_owned(),
-        source: Box::new(error),
-    }
+    ImportError::Interrupted { acknowledged, cells, was_sent: true, source: Box::new(error) }
 }

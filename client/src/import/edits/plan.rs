@@ -11,10 +11,7 @@ use cellar_sheet::operation::CellEdit;
 use super::batches::{self, CellTooLong};
 use super::{MAX_EDIT_FILE_BYTES, MAX_EDITED_CELLS};
 use crate::import::file::{SheetReader, unreadable};
-use crate::import::{ImportError, ReadOptions};
-
-/// The option that imports into an existing sheet.
-const SHEET_OPTION: &str = "--sheet";
+use crate::import::{ImportError, OneSheetPurpose, ReadOptions};
 
 /// An import's cells, split into mutations.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,7 +91,7 @@ fn collect_only_sheet(
         }
     }
     if sheet_count != 1 {
-        return Err(ImportError::OneSheet { option: SHEET_OPTION, sheets: sheet_count });
+        return Err(ImportError::OneSheet { purpose: OneSheetPurpose::Edits, sheets: sheet_count });
     }
     Ok(collected)
 }

@@ -9,7 +9,7 @@ use cellar_base::identity::LogId;
 use cellar_sheet::operation::Operation;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
+use crate::files::{FileError, STATE_FOLDER, StateFile, read_json, write_json};
 use crate::import::file::unreadable;
 use crate::import::{ImportError, ReadOptions, journal_name};
 use crate::outbox::new_client_id;
@@ -104,8 +104,7 @@ impl Journal {
 
     /// Reads the journal of an interrupted run. Returns `None` if there is no journal.
     pub(super) fn resume(path: &Path) -> Result<Option<Self>, ImportError> {
-        let advice = "start the import over with --restart; sheets that were imported are kept";
-        let Some(journal) = read_json::<Self>(path, advice)? else {
+        let Some(journal) = read_json::<Self>(path, StateFile::SheetImport)? else {
             return Ok(None);
         };
         if journal.version != JOURNAL_VERSION {
@@ -115,8 +114,12 @@ impl Journal {
         let lacks_spreadsheet = !journal.requests.is_empty() && journal.spreadsheet.is_none();
         if acknowledges_too_many || lacks_spreadsheet {
             let why = "its numbers of requests are inconsistent".to_owned();
-            let advice = advice.to_owned();
-            return Err(FileError::Malformed { path: path.to_owned(), why, advice }.into());
+            return Err(FileError::Malformed {
+                path: path.to_owned(),
+                contents: StateFile::SheetImport,
+                why,
+            }
+            .into());
         }
         Ok(Some(journal))
     }

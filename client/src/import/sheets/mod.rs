@@ -26,7 +26,7 @@ use cellar_sheet::operation::{ImportSheet, Operation, SheetId, sheet_name_from};
 use super::file::unreadable;
 use super::{ImportError, ReadOptions, delete_journal};
 use crate::files::FileLock;
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, ClientError};
 use journal::FileStamp;
 pub use journal::JournalKey;
@@ -375,17 +375,5 @@ fn are_objects_missing(error: &ClientError) -> bool {
 
 /// Builds the error for an import that committed nothing.
 fn nothing_imported(error: ClientError) -> ImportError {
-    let advice = match error.problem_kind() {
-        Some(ProblemKind::NotFound) => "check the id (--into or -s) and the access of the token",
-        Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
-            "run the command again with a token of role editor (--url and --token)"
-        }
-        Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
-            "the spreadsheet was restored; check what was imported before, then start over with --restart"
-        }
-        _ => {
-            "resolve the error and run the command again; uploaded objects expire after three days"
-        }
-    };
-    ImportError::NothingImported { advice: advice.to_owned(), source: Box::new(error) }
+    ImportError::NothingImported { source: Box::new(error) }
 }

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use cellar_api::{
-    wire::AppendRequest, wire::CreateReply, wire::CreateRequest, wire::ProblemKind,
-    wire::SheetView, wire::SheetsReply,
+    wire::AppendRequest, wire::CreateReply, wire::CreateRequest, wire::SheetView, wire::SheetsReply,
 };
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_SHEETS;
@@ -14,13 +13,10 @@ use cellar_sheet::operation::SheetId;
 use super::journal::{FileStamp, Journal};
 use super::requests::{FileSheet, FileSheets, ImportTarget};
 use super::{Target, are_objects_missing, nothing_imported};
-use crate::import::{ImportError, delete_journal};
+use crate::import::{ImportError, OneSheetPurpose, delete_journal};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, ClientError};
-
-/// The option that replaces an existing sheet.
-const REPLACE_OPTION: &str = "--replace";
 
 /// An import's target spreadsheet and journal.
 #[derive(Debug)]
@@ -104,7 +100,10 @@ impl<'a> TargetSpreadsheet<'a> {
     /// Fails if adding `file_sheets` sheets would exceed the spreadsheet's sheet limit.
     pub(super) fn check_sheet_count(&self, file_sheets: usize) -> Result<(), ImportError> {
         if self.target.replace.is_some() && file_sheets > 1 {
-            return Err(ImportError::OneSheet { option: REPLACE_OPTION, sheets: file_sheets });
+            return Err(ImportError::OneSheet {
+                purpose: OneSheetPurpose::Replacement,
+                sheets: file_sheets,
+            });
         }
         let sheets = file_sheets.saturating_add(self.other_sheets);
         if sheets > MAX_SHEETS {
@@ -255,15 +254,5 @@ fn count_other_sheets(reply: &SheetsReply, replaced: Option<&SheetView>) -> usiz
 
 /// Builds the error for an import whose outcome is unknown.
 fn uncertain_import(error: ClientError) -> ImportError {
-    let advice = match error.problem_kind() {
-        Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
-            "the spreadsheet was restored; check with `cellar history` whether the import was committed, and \
-             start over with --restart if not"
-        }
-        Some(ProblemKind::NotFound) => {
-            "check the token and the id; if the spreadsheet was deleted, start over with --restart"
-        }
-        _ => "run the command again to resume the import; no sheet is imported twice",
-    };
-    ImportError::Uncertain { advice: advice.to_owned(), source: Box::new(error) }
+    ImportError::Uncertain { source: Box::new(error) }
 }

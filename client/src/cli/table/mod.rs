@@ -3,12 +3,7 @@
 //! Characters that could move the cursor, hide text or change the text direction are escaped, so
 //! the contents of a cell cannot break the table.
 
-mod escape;
 mod fit;
-mod json;
-
-pub use escape::escape;
-pub use json::to_json;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +11,8 @@ use cellar_api::wire::CellAt;
 use cellar_sheet::a1::{CellName, column_name};
 use cellar_sheet::cell::Value;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use crate::text::escape;
 
 /// Width of a column border, including the spaces on both sides.
 const COLUMN_SEPARATOR_WIDTH: usize = 3;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 
-use crate::table::to_json;
+use crate::text::to_json;
 
 /// Minimum width of a report, in columns.
 const MIN_WIDTH: usize = 40;
