@@ -82,7 +82,7 @@ pub(super) async fn replayed(
 ) -> ReplayedFork {
     let replay = planned(cloud, fork, onto).await;
     let preview = replay.preview().await.unwrap();
-    let (one, two) = tokio::join!(replay.create_replayed_fork(), replay.run());
+    let (one, two) = tokio::join!(replay.create_replayed_fork(), replay.create_replayed_fork());
     let done = replay.create_replayed_fork().await.unwrap();
     assert_eq!((one.unwrap(), two.unwrap()), (done.clone(), done.clone()), "once");
     assert!(preview == done.mutations, "{:?}", outcomes(&done));
