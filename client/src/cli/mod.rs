@@ -9,7 +9,6 @@ mod cost;
 mod create;
 mod diff;
 mod edit;
-mod edit_args;
 mod error;
 mod export;
 mod feed;

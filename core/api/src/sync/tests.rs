@@ -59,8 +59,8 @@ impl Cloud {
         loop {
             let event = match action {
                 PushAction::Append(request) => {
-                    let known = self.world.known_from(request.lowest_base());
-                    match self.world.run(request, &known) {
+                    let known = self.world.entries_from(request.lowest_base());
+                    match self.world.append(request, &known) {
                         Ok(appended) => PushEvent::Appended(appended),
                         Err(refusal) => PushEvent::Refused(refusal),
                     }
