@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cellar::files::{read_json, write_json};
+use cellar::files::{FileError, StateFile, read_json, write_json};
 use serde::Serialize;
 
 use super::aws_deployment::{AwsDeployment, template_hash};
@@ -13,9 +13,6 @@ use crate::cli::{Output, PlanArguments};
 use crate::deployment::{PLAN_VERSION, Plan, StalePlan};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
-
-/// Help text for an invalid plan file.
-const PLAN_HELP: &str = "create a new plan with `synth plan -o FILE`";
 
 #[derive(Serialize)]
 struct PlanReport<'a> {
@@ -98,8 +95,7 @@ pub(super) async fn read_valid_plan(
     path: &Path,
 ) -> Result<Plan, SynthError> {
     let stale_plan = |cause| SynthError::StalePlan { path: path.to_owned(), cause };
-    let plan: Option<Plan> = read_json(path, PLAN_HELP)?;
-    let plan = plan.ok_or_else(|| SynthError::NoPlan { path: path.to_owned() })?;
+    let plan = read_plan_file(path)?;
     let stack_name = &deployment.project.config.stack;
     let stack = deployment.aws.find_stack(stack_name).await?;
     let deployed_text = deployed_template_text(&deployment.aws, stack.as_ref()).await?;
@@ -110,4 +106,13 @@ pub(super) async fn read_valid_plan(
         return Err(stale_plan(StalePlan::ChangeSet));
     }
     Ok(plan)
+}
+
+fn read_plan_file(path: &Path) -> Result<Plan, SynthError> {
+    match read_json(path, StateFile::Other) {
+        Ok(Some(plan)) => Ok(plan),
+        Ok(None) => Err(SynthError::NoPlan { path: path.to_owned() }),
+        Err(FileError::Malformed { path, why, .. }) => Err(SynthError::InvalidPlan { path, why }),
+        Err(error) => Err(error.into()),
+    }
 }

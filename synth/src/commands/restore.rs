@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cellar_stacks::Config;
 use cellar_stacks::cellar::{
-    ARTIFACT_BUCKET, OUTPUT_EVENT_STREAM_TABLE, OUTPUT_TABLES, TABLES, tables,
+    ARTIFACT_BUCKET, OUTPUT_EVENT_STREAM_TABLE, OUTPUT_TABLES, TABLE_COUNT, table_logical_ids,
 };
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -51,10 +51,10 @@ struct Restore<'a> {
     project: &'a Project,
     aws: Aws,
     stack: StackState,
-    /// Current table names, in the order of [`tables`]. The last one, the EventStream table, is
+    /// Current table names, in the order of [`table_logical_ids`]. The last one, the EventStream table, is
     /// missing if the stack was deployed by a version without that table.
     current_tables: Vec<String>,
-    /// Number of tables to restore, counted from the first in the order of [`tables`].
+    /// Number of tables to restore, counted from the first in the order of [`table_logical_ids`].
     restored_count: usize,
     output: &'a Output,
 }
@@ -168,7 +168,7 @@ impl<'a> Restore<'a> {
     /// Returns the names of the restored tables.
     fn restored_names(&self, restore_to_s: u64) -> Vec<String> {
         let stack_name = &self.project.config.stack;
-        let logical_ids = tables(0).into_iter().take(self.restored_count);
+        let logical_ids = table_logical_ids(0).into_iter().take(self.restored_count);
         logical_ids
             .map(|logical_id| restored_table_name(stack_name, &logical_id, restore_to_s))
             .collect()
@@ -332,7 +332,7 @@ impl<'a> Restore<'a> {
         deploy_command: &str,
         restore_to_s: u64,
     ) -> String {
-        let event_stream_note = if plan.tables.len() == TABLES {
+        let event_stream_note = if plan.tables.len() == TABLE_COUNT {
             ""
         } else {
             "The EventStream table did not exist at that time: the deployment creates an empty one.\n"
@@ -375,7 +375,7 @@ impl<'a> Restore<'a> {
     }
 }
 
-/// Returns the current table names, in the order of [`tables`]. The last one, the EventStream
+/// Returns the current table names, in the order of [`table_logical_ids`]. The last one, the EventStream
 /// table, is missing if the stack was deployed by a version without that table.
 ///
 /// # Errors

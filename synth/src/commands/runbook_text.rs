@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cellar_stacks::cellar::{SEE_RUNBOOK, TABLES, feed_table, tables};
+use cellar_stacks::cellar::{SEE_RUNBOOK, TABLE_COUNT, feed_table_logical_id, table_logical_ids};
 use cellar_stacks::constructs::ResourceType;
 use cellar_stacks::template::Resource;
 use cellar_stacks::{Config, Template};
@@ -51,7 +51,7 @@ struct RunbookView<'a> {
     alarms: Vec<AlarmView>,
     alarm_count: usize,
     when_requests: String,
-    tables: [String; TABLES],
+    tables: [String; TABLE_COUNT],
     index: String,
     key: Option<&'a str>,
     key_region: &'a str,
@@ -98,8 +98,8 @@ pub(super) fn render_runbook(
         alarms: alarm_views(&templates, template)?,
         alarm_count: alarm_ids(template).count(),
         when_requests: format!("{} requests", config.alarms.requests_per_5_minutes),
-        tables: tables(config.incarnation),
-        index: feed_table(config.incarnation),
+        tables: table_logical_ids(config.incarnation),
+        index: feed_table_logical_id(config.incarnation),
         key: kms_key,
         key_region: kms_key.and_then(region_of_arn).unwrap_or("REGION"),
         retention_days: config.log_retention_days,
@@ -209,8 +209,8 @@ impl ResourceNames {
 
 /// Returns the logical ids of the tables of an incarnation.
 fn table_ids(incarnation: u32) -> Vec<String> {
-    let mut table_ids = Vec::from(tables(incarnation));
-    table_ids.push(feed_table(incarnation));
+    let mut table_ids = Vec::from(table_logical_ids(incarnation));
+    table_ids.push(feed_table_logical_id(incarnation));
     table_ids
 }
 

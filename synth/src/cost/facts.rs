@@ -64,7 +64,7 @@ impl StackFacts {
         let resources = template.get("Resources").and_then(Value::as_object);
         for (logical_id, resource) in resources.into_iter().flatten() {
             let type_name = resource.get("Type").and_then(Value::as_str);
-            if let Some(resource_type) = type_name.and_then(ResourceType::named) {
+            if let Some(resource_type) = type_name.and_then(ResourceType::from_name) {
                 stack_facts.add_resource(logical_id, resource_type, resource);
             }
         }

@@ -69,7 +69,7 @@ pub(crate) fn usage_queries(
     resource_type: &str,
     physical_name: &str,
 ) -> Vec<UsageQuery> {
-    let Some(resource_type) = ResourceType::named(resource_type) else { return Vec::new() };
+    let Some(resource_type) = ResourceType::from_name(resource_type) else { return Vec::new() };
     let mut queries = Vec::new();
     for (quantity, metric) in measured_metrics(resource_type) {
         let query = match resource_type {

@@ -7,7 +7,7 @@
 //! ones. A client that has seen positions after the restore point detects the new incarnation and
 //! reloads.
 
-use cellar_stacks::cellar::{feed_table, tables};
+use cellar_stacks::cellar::{feed_table_logical_id, table_logical_ids};
 use serde_json::{Map, Value, json};
 
 use crate::aws::ImportedTable;
@@ -105,7 +105,7 @@ pub(crate) struct StackResource<'a> {
 impl TableRestore {
     /// Plans a restore.
     ///
-    /// `restored_names` contains the restored table names in the order of [`tables`]; it is shorter
+    /// `restored_names` contains the restored table names in the order of [`table_logical_ids`]; it is shorter
     /// if only the first tables are restored.
     ///
     /// If the restored tables are already in the stack, the plan uses their incarnation, so that an
@@ -139,7 +139,8 @@ impl TableRestore {
                 removed_ids.extend(tables_in_stack(other_incarnation, stack_resources));
             }
         }
-        let restored_tables = tables(incarnation).into_iter().zip(restored_names.iter().cloned());
+        let restored_tables =
+            table_logical_ids(incarnation).into_iter().zip(restored_names.iter().cloned());
         Self {
             incarnation,
             tables: restored_tables
@@ -170,8 +171,8 @@ impl TableRestore {
 
 /// Returns the logical ids of the tables of an incarnation that are in the stack.
 fn tables_in_stack(incarnation: u32, stack_resources: &[StackResource<'_>]) -> Vec<String> {
-    let mut logical_ids = Vec::from(tables(incarnation));
-    logical_ids.push(feed_table(incarnation));
+    let mut logical_ids = Vec::from(table_logical_ids(incarnation));
+    logical_ids.push(feed_table_logical_id(incarnation));
     logical_ids.retain(|logical_id| {
         stack_resources.iter().any(|resource| resource.logical_id == logical_id)
     });
@@ -191,14 +192,14 @@ fn restored_definition(definition: &Value) -> Option<Value> {
 /// Returns the incarnation in the logical id of an Entry table, or `None` for the id of any other
 /// resource.
 fn incarnation_of_entry_table(logical_id: &str) -> Option<u32> {
-    let [first_id, ..] = tables(0);
+    let [first_id, ..] = table_logical_ids(0);
     let suffix = logical_id.strip_prefix(first_id.as_str())?;
     if suffix.is_empty() {
         return Some(0);
     }
     let incarnation = suffix.strip_prefix("Incarnation")?.parse().ok()?;
     // Reject non-canonical numbers, such as those with leading zeros.
-    let [canonical_id, ..] = tables(incarnation);
+    let [canonical_id, ..] = table_logical_ids(incarnation);
     (canonical_id == logical_id).then_some(incarnation)
 }
 
@@ -216,20 +217,21 @@ pub(crate) fn restored_table_name(stack_name: &str, logical_id: &str, time_s: u6
 
 #[cfg(test)]
 mod tests {
-    use cellar_stacks::cellar::TABLES;
+    use cellar_stacks::cellar::TABLE_COUNT;
     use cellar_stacks::{Architecture, Config, cellar_stack};
 
     use super::*;
 
     const STACK: &str = "cellar";
 
-    fn names(at_s: u64) -> [String; TABLES] {
-        tables(0).map(|id| restored_table_name(STACK, &id, at_s))
+    fn names(at_s: u64) -> [String; TABLE_COUNT] {
+        table_logical_ids(0).map(|id| restored_table_name(STACK, &id, at_s))
     }
 
     fn resources(incarnations: &[(u32, u64)]) -> Vec<(String, String)> {
-        let of =
-            |(incarnation, at_s): &(u32, u64)| tables(*incarnation).into_iter().zip(names(*at_s));
+        let of = |(incarnation, at_s): &(u32, u64)| {
+            table_logical_ids(*incarnation).into_iter().zip(names(*at_s))
+        };
         let queue = ("SnapshotQueue".to_owned(), "url".to_owned());
         incarnations.iter().flat_map(of).chain([queue]).collect()
     }
@@ -265,7 +267,7 @@ mod tests {
     fn the_next_incarnation_follows_all_others() {
         let first = plan_restore(9, 0, &[(0, 0)]);
         assert_eq!((first.incarnation, first.is_imported), (1, false));
-        assert_eq!(first.removed_ids, tables(0));
+        assert_eq!(first.removed_ids, table_logical_ids(0));
         let first_table = id_and_name(first.tables[0].clone());
         assert_eq!(first_table, ("EntryTableIncarnation1".to_owned(), names(9)[0].clone()));
         assert_eq!(plan_restore(9, 4, &[(0, 0)]).incarnation, 5);
@@ -276,10 +278,10 @@ mod tests {
             (1, true),
             "an interrupted restore resumes"
         );
-        assert_eq!(again.removed_ids, tables(0));
+        assert_eq!(again.removed_ids, table_logical_ids(0));
         let other = plan_restore(8, 1, &[(0, 0), (1, 9)]);
         assert_eq!((other.incarnation, other.is_imported), (2, false), "another time");
-        assert_eq!(other.removed_ids, [tables(0), tables(1)].concat());
+        assert_eq!(other.removed_ids, [table_logical_ids(0), table_logical_ids(1)].concat());
     }
 
     #[test]
@@ -291,22 +293,26 @@ mod tests {
         let plan = |existing: &[(String, String)], names: &[String]| {
             TableRestore::plan(names, 0, &borrowed(existing))
         };
-        let (names, ids) = (names(9), |incarnation| tables(incarnation)[..TABLES - 1].to_vec());
-        let planned = plan(&before, &names[..TABLES - 1]);
+        let (names, ids) =
+            (names(9), |incarnation| table_logical_ids(incarnation)[..TABLE_COUNT - 1].to_vec());
+        let planned = plan(&before, &names[..TABLE_COUNT - 1]);
         let restored: Vec<_> =
             planned.tables.iter().map(|table| table.logical_id.clone()).collect();
         assert_eq!((restored, planned.removed_ids), (ids(1), ids(0)));
         // A second run after the import finds the restored tables in the stack.
         let imported: Vec<_> =
             before.into_iter().chain(planned.tables.into_iter().map(id_and_name)).collect();
-        let again = plan(&imported, &names[..TABLES - 1]);
+        let again = plan(&imported, &names[..TABLE_COUNT - 1]);
         assert_eq!((again.is_imported, &again.removed_ids), (true, &ids(0)));
         // The Feed table is derived data: removed with the current tables, but not restored.
         let index = ("FeedTable".to_owned(), "cellar-FeedTable".to_owned());
         let indexed: Vec<_> = resources(&[(0, 0)]).into_iter().chain([index]).collect();
         let planned = plan(&indexed, &names);
-        assert_eq!(planned.removed_ids, [&tables(0)[..], &["FeedTable".to_owned()]].concat());
-        assert_eq!(planned.tables.len(), TABLES);
+        assert_eq!(
+            planned.removed_ids,
+            [&table_logical_ids(0)[..], &["FeedTable".to_owned()]].concat()
+        );
+        assert_eq!(planned.tables.len(), TABLE_COUNT);
         let wanted =
             cellar_stack(&Config { incarnation: 1, ..Config::default() }, Architecture::Arm64);
         let deployed = json!({ "Resources": {} }).to_string();
