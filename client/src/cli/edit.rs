@@ -130,7 +130,7 @@ pub(super) async fn sheet_names(client: &Client, spreadsheet: LogId, at: Positio
 
 /// Returns the preceding position in the same log segment.
 pub(super) fn previous_position(position: Position) -> Option<Position> {
-    Position::new(position.segment(), position.num().checked_sub(1)?).ok()
+    Position::new(position.segment(), position.entry_number().checked_sub(1)?).ok()
 }
 
 /// Returns the note for an edit whose committed operations differ from the requested one.

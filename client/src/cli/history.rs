@@ -100,7 +100,8 @@ async fn names_before(client: &Client, spreadsheet: LogId, entries: &[EntryView]
     let Some(oldest_entry) = entries.last() else { return SheetNames::default() };
     let mut mutations = entries.iter().flat_map(|entry| &entry.mutations);
     let is_any_name_needed = mutations.any(|mutation| {
-        needs_sheet_names(&mutation.op) || mutation.effective().iter().any(needs_sheet_names)
+        needs_sheet_names(&mutation.op)
+            || mutation.committed_operations().iter().any(needs_sheet_names)
     });
     if !is_any_name_needed {
         return SheetNames::default();
@@ -149,7 +150,7 @@ pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> Strin
     }
     let authored = entry.mutations.iter().map(|mutation| &mutation.op);
     let committed: Vec<&Operation> =
-        entry.mutations.iter().flat_map(|mutation| mutation.effective()).collect();
+        entry.mutations.iter().flat_map(|mutation| mutation.committed_operations()).collect();
     for operation in &committed {
         names.record_added(operation);
     }
@@ -237,7 +238,8 @@ mod tests {
         assert!(!newest.add_page(vec![of(5, EntryKind::Edits), of(4, EntryKind::Snapshot)]));
         assert!(!newest.add_page(vec![of(3, EntryKind::EndSegment), of(2, EntryKind::Edits)]));
         assert!(newest.add_page(vec![of(1, EntryKind::Edits), of(0, EntryKind::Snapshot)]));
-        let nums: Vec<u32> = newest.entries.iter().map(|entry| entry.position.num()).collect();
+        let nums: Vec<u32> =
+            newest.entries.iter().map(|entry| entry.position.entry_number()).collect();
         assert_eq!(nums, [5, 2]);
         assert_eq!(newest.next, Position::new(0, 1).ok());
     }

@@ -129,7 +129,8 @@ fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
         }
         EntryKind::Edits if had_effect(entry) => None,
         EntryKind::Edits => {
-            let has_operations = entry.mutations.iter().any(|edit| !edit.effective().is_empty());
+            let has_operations =
+                entry.mutations.iter().any(|edit| !edit.committed_operations().is_empty());
             if has_operations {
                 Some("the edit was rejected and had no effect")
             } else {
@@ -210,7 +211,7 @@ impl UndoSearch {
     }
 
     fn visit_undo(&mut self, target: Position, mutation: &MutationView, is_in_effect: bool) {
-        if let [Operation::Rejected(rejection)] = mutation.effective() {
+        if let [Operation::Rejected(rejection)] = mutation.committed_operations() {
             let is_nothing_to_undo = rejection.reason == RejectionReason::NothingToUndo;
             let nothing_restored_since = self.undone.is_empty() && self.reverted_to.is_none();
             if is_nothing_to_undo && nothing_restored_since {
@@ -227,7 +228,7 @@ fn had_effect(entry: &EntryView) -> bool {
     if entry.external_body.is_some() {
         return true;
     }
-    let mut operations = entry.mutations.iter().flat_map(MutationView::effective);
+    let mut operations = entry.mutations.iter().flat_map(MutationView::committed_operations);
     operations.any(|operation| !matches!(operation, Operation::Rejected(_)))
 }
 
@@ -242,10 +243,12 @@ fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
 
 /// Returns the revert target of a log entry, or `None` if the revert was rejected.
 fn find_revert_target(entry: &EntryView) -> Option<Position> {
-    entry.mutations.iter().find_map(|mutation| match (&mutation.op, mutation.effective()) {
-        (_, [Operation::Rejected(_)]) => None,
-        (Operation::Revert(revert), _) => Some(revert.position),
-        _ => None,
+    entry.mutations.iter().find_map(|mutation| {
+        match (&mutation.op, mutation.committed_operations()) {
+            (_, [Operation::Rejected(_)]) => None,
+            (Operation::Revert(revert), _) => Some(revert.position),
+            _ => None,
+        }
     })
 }
 
@@ -304,7 +307,7 @@ mod tests {
     /// Returns the number of the entry that is found. `entries` are oldest first.
     fn found(entries: &[EntryView]) -> Option<u32> {
         let mut search = UndoSearch { author: "alice".into(), ..UndoSearch::default() };
-        entries.iter().rev().find_map(|entry| search.visit(entry)).map(Position::num)
+        entries.iter().rev().find_map(|entry| search.visit(entry)).map(Position::entry_number)
     }
 
     #[test]

@@ -28,14 +28,14 @@ pub(super) async fn predict_outcomes(
         viewpoint.add_entry(&entry);
     }
     // `None` if the map is too long; the server then rejects all further operations.
-    let mut map = viewpoint.map_from(replay.from).ok().filter(|map| !map.is_too_long());
+    let mut map = viewpoint.map_from(replay.from).ok().filter(|map| !map.exceeds_run_limit());
     let mut settled_pieces = Vec::with_capacity(pieces.len());
     for OperationPiece { mutation_index, operation, .. } in pieces {
         let committed = match &mut map {
             None => Some(vec![Operation::Rejected(too_far_behind())]),
             Some(map) => transform_own_operation(operation, map),
         };
-        map = map.filter(|map| !map.is_too_long());
+        map = map.filter(|map| !map.exceeds_run_limit());
         settled_pieces.push(SettledPiece {
             mutation_index: *mutation_index,
             sent: operation.clone(),
@@ -71,7 +71,7 @@ async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayEr
         let EntryView { position, mutations, .. } = entry;
         let moving_mutations: Vec<Mutation> =
             mutations.into_iter().filter_map(to_moving_mutation).collect();
-        for operation in moving_mutations.iter().flat_map(Mutation::effective) {
+        for operation in moving_mutations.iter().flat_map(Mutation::committed_operations) {
             total_bytes = total_bytes.saturating_add(operation.weight_bytes());
         }
         if total_bytes > MAX_REPLAY_BYTES {
@@ -89,7 +89,7 @@ async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayEr
 
 /// Converts a mutation. Returns `None` if the mutation moves no cells.
 fn to_moving_mutation(view: MutationView) -> Option<Mutation> {
-    if !view.effective().iter().any(Operation::moves_cells) {
+    if !view.committed_operations().iter().any(Operation::moves_cells) {
         return None;
     }
     let MutationView { base, op, committed, .. } = view;

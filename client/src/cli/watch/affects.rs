@@ -10,7 +10,7 @@ pub(super) fn affects_range(entry: &EntryView, sheet: SheetId, rectangle: Rectan
     if entry.external_body.is_some() {
         return true;
     }
-    let mut operations = entry.mutations.iter().flat_map(MutationView::effective);
+    let mut operations = entry.mutations.iter().flat_map(MutationView::committed_operations);
     operations.any(|operation| operation_affects(operation, sheet, rectangle))
 }
 
