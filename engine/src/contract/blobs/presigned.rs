@@ -33,6 +33,12 @@ pub struct UrlReply {
     pub body: Bytes,
 }
 
+impl UrlReply {
+    pub(crate) fn without_body(status: u16) -> Self {
+        Self { status, body: Bytes::new() }
+    }
+}
+
 /// A way to tamper with a presigned upload. The store must reject the request and store nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tampering {
