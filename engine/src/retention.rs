@@ -12,7 +12,7 @@ use cellar_log::{
     retention::Fences, retention::Keep, retention::OffloadedFault, retention::Plan,
     retention::Policy, retention::Trim, retention::TrimAction, retention::TrimEvent,
     retention::TrimRefusal, retention::Trimmed, retention::encode_offloaded,
-    retention::offloaded_key, retention::plan,
+    retention::offloaded_key, retention::plan_retention,
 };
 
 use crate::logs::{OffloadedRead, is_complete_segment, read_offloaded};
@@ -137,7 +137,9 @@ impl Offloader {
             let Segment { log, num, .. } = *segment;
             let last_entry = self.retry(|| self.entries.last(log, num, false)).await?;
             let (entries, body_bytes) = match last_entry {
-                Some(entry) => (u64::from(entry.position.num()) + 1, entry.header.segment_bytes),
+                Some(entry) => {
+                    (u64::from(entry.position.entry_number()) + 1, entry.header.segment_bytes)
+                }
                 None => (0, 0),
             };
             let segment = segment.clone();
@@ -155,7 +157,8 @@ impl Offloader {
     ) -> Result<Plan, RetentionError> {
         let now_s = self.clock.now_ms() / 1_000;
         let closed_s = ended_s.unwrap_or(now_s);
-        let plan_if = |is_trimmed| plan(segment, newest_num, closed_s, is_trimmed, now_s, policy);
+        let plan_if =
+            |is_trimmed| plan_retention(segment, newest_num, closed_s, is_trimmed, now_s, policy);
         match plan_if(false) {
             Plan::Keep(reason) => Ok(Plan::Keep(reason)),
             // Check for an earlier trim only if the segment would be trimmed, since the check costs
@@ -317,7 +320,7 @@ impl Offloader {
             }
             TrimAction::Read { from } => {
                 let page = self.entries.page(log, *from, true).await?;
-                Ok(TrimEvent::Page { entries: page.entries, more: page.more })
+                Ok(TrimEvent::Page { entries: page.entries, has_more: page.more })
             }
             TrimAction::Delete { positions } => {
                 self.retention.delete(log, positions).await?;
@@ -335,7 +338,7 @@ impl Offloader {
         offloaded_key: Option<&str>,
         last_position: Position,
     ) -> Result<TrimEvent, PortError> {
-        let Some(object_key) = offloaded_key else { return Ok(TrimEvent::OffloadedIsDamaged) };
+        let Some(object_key) = offloaded_key else { return Ok(TrimEvent::OffloadedIsIncomplete) };
         match read_offloaded(self.blobs.as_ref(), log, segment, object_key).await? {
             OffloadedRead::Whole(entries)
                 if entries.last().is_some_and(|end| end.position == last_position) =>
@@ -343,7 +346,7 @@ impl Offloader {
                 Ok(TrimEvent::OffloadedIsComplete)
             }
             OffloadedRead::Whole(_) | OffloadedRead::Unusable(_) => {
-                Ok(TrimEvent::OffloadedIsDamaged)
+                Ok(TrimEvent::OffloadedIsIncomplete)
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::Client;
 use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
 use crate::editor::{AppliedEdit, Editor};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
-use crate::table::escape;
+use crate::text::escape;
 
 /// Note for an edit before which another client may have deleted the sheet.
 const SHEET_IN_DOUBT: &str = "Others have deleted sheets, and it could not be checked whether this sheet still \
@@ -130,7 +130,7 @@ pub(super) async fn sheet_names(client: &Client, spreadsheet: LogId, at: Positio
 
 /// Returns the preceding position in the same log segment.
 pub(super) fn previous_position(position: Position) -> Option<Position> {
-    Position::new(position.segment(), position.num().checked_sub(1)?).ok()
+    Position::new(position.segment(), position.entry_number().checked_sub(1)?).ok()
 }
 
 /// Returns the note for an edit whose committed operations differ from the requested one.

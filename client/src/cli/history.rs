@@ -15,7 +15,7 @@ use super::output::Output;
 use super::time::utc;
 use crate::Client;
 use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
-use crate::table::escape;
+use crate::text::escape;
 
 /// Column separator.
 pub(super) const GAP: &str = "   ";
@@ -103,7 +103,7 @@ async fn names_before(client: &Client, spreadsheet: LogId, entries: &[EntryView]
     let mut operations = entries
         .iter()
         .flat_map(|entry| &entry.mutations)
-        .flat_map(|mutation| std::iter::once(&mutation.op).chain(mutation.effective()));
+        .flat_map(|mutation| std::iter::once(&mutation.op).chain(mutation.committed_operations()));
     if !operations.any(needs_sheet_names) {
         return SheetNames::default();
     }
@@ -146,7 +146,7 @@ pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> Strin
         return "created".to_owned();
     }
     let effective: Vec<&Operation> =
-        entry.mutations.iter().flat_map(|mutation| mutation.effective()).collect();
+        entry.mutations.iter().flat_map(|mutation| mutation.committed_operations()).collect();
     for operation in &effective {
         names.record_added(operation);
     }
@@ -236,7 +236,8 @@ mod tests {
         assert!(!newest.add_page(vec![of(5, EntryKind::Edits), of(4, EntryKind::Snapshot)]));
         assert!(!newest.add_page(vec![of(3, EntryKind::EndSegment), of(2, EntryKind::Edits)]));
         assert!(newest.add_page(vec![of(1, EntryKind::Edits), of(0, EntryKind::Snapshot)]));
-        let nums: Vec<u32> = newest.entries.iter().map(|entry| entry.position.num()).collect();
+        let nums: Vec<u32> =
+            newest.entries.iter().map(|entry| entry.position.entry_number()).collect();
         assert_eq!(nums, [5, 2]);
         assert_eq!(newest.next, Position::new(0, 1).ok());
     }

@@ -10,7 +10,9 @@ use super::args::{self, Delimiter, Ragged};
 use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
-use crate::import::{ColumnTypes, FileKind, ReadOptions, TypeChoice};
+use crate::import::{
+    ColumnTypes, FileFormat, ReadOptions, Survey, TypeChoice, detect_format, likely_delimiter,
+};
 
 pub(super) async fn run(
     context: &mut Context,
@@ -49,7 +51,7 @@ fn missing_spreadsheet(option: &str) -> CliError {
 
 /// Converts the arguments to read options.
 fn read_options(args: &args::Import) -> Result<ReadOptions, CliError> {
-    let is_csv = FileKind::detect(&args.file)? == FileKind::Csv;
+    let is_csv = detect_format(&args.file)? == FileFormat::Csv;
     let has_csv_options = args.delimiter.is_some()
         || args.ragged != Ragged::Error
         || args.types.is_some()
@@ -87,6 +89,16 @@ fn choose_delimiter(passed: Option<Delimiter>, file: &Path) -> u8 {
         None if is_tsv => b'\t',
         None => b',',
     }
+}
+
+/// Returns a hint if the file probably has another delimiter.
+fn delimiter_hint(path: &Path, survey: Option<&Survey>, delimiter: u8) -> Option<String> {
+    let name = match likely_delimiter(path, survey?, delimiter)? {
+        b';' => "semicolon",
+        b'\t' => "tab",
+        _ => "comma",
+    };
+    Some(format!("the file has one column; is `--delimiter {name}` right?"))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::edit::Edit;
 use super::error::CliError;
 use super::output::Output;
 use crate::editor::AppliedEdit;
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, ClientError};
 
 /// Maximum number of ineffective edits that one command skips. For each skipped edit, the server
@@ -132,7 +132,7 @@ fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
         EntryKind::Edits if entry.external_body.is_some() => return None,
         EntryKind::Edits => {}
     }
-    let mut effective = entry.mutations.iter().flat_map(MutationView::effective);
+    let mut effective = entry.mutations.iter().flat_map(MutationView::committed_operations);
     if effective.clone().next().is_none() {
         return Some("the edit had no effect");
     }
@@ -210,7 +210,7 @@ impl UndoSearch {
     }
 
     fn visit_undo(&mut self, target: Position, mutation: &MutationView, is_in_effect: bool) {
-        if let [Operation::Rejected(rejection)] = mutation.effective() {
+        if let [Operation::Rejected(rejection)] = mutation.committed_operations() {
             let is_nothing_to_undo = rejection.reason == RejectionReason::NothingToUndo;
             let nothing_restored_since = self.undone.is_empty() && self.reverted_to.is_none();
             if is_nothing_to_undo && nothing_restored_since {
@@ -224,7 +224,7 @@ impl UndoSearch {
 
 /// Returns whether a log entry took effect when it was committed.
 fn had_effect(entry: &EntryView) -> bool {
-    let mut operations = entry.mutations.iter().flat_map(MutationView::effective);
+    let mut operations = entry.mutations.iter().flat_map(MutationView::committed_operations);
     entry.external_body.is_some()
         || operations.any(|operation| !matches!(operation, Operation::Rejected(_)))
 }
@@ -240,10 +240,12 @@ fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
 
 /// Returns the revert target of a log entry, or `None` if the revert was rejected.
 fn find_revert_target(entry: &EntryView) -> Option<Position> {
-    entry.mutations.iter().find_map(|mutation| match (&mutation.op, mutation.effective()) {
-        (_, [Operation::Rejected(_)]) => None,
-        (Operation::Revert(revert), _) => Some(revert.position),
-        _ => None,
+    entry.mutations.iter().find_map(|mutation| {
+        match (&mutation.op, mutation.committed_operations()) {
+            (_, [Operation::Rejected(_)]) => None,
+            (Operation::Revert(revert), _) => Some(revert.position),
+            _ => None,
+        }
     })
 }
 
@@ -302,7 +304,7 @@ mod tests {
     /// Returns the number of the entry that is found. `entries` are oldest first.
     fn found(entries: &[EntryView]) -> Option<u32> {
         let mut search = UndoSearch { author: "alice".into(), ..UndoSearch::default() };
-        entries.iter().rev().find_map(|entry| search.visit(entry)).map(Position::num)
+        entries.iter().rev().find_map(|entry| search.visit(entry)).map(Position::entry_number)
     }
 
     #[test]

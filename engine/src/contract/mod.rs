@@ -160,7 +160,7 @@ async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
         loop {
             let page = tables.page(log, at(0, next_num), consistent).await;
             let Ok(page) = page else { unreadable_page() };
-            nums_read.extend(page.entries.iter().map(|entry| entry.position.num()));
+            nums_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
             if !page.more {
                 break;
             }

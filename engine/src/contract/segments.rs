@@ -24,7 +24,7 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
             let Ok(page) = page else { unreadable_page() };
             assert!(page.entries.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
             assert!(!page.more || !page.entries.is_empty());
-            nums_read.extend(page.entries.iter().map(|entry| entry.position.num()));
+            nums_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
             next_num = match nums_read.last() {
                 Some(oldest_num) if page.more => oldest_num.checked_sub(1),
                 _ => None,

@@ -58,7 +58,7 @@ impl Sources {
         match (segment_of_stream(stream), &self.entries) {
             (Some((log, segment)), Some(entries)) => {
                 let last_entry = entries.last(log, segment, true).await?;
-                Ok(last_entry.map(|entry| u64::from(entry.position.num()) + 1))
+                Ok(last_entry.map(|entry| u64::from(entry.position.entry_number()) + 1))
             }
             (None, _) if stream.category() != LOG_CATEGORY => {
                 let tip = self.streams.tip(stream).await?;
@@ -105,14 +105,14 @@ async fn span_of_entries(
     let Some(start) = start else { return Ok(None) };
     let page = entries.page(log, start, true).await?;
     let Some(first_entry) = page.entries.first() else { return Ok(None) };
-    let first_num = u64::from(first_entry.position.num());
+    let first_num = u64::from(first_entry.position.entry_number());
     if first_num > requested_nums.start {
         let missing_nums = requested_nums.start..first_num.min(requested_nums.end);
         return span_of_trimmed(entries, log, segment, missing_nums).await;
     }
     let mut kinds = Vec::new();
     for (entry, expected_num) in page.entries.iter().zip(requested_nums) {
-        if u64::from(entry.position.num()) != expected_num {
+        if u64::from(entry.position.entry_number()) != expected_num {
             break;
         }
         kinds.push(EntryKind::of(&entry.content));

@@ -22,7 +22,7 @@ impl Logs {
     /// - [`LogError::NotFound`] if the log does not exist.
     /// - [`LogError::Store`] if the store fails permanently.
     pub async fn append(&self, request: Request) -> Result<Appended, LogError> {
-        match request.to_resolve() {
+        match request.resolution_request() {
             Some(resolution_request) => self.append_resolved(request, resolution_request).await,
             None => {
                 self.check_imports(&request).await?;
@@ -82,7 +82,7 @@ impl AppendDriver<'_> {
         match self.logs.read_page(self.log, from, consistent).await {
             Ok(page) => {
                 self.logs.cache_entries(contiguous_prefix(&page.entries));
-                AppendEvent::Page { entries: page.entries, more: page.more }
+                AppendEvent::Page { entries: page.entries, has_more: page.more }
             }
             Err(error) => self.record_failed_read(error),
         }

@@ -90,7 +90,7 @@ impl Logs {
         };
         let mut committed_operations = Vec::with_capacity(authored_operations.len());
         for authored in authored_operations {
-            let transformed = external.committed(&authored);
+            let transformed = external.committed_operations(&authored);
             committed_operations.push(transformed.unwrap_or_else(|| vec![authored]));
         }
         Ok(committed_operations)
@@ -115,7 +115,7 @@ impl Logs {
 /// Returns the operations committed by each mutation that is stored in the entry itself.
 fn inline_operations(entry: &Entry) -> Vec<&[Operation]> {
     match entry.edits() {
-        Some(edits) => edits.mutations.iter().map(Mutation::effective).collect(),
+        Some(edits) => edits.mutations.iter().map(Mutation::committed_operations).collect(),
         None => Vec::new(),
     }
 }

@@ -102,7 +102,7 @@ impl Logs {
         Ok(Lineage {
             source,
             position,
-            ended: matches!(shared_entry.content, Content::EndSegment),
+            position_ends_segment: matches!(shared_entry.content, Content::EndSegment),
             family: source_lineage.map_or(source, |lineage| lineage.family),
             depth: source_depth + 1,
             // The state at a log's first entry is empty and needs no snapshot.
@@ -172,7 +172,7 @@ impl Logs {
         if request.at.is_some() && !is_same_fork {
             return Err(ForkFault::OtherPosition { position }.into());
         }
-        let head = lineage.first_own().ok_or(ForkFault::Full { at: position })?;
+        let head = lineage.first_own_position().ok_or(ForkFault::Full { at: position })?;
         let first_entry = self.retry_read(|| self.entries.get(request.log, head)).await?;
         let first_entry = first_entry.ok_or(LogError::Corrupt { at: head })?;
         let incarnation = first_entry.header.incarnation;
@@ -192,7 +192,7 @@ impl Logs {
             let lineage =
                 self.retry_read(|| self.lineage_if_inherited(owner, owner_position)).await?;
             let Some(lineage) = lineage else { return Ok((owner, owner_position)) };
-            if owner_position > lineage.end() {
+            if owner_position > lineage.end_segment_position() {
                 return Ok((owner, owner_position));
             }
             owner = lineage.source;
@@ -232,7 +232,8 @@ fn build_records(
     let created_s = now_ms / 1_000;
     let lineage = Lineage { forked_s: created_s, ..lineage };
     let Lineage { source, position: shared_position, .. } = lineage;
-    let first_position = lineage.first_own().ok_or(ForkFault::Full { at: shared_position })?;
+    let first_position =
+        lineage.first_own_position().ok_or(ForkFault::Full { at: shared_position })?;
     let segment = Segment {
         log: request.log,
         num: first_position.segment(),

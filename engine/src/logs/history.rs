@@ -137,7 +137,7 @@ impl Logs {
         limit: u32,
     ) -> RecursiveRead<'_> {
         Box::pin(async move {
-            let end = lineage.end();
+            let end = lineage.end_segment_position();
             if from.segment() == end.segment() && from > end {
                 return Err(LogError::NoSuchPosition { at: from, newest: end });
             }
@@ -167,7 +167,7 @@ impl Logs {
         log: LogId,
         position: Position,
     ) -> Result<Option<Position>, LogError> {
-        if let Some(previous_num) = position.num().checked_sub(1) {
+        if let Some(previous_num) = position.entry_number().checked_sub(1) {
             return Ok(Position::new(position.segment(), previous_num).ok());
         }
         let Some(previous_segment) = position.segment().checked_sub(1) else { return Ok(None) };
@@ -198,8 +198,8 @@ impl Logs {
 /// Returns the entries of a backward page, starting at `from`, up to the first gap.
 fn contiguous_prefix_back(entries: &[Arc<Entry>], from: Position) -> &[Arc<Entry>] {
     let mut prefix_length = 0;
-    for (entry, expected_num) in entries.iter().zip((0..=from.num()).rev()) {
-        if entry.position.num() != expected_num {
+    for (entry, expected_num) in entries.iter().zip((0..=from.entry_number()).rev()) {
+        if entry.position.entry_number() != expected_num {
             break;
         }
         prefix_length += 1;

@@ -90,7 +90,7 @@ impl Logs {
     /// Returns [`LogError::Store`] if the store fails.
     pub(crate) async fn first_own(&self, log: LogId) -> Result<Position, LogError> {
         let lineage = self.retry_read(|| self.lineage(log)).await?;
-        Ok(lineage.and_then(|lineage| lineage.first_own()).unwrap_or(Position::FIRST))
+        Ok(lineage.and_then(|lineage| lineage.first_own_position()).unwrap_or(Position::FIRST))
     }
 
     /// Returns one page of inherited entries. See [`Logs::read_page`].
@@ -102,7 +102,7 @@ impl Logs {
         consistent: bool,
     ) -> RecursiveRead<'_, Page> {
         Box::pin(async move {
-            if from > lineage.end() {
+            if from > lineage.end_segment_position() {
                 return Ok(Page { entries: Vec::new(), more: false });
             }
             // A fork's End Segment (last entry of a segment) is not stored but derived from the
@@ -110,10 +110,10 @@ impl Logs {
             let source_start = from.min(lineage.position);
             for consistent in [consistent, true] {
                 let page = self.read_page(lineage.source, source_start, consistent).await?;
-                match lineage.inherited_part(log, source_start, &page.entries, page.more) {
-                    Ok(Inherited { mut entries, more }) => {
+                match lineage.inherited_page(log, source_start, &page.entries, page.more) {
+                    Ok(Inherited { mut entries, has_more }) => {
                         entries.retain(|entry| entry.position >= from);
-                        return Ok(Page { entries, more });
+                        return Ok(Page { entries, more: has_more });
                     }
                     Err(StalePage) => {
                         tracing::debug!(%log, read_from = %source_start, "a page of the source was stale");
@@ -147,7 +147,7 @@ impl Logs {
         position: Position,
     ) -> RecursiveRead<'_, Option<Arc<Entry>>> {
         Box::pin(async move {
-            if position > lineage.end() {
+            if position > lineage.end_segment_position() {
                 return Ok(None);
             }
             let shared_position = position.min(lineage.position);
@@ -156,7 +156,7 @@ impl Logs {
             let inherited_entry = if position == shared_position {
                 shared_entry.with_log(log)
             } else {
-                lineage.end_after(log, &shared_entry)
+                lineage.end_segment_after(log, &shared_entry)
             };
             Ok(Some(Arc::new(inherited_entry)))
         })
@@ -187,7 +187,7 @@ impl Logs {
         match self.lineage_if_inherited(log, segment_start).await? {
             None => self.entries.last(log, segment, consistent).await,
             Some(lineage) if segment == lineage.position.segment() => {
-                self.inherited_entry(log, lineage, lineage.end()).await
+                self.inherited_entry(log, lineage, lineage.end_segment_position()).await
             }
             // This segment precedes the last shared entry's segment, so it is closed. Trimming
             // retains its End Segment (last entry).

@@ -2,7 +2,7 @@
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_log::append::Resolved;
+use cellar_log::append::Resolution;
 use cellar_sheet::workbook::revert;
 
 use super::{LogError, Logs};
@@ -20,9 +20,9 @@ impl Logs {
         log: LogId,
         target: Position,
         min_position: Position,
-    ) -> Result<Resolved, LogError> {
+    ) -> Result<Resolution, LogError> {
         let head = self.head(log, Some(min_position)).await?.head;
-        let no_operations = Ok(Resolved { at: head, operations: Vec::new() });
+        let no_operations = Ok(Resolution { state_position: head, operations: Vec::new() });
         if target >= head {
             return no_operations;
         }
@@ -32,6 +32,6 @@ impl Logs {
             Err(error) => return Err(error),
         };
         let operations = revert(&changes.before, &changes.after()?).unwrap_or_default();
-        Ok(Resolved { at: head, operations })
+        Ok(Resolution { state_position: head, operations })
     }
 }

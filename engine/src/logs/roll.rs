@@ -57,7 +57,7 @@ impl RollDriver<'_> {
 
     async fn read_page(&mut self, from: Position) -> RollEvent {
         match self.logs.entries.page(self.log, from, true).await {
-            Ok(page) => RollEvent::Page { entries: page.entries, more: page.more },
+            Ok(page) => RollEvent::Page { entries: page.entries, has_more: page.more },
             Err(error) => self.record_failed_read(error),
         }
     }

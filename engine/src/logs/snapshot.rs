@@ -163,7 +163,7 @@ impl Logs {
                 None => return Ok(None),
                 Some(_) => return Err(LogError::Corrupt { at: candidate_position }),
             }
-            let Some(previous_num) = candidate_position.num().checked_sub(1) else {
+            let Some(previous_num) = candidate_position.entry_number().checked_sub(1) else {
                 return Ok(None);
             };
             let previous_position =

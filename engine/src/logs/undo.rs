@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_log::append::Resolved;
+use cellar_log::append::Resolution;
 use cellar_log::entry::Entry;
 use cellar_sheet::operation::Operation;
 use cellar_sheet::workbook::{Workbook, undo};
@@ -47,9 +47,9 @@ impl UndoStates {
     /// Returns the operations that reverse the target. Returns no operations if later edits
     /// replaced everything that the target changed, or if the target was already reversed or does
     /// not exist. Returns `None` if no entry has been read yet.
-    fn resolve(&self) -> Option<Resolved> {
+    fn resolve(&self) -> Option<Resolution> {
         let head = self.latest.cursor.newest?.head;
-        Some(Resolved { at: head, operations: self.reversing_operations() })
+        Some(Resolution { state_position: head, operations: self.reversing_operations() })
     }
 
     fn reversing_operations(&self) -> Vec<Operation> {
@@ -101,7 +101,7 @@ impl Logs {
         log: LogId,
         states: &mut UndoStates,
         min_position: Position,
-    ) -> Result<Resolved, LogError> {
+    ) -> Result<Resolution, LogError> {
         let UndoStates { target, before, after, reversals, latest } = states;
         self.continue_replay(log, latest, None, Some(min_position), |workbook, entry| {
             if entry.position == *target {

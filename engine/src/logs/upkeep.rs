@@ -65,7 +65,7 @@ impl Logs {
     ) -> Result<UpkeepOutcome, LogError> {
         for _ in 0..SNAPSHOT_ENTRY_ATTEMPTS {
             let now_s = self.clock.now_ms() / 1_000;
-            let Some(snapshot_entry) = policy.snapshot_after(&tail, now_s) else { break };
+            let Some(snapshot_entry) = policy.snapshot_entry_after(&tail, now_s) else { break };
             let position = snapshot_entry.position;
             match self.entries.put(&snapshot_entry).await {
                 PutOutcome::Accepted => {

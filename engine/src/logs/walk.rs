@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_log::entry::Entry;
-use cellar_log::forward_read::{ForwardRead, ReadStep};
+use cellar_log::forward_read::{AddedPage, ForwardRead, ReadStep};
 
 use super::append::contiguous_prefix;
 use super::{LogError, Logs};
@@ -57,7 +57,7 @@ impl Logs {
                 return Ok(WalkEnd::Stopped);
             }
         }
-        let mut read_step = forward_read.read();
+        let mut read_step = forward_read.read_next_page();
         loop {
             let (page_start, consistent) = match read_step {
                 ReadStep::Read { from, consistent } => (from, consistent),
@@ -80,8 +80,11 @@ impl Logs {
                     return Ok(WalkEnd::Stopped);
                 }
             }
-            read_step =
-                forward_read.after_page(has_accepted_all, page.entries.is_empty(), page.more);
+            read_step = forward_read.step_after_page(AddedPage {
+                is_contiguous: has_accepted_all,
+                is_empty: page.entries.is_empty(),
+                has_more: page.more,
+            });
         }
     }
 }

@@ -9,7 +9,7 @@ use cellar_base::{record::Item, record::RecordError};
 use cellar_catalog::records::stream::{
     decode_event_batch, decode_tip, encode_event_batch, encode_tip,
 };
-use cellar_catalog::stream::{Etag, EventBatch, StreamEvent, StreamName, Tip, Update};
+use cellar_catalog::stream::{Etag, EventBatch, StreamName, Tip, Update};
 
 use crate::ports::{AllStreams, PortError, StreamOutcome, StreamPage, StreamScanKey, Streams};
 
@@ -39,8 +39,9 @@ impl MemoryStreams {
     /// event data.
     #[cfg(test)]
     pub(crate) fn contents(&self) -> Vec<(u64, Vec<Vec<u8>>)> {
-        let event_data =
-            |events: &[StreamEvent]| events.iter().map(|event| event.data.stored.clone()).collect();
+        let event_data = |events: &[cellar_catalog::stream::StreamEvent]| {
+            events.iter().map(|event| event.data.stored.clone()).collect()
+        };
         let mut contents = Vec::new();
         for ((_, index), item) in self.lock().iter() {
             if *index == TIP_INDEX {

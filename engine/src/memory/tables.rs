@@ -360,7 +360,7 @@ impl Segments for MemoryTables {
 
     async fn raise_last_snapshot(&self, log: LogId, position: Position) -> Result<(), PortError> {
         self.change_segment(log, position.segment(), |segment| {
-            segment.last_snapshot = segment.last_snapshot.max(Some(position.num()));
+            segment.last_snapshot = segment.last_snapshot.max(Some(position.entry_number()));
         })
     }
 

@@ -7,7 +7,7 @@ use cellar_sheet::operation::{Operation, SheetId, Span, Spans};
 /// Returns whether a log entry changes or moves cells of a rectangle. Always returns `true` for a
 /// large entry, whose body is not read.
 pub(super) fn affects_range(entry: &EntryView, sheet: SheetId, rectangle: Rectangle) -> bool {
-    let mut effective = entry.mutations.iter().flat_map(MutationView::effective);
+    let mut effective = entry.mutations.iter().flat_map(MutationView::committed_operations);
     entry.external_body.is_some()
         || effective.any(|operation| operation_affects(operation, sheet, rectangle))
 }
