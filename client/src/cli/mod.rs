@@ -108,7 +108,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         }
     };
     if cost {
-        cost::print(&costs, json);
+        cost::print_cost(&costs, json);
     }
     code
 }
