@@ -115,21 +115,21 @@ async fn read_pages(
     loop {
         let page = client.cells(spreadsheet, &query).await?;
         handle_page(&page)?;
-        let Some(next) = &page.next else {
+        let Some(next_cursor) = &page.next else {
             return Ok(CellsReply { cells: Vec::new(), ..page });
         };
-        if query.cursor.as_ref() == Some(next) || page.cells.is_empty() {
+        if query.cursor.as_ref() == Some(next_cursor) || page.cells.is_empty() {
             return Err(ExportError::Pages { why: "the cursor does not advance" });
         }
-        if query.at.is_some_and(|at| at != page.position) {
+        if query.at.is_some_and(|position| position != page.position) {
             return Err(ExportError::Pages { why: "the position differs" });
         }
         query.at = Some(page.position);
-        query.cursor = Some(next.clone());
+        query.cursor = Some(next_cursor.clone());
     }
 }
 
-/// Writes an output file.
+/// Writes an output file. `force` allows to replace an existing one.
 fn write_output_file<T>(
     path: &Path,
     force: bool,
@@ -150,7 +150,11 @@ fn temporary_file_error(source: io::Error) -> ExportError {
 fn write_error(path: &Path, error: WriteError) -> ExportError {
     match error {
         WriteError::Io(source) => ExportError::Unwritable { path: path.to_owned(), source },
-        WriteError::OutOfOrder => ExportError::Pages { why: "the cells are out of order" },
+        WriteError::OutOfOrder => cells_out_of_order_error(),
         source => ExportError::Format { source },
     }
+}
+
+fn cells_out_of_order_error() -> ExportError {
+    ExportError::Pages { why: "the cells are out of order" }
 }

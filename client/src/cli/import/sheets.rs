@@ -26,11 +26,11 @@ const LINE_INTERVAL_S: u64 = 10;
 const MAX_LISTED_SHEETS: usize = 10;
 
 /// Reads the file and prints what the import would do (`--dry-run`).
-pub(super) async fn run_dry(output: &Output, args: &args::Import) -> Result<(), CliError> {
+pub(super) async fn describe_file(output: &Output, args: &args::Import) -> Result<(), CliError> {
     let options = read_options(args)?;
     let started = Instant::now();
     let progress = ProgressMonitor::default();
-    let examined = sheets::examine(&args.file, &options, &progress);
+    let examined = sheets::examine_file(&args.file, &options, &progress);
     let file = show_progress(*output, &progress, examined).await?;
     let hint = file_hint(args, &options, &file);
     let warnings = formula_warnings(&progress);
@@ -63,7 +63,7 @@ fn spreadsheet_name(args: &args::Import) -> Option<Name> {
     Name::new(args.file.file_stem()?.to_str()?).ok()
 }
 
-pub(super) async fn run(
+pub(super) async fn import_as_new_sheets(
     context: &mut Context,
     output: &Output,
     args: &args::Import,
@@ -90,7 +90,7 @@ pub(super) async fn run(
     };
     let started = Instant::now();
     let progress = ProgressMonitor::default();
-    let import = sheets::run(&client, &file, &options, &target, &progress);
+    let import = sheets::import_sheets(&client, &file, &options, &target, &progress);
     let imported = show_progress(*output, &progress, import).await?;
     if into.is_none() {
         context.select(imported.spreadsheet, output)?;
