@@ -19,7 +19,7 @@ use cellar_exchange::ColumnTypes;
 use cellar_sheet::a1::{CellName, Range};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
-use crate::help::{Group, with_groups};
+use crate::cli::help::{Group, with_groups};
 
 /// Create, read, edit and share spreadsheets in Cellar
 #[derive(Debug, Parser)]

@@ -6,7 +6,7 @@ use cellar_api::cost::Prices;
 
 use super::output::count;
 use crate::RequestCosts;
-use crate::table::to_json;
+use crate::text::to_json;
 
 /// Prints the cost to stderr.
 pub(super) fn print(costs: &RequestCosts, json: bool) {

@@ -13,7 +13,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
-use crate::table::escape;
+use crate::text::escape;
 
 /// Maximum length of a text in the output, in characters.
 const MAX_TEXT_CHARACTERS: usize = 60;

@@ -13,7 +13,7 @@ use crate::Client;
 use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
 use crate::editor::{AppliedEdit, Editor};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
-use crate::table::escape;
+use crate::text::escape;
 
 /// Note for an edit before which another client may have deleted the sheet.
 const SHEET_IN_DOUBT: &str = "Others have deleted sheets, and it could not be checked whether this sheet still \

@@ -12,7 +12,7 @@ use super::error::CliError;
 use super::output::{Output, count};
 use super::warnings;
 use crate::export::{CsvStyle, ExportError, Exported, ExportedSheet, fetch_csv, fetch_xlsx};
-use crate::table::escape;
+use crate::text::escape;
 use crate::user_file::replaces_data;
 use crate::{CellsQuery, Client};
 

@@ -13,7 +13,7 @@ use crate::feed::{
     Checkpoints, Delivery, FeedProgress, FileCheckpoints, SubscribeError, Subscriber, Subscription,
     subscribe,
 };
-use crate::table::escape;
+use crate::text::escape;
 
 /// Column separator.
 const GAP: &str = "   ";

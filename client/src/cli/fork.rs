@@ -8,7 +8,7 @@ use super::error::CliError;
 use super::output::Output;
 use super::time::utc;
 use crate::outbox::new_client_id;
-use crate::table::escape;
+use crate::text::escape;
 
 /// Column separator.
 const GAP: &str = "   ";

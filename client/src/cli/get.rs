@@ -12,8 +12,8 @@ use super::context::Context;
 use super::edit::sheet_of_range;
 use super::error::CliError;
 use super::output::{Output, count, grouped};
+use crate::cli::table::{Window, render_table};
 use crate::reader::{ChunkCache, Reader, ReaderError};
-use crate::table::{Window, render};
 use crate::{CellsQuery, Client};
 
 /// Default number of rows if --range is not given.
@@ -132,7 +132,7 @@ fn print_table(
             "pass a smaller --range, use --json, or export the cells with `cellar export FILE`",
         ));
     }
-    let rendered = render(&reply.cells, window, output.terminal_width());
+    let rendered = render_table(&reply.cells, window, output.terminal_width());
     output.say(&rendered.text)?;
     let shown = Window { columns: rendered.columns, ..window };
     if let Some(note) = truncation_note(shown, window, reply.extent, is_explicit) {

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
-use crate::table::escape;
+use crate::text::escape;
 
 pub(super) async fn run(context: &Context, output: &Output) -> Result<(), CliError> {
     let client = context.client()?;

@@ -15,7 +15,7 @@ use super::output::Output;
 use super::time::utc;
 use crate::Client;
 use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
-use crate::table::escape;
+use crate::text::escape;
 
 /// Column separator.
 pub(super) const GAP: &str = "   ";

@@ -10,7 +10,9 @@ use super::args::{self, Delimiter, Ragged};
 use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
-use crate::import::{ColumnTypes, FileFormat, ReadOptions, TypeChoice, detect_format};
+use crate::import::{
+    ColumnTypes, FileFormat, ReadOptions, Survey, TypeChoice, detect_format, likely_delimiter,
+};
 
 pub(super) async fn run(
     context: &mut Context,
@@ -87,6 +89,16 @@ fn choose_delimiter(passed: Option<Delimiter>, file: &Path) -> u8 {
         None if is_tsv => b'\t',
         None => b',',
     }
+}
+
+/// Returns a hint if the file probably has another delimiter.
+fn delimiter_hint(path: &Path, survey: Option<&Survey>, delimiter: u8) -> Option<String> {
+    let name = match likely_delimiter(path, survey?, delimiter)? {
+        b';' => "semicolon",
+        b'\t' => "tab",
+        _ => "comma",
+    };
+    Some(format!("the file has one column; is `--delimiter {name}` right?"))
 }
 
 #[cfg(test)]

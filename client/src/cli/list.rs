@@ -8,7 +8,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, count};
 use super::time::utc;
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, SpreadsheetsQuery};
 
 /// Column separator.

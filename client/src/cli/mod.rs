@@ -1,5 +1,6 @@
 //! The `cellar` command.
 
+mod advice;
 mod args;
 mod axes;
 mod catalog;
@@ -17,21 +18,26 @@ mod get;
 mod grid;
 mod head;
 mod health;
+pub mod help;
 mod history;
 mod import;
 mod list;
 mod output;
 mod ranges;
 mod replay;
+pub mod report;
 mod revert;
 mod set;
 mod sheets;
 mod stats;
+pub mod table;
 mod time;
 mod undo;
 mod use_spreadsheet;
 mod warnings;
 mod watch;
+
+pub use advice::{Advised, CommandAdvice};
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -44,7 +50,7 @@ use error::CliError;
 use output::Output;
 
 use crate::RequestCosts;
-use crate::report::report;
+use report::report;
 
 /// Success.
 pub const EXIT_FINE: u8 = 0;

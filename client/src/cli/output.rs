@@ -6,7 +6,7 @@ use serde::Serialize;
 
 pub(super) use cellar_base::count::{count, grouped};
 
-use crate::table::to_json;
+use crate::text::to_json;
 
 /// Prints in a command's output format. Unlike `println!`, does not panic if stdout is closed.
 #[derive(Debug, Clone, Copy)]

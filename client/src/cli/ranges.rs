@@ -13,7 +13,7 @@ use super::edit::{Edit, rectangle_spans, sheet_of_range};
 use super::error::CliError;
 use super::get::range_text;
 use super::output::Output;
-use crate::table::escape;
+use crate::text::escape;
 
 pub(super) async fn clear(
     context: &Context,

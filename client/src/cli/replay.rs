@@ -10,7 +10,7 @@ use super::output::Output;
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
 use crate::describe::{SheetNames, describe_operations};
 use crate::replay::{ForkReplay, ReplayOutcome, ReplayedEdit};
-use crate::table::escape;
+use crate::text::escape;
 
 /// Column separator.
 const GAP: &str = "   ";
@@ -32,7 +32,7 @@ pub(super) async fn run(
     let (id, mutations) = if args.dry_run {
         (None, replay.preview().await?)
     } else {
-        let replayed = replay.run().await?;
+        let replayed = replay.create_replayed_fork().await?;
         (Some(replayed.id), replayed.mutations)
     };
     if let Some(id) = id

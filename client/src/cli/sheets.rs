@@ -9,7 +9,7 @@ use super::edit::Edit;
 use super::error::CliError;
 use super::output::{Output, count};
 use crate::sheet_deletion::find_sheet;
-use crate::table::escape;
+use crate::text::escape;
 
 pub(super) async fn run(
     context: &Context,

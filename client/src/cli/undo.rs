@@ -13,7 +13,7 @@ use super::edit::Edit;
 use super::error::CliError;
 use super::output::Output;
 use crate::editor::AppliedEdit;
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, ClientError};
 
 /// Maximum number of ineffective edits that one command skips. For each skipped edit, the server

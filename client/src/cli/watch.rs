@@ -12,6 +12,7 @@ use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::SheetId;
 use serde::Serialize;
 
+use super::advice::Advised;
 use super::args;
 use super::context::Context;
 use super::edit::{find_sheet_number, sheet_of_range};
@@ -21,7 +22,7 @@ use super::output::Output;
 use super::time::utc;
 use crate::client::random;
 use crate::describe::SheetNames;
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, Pokes};
 use affects::affects_range;
 
@@ -124,7 +125,7 @@ impl Watcher {
             let poll_event = match self.poll().await {
                 Ok(true) => PollEvent::Active,
                 Ok(false) => PollEvent::Quiet,
-                Err(CliError::Client(error)) if error.is_offline() => {
+                Err(CliError::Client(Advised(error))) if error.is_offline() => {
                     if !self.polling.is_failing() {
                         let why = error.to_string();
                         let text = format!("Offline: {why}. Retrying …");

@@ -23,7 +23,7 @@ use crate::outbox::{
     new_client_id,
 };
 use crate::sheet_deletion::is_deleted_at;
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, ClientError};
 
 /// Edits one spreadsheet as one subject (user).

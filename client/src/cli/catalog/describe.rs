@@ -4,7 +4,7 @@ use cellar_api::{wire::ChangeView, wire::DetailsReply, wire::LinkView, wire::Spr
 use cellar_catalog::spreadsheet::Status;
 
 use super::super::time::utc;
-use crate::table::escape;
+use crate::text::escape;
 
 /// Column separator.
 const GAP: &str = "   ";

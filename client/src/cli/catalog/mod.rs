@@ -20,7 +20,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
 use super::time::utc;
-use crate::table::escape;
+use crate::text::escape;
 use crate::{Client, ClientError};
 
 pub(super) async fn details(

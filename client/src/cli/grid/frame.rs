@@ -6,7 +6,7 @@ use cellar_sheet::a1::{CellName, column_name};
 use console::{Alignment, measure_text_width, pad_str, truncate_str};
 
 use super::state::{Grid, Typing, VisibleSize};
-use crate::table::escape;
+use crate::text::escape;
 
 /// Number of screen lines besides the rows: title, column letters and input line.
 const OTHER_LINES: u16 = 3;

@@ -4,7 +4,7 @@ use cellar_sheet::a1::column_name;
 use serde_json::{Value, json};
 
 use crate::import::{ColumnKind, ColumnTyping, Survey, TypeChoice};
-use crate::table::escape;
+use crate::text::escape;
 
 /// Maximum number of column groups in a description.
 const MAX_GROUPS: usize = 8;
