@@ -52,7 +52,7 @@ pub(crate) fn find_possible_deletion(
     last_position: Position,
 ) -> Option<Position> {
     let deletes_sheet = |entry: &&EntryView| {
-        let mut operations = entry.mutations.iter().flat_map(MutationView::effective);
+        let mut operations = entry.mutations.iter().flat_map(MutationView::committed_operations);
         operations.any(|operation| deleted_sheet(operation) == Some(sheet))
     };
     let mut entries_newest_first =

@@ -17,8 +17,8 @@ use super::args;
 use super::context::Context;
 use super::edit::{find_sheet_number, sheet_of_range};
 use super::error::CliError;
-use super::history::{GAP, describe_entry, is_displayed};
-use super::output::Output;
+use super::history::{describe_entry, is_displayed};
+use super::output::{COLUMN_GAP, Output};
 use super::time::utc;
 use crate::client::random;
 use crate::describe::SheetNames;
@@ -47,7 +47,7 @@ enum WatchEvent<'a> {
     Skipped { to: Position, restored: bool },
 }
 
-pub(super) async fn run(
+pub(super) async fn watch_changes(
     context: &Context,
     output: &Output,
     args: args::Watch,
@@ -207,7 +207,8 @@ impl Watcher {
         }
         let position = entry.position.to_string();
         let author = escape(entry.author.as_deref().unwrap_or("-"));
-        self.output.say([position, utc(entry.created_s), author, description.clone()].join(GAP))?;
+        self.output
+            .say([position, utc(entry.created_s), author, description.clone()].join(COLUMN_GAP))?;
         Ok(self.output.result(&WatchEvent::Entry { entry, description })?)
     }
 

@@ -414,7 +414,7 @@ fn is_zero(id: &u64) -> bool {
 }
 
 fn deletes_a_sheet(entry: &EntryView) -> bool {
-    entry.mutations.iter().flat_map(MutationView::effective).any(is_delete_sheet)
+    entry.mutations.iter().flat_map(MutationView::committed_operations).any(is_delete_sheet)
 }
 
 fn is_delete_sheet(operation: &Operation) -> bool {

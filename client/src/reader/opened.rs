@@ -244,7 +244,7 @@ impl EntryTail {
         };
         for mutation in mutations.iter() {
             self.fold
-                .apply_operations(mutation.effective())
+                .apply_operations(mutation.committed_operations())
                 .map_err(|error| invalid_reply(source, error.to_string()))?;
         }
         self.last_position = Some(entry.position);

@@ -48,7 +48,7 @@ impl SettledPiece {
     }
 
     /// Returns the operations that take effect.
-    pub(super) fn effective(&self) -> &[Operation] {
+    pub(super) fn committed_operations(&self) -> &[Operation] {
         self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.sent))
     }
 }

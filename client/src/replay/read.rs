@@ -60,7 +60,7 @@ pub(super) async fn read_own_mutations(
         }
         let EntryView { position, author, created_s: created, .. } = entry.clone();
         for mutation in load_mutations(client, entry).await?.into_iter().rev() {
-            let operations = without_rejections(mutation.effective());
+            let operations = without_rejections(mutation.committed_operations());
             for operation in &operations {
                 total_bytes = total_bytes.saturating_add(operation.weight_bytes());
             }

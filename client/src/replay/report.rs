@@ -69,7 +69,8 @@ fn replayed_edit(
     deleted_sheets: &[SheetId],
 ) -> ReplayedEdit {
     let OwnMutation { position, author, created, operations } = own_mutation.clone();
-    let committed: Vec<&Operation> = pieces.iter().flat_map(SettledPiece::effective).collect();
+    let committed: Vec<&Operation> =
+        pieces.iter().flat_map(SettledPiece::committed_operations).collect();
     let rejection = committed.iter().find_map(|operation| match operation {
         Operation::Rejected(rejection) => Some(rejection.clone()),
         _ => None,

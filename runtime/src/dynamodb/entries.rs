@@ -55,7 +55,7 @@ impl DynamoTables {
         let page_query = segment_query
             .key_condition_expression(format!("#s = :s AND {number_condition}"))
             .expression_attribute_names("#n", SORT_KEY)
-            .expression_attribute_values(":n", AttributeValue::N(start.num().to_string()))
+            .expression_attribute_values(":n", AttributeValue::N(start.entry_number().to_string()))
             .limit(i32::try_from(limit).unwrap_or(i32::MAX));
         let reply = self.capacity.count_reply(page_query.send().await)?;
         let entries: Result<_, _> =

@@ -222,7 +222,7 @@ impl Segments for DynamoTables {
         snapshot_position: Position,
     ) -> Result<(), PortError> {
         let segment_number = snapshot_position.segment();
-        let snapshot_number = Attribute::Number(u64::from(snapshot_position.num()));
+        let snapshot_number = Attribute::Number(u64::from(snapshot_position.entry_number()));
         let update = self
             .client
             .update_item()
