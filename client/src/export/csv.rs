@@ -316,7 +316,7 @@ mod tests {
             let options = CsvOptions::default();
             let mut file = CsvImport::open(original.as_bytes(), &options).unwrap();
             let mut pages = Vec::new();
-            while let Some(piece) = file.next().unwrap() {
+            while let Some(piece) = file.next_step().unwrap() {
                 let ImportStep::Block(block) = piece else { continue };
                 let cells = block.cells().map(|found| {
                     let format = found.format.map(str::to_owned);
