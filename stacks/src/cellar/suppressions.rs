@@ -16,7 +16,7 @@ pub(super) fn suppress_table_rules(stack: &mut Stack, table: &Handle<Table>) {
     stack.suppress(table, Rule::checkov("CKV_AWS_119"), NO_CUSTOMER_KEY);
 }
 
-/// Suppresses the rule that buckets must write access log_group.
+/// Suppresses the rule that buckets must write access logs.
 pub(super) fn suppress_bucket_rules(stack: &mut Stack, bucket: &Handle<Bucket>) {
     stack.suppress(
         bucket,
