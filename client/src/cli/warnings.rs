@@ -13,7 +13,7 @@ pub(super) fn imported_formulas(formula_count: u64) -> Option<String> {
     (formula_count > 0).then(|| {
         let formula_count = count(formula_count, "formula keeps its value", "formulas keep their values");
         format!(
-            "{formula_count} from the file. Cellar does not calculate formula_count yet, and does not shift their \
+            "{formula_count} from the file. Cellar does not calculate formulas yet, and does not shift their \
              references when rows or columns are inserted, deleted or sorted."
         )
     })
@@ -36,7 +36,7 @@ pub(super) fn formula_like_texts(text_count: u64) -> Option<String> {
         let text_count = count(text_count, "text starts", "texts start");
         format!(
             "{text_count} with =, +, -, @, a tab or a line break, which some programs interpret as a formula; \
-             --escape-formulas writes ' before such text_count."
+             --escape-formulas writes ' before such texts."
         )
     })
 }

@@ -22,7 +22,7 @@ pub(super) fn suppress_bucket_rules(stack: &mut Stack, bucket: &Handle<Bucket>) 
         bucket,
         Rule::checkov("CKV_AWS_18"),
         "Only Cellar's functions and presigned URLs access the bucket, and the event log records \
-         who changed what; access log_group would need a second bucket that grows forever.",
+         who changed what; access logs would need a second bucket that grows forever.",
     );
 }
 
