@@ -168,7 +168,7 @@ where
             Event::Start(tag) if tag.local_name().as_ref() == "Relationship" => {
                 if let Some(id) = attribute(&tag, "Id")
                     && let Some(type_url) = attribute(&tag, "Type")
-                    && let Some(target) = attribute(&tag, "RelationshipTarget")
+                    && let Some(target) = attribute(&tag, "Target")
                 {
                     let kind = type_url.rsplit('/').next().unwrap_or_default().to_owned();
                     targets.insert(

@@ -139,7 +139,7 @@ fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>)
     let base_role = Role::assumed_by(Service::Lambda)
         .policy("tables", table_statements(storage))
         .policy("bucket", [uploads, offloaded_segments, chunks, sheets, missing_objects])
-        .policy("log_group", [permissions::allow_log_writes(log_group)]);
+        .policy("logs", [permissions::allow_log_writes(log_group)]);
     let traced_role = permissions::with_trace_policy(base_role, config);
     key::with_key_policy(traced_role, config, &[KeyUse::Tables, KeyUse::Bucket])
 }

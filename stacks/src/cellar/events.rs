@@ -139,5 +139,5 @@ fn relay_role(storage: &Storage, queues: &Queues, log_group: &Handle<LogGroup>) 
                 permissions::allow_missing_object_detection(&storage.bucket, &[UPLOADS_PREFIX]),
             ],
         )
-        .policy("log_group", [permissions::allow_log_writes(log_group)])
+        .policy("logs", [permissions::allow_log_writes(log_group)])
 }
