@@ -65,7 +65,7 @@ impl Outbox {
     ) -> Result<(usize, AppendReply), SendError> {
         match request {
             NextRequest::Append(append) => {
-                let reply = self.client.append(self.spreadsheet, &append).await?;
+                let reply = self.spreadsheet.append(&append).await?;
                 Ok((append.mutations.len(), reply))
             }
             NextRequest::Upload(_) => Ok((1, self.upload_first_edit(state).await?)),
@@ -104,7 +104,7 @@ impl Outbox {
         let grant = self.upload_grant(state, body).await?;
         let mut upload_error = None;
         if !is_uploaded {
-            match self.client.upload(&grant, object).await {
+            match self.spreadsheet.client().upload(&grant, object).await {
                 Ok(()) => {
                     state.mark_uploaded();
                     self.write(state)?;
@@ -118,8 +118,7 @@ impl Outbox {
                 Err(error) => upload_error = Some(error),
             }
         }
-        let completed =
-            self.client.complete_upload(self.spreadsheet, grant.upload_id, completion).await;
+        let completed = self.spreadsheet.complete_upload(grant.upload_id, completion).await;
         match completed {
             Ok(reply) => Ok(Ok(reply)),
             Err(error) if error.problem_kind() == Some(ProblemKind::InvalidUpload) => {
@@ -143,7 +142,7 @@ impl Outbox {
             return Ok(grant);
         }
         let request = UploadRequest { bytes: body.bytes, sha256: body.sha256 };
-        let grant = self.client.request_upload(self.spreadsheet, &request).await?;
+        let grant = self.spreadsheet.request_upload(&request).await?;
         state.set_upload_grant(grant.clone());
         self.write(state)?;
         Ok(grant)

@@ -109,7 +109,7 @@ impl ReadableState {
     ) -> Result<Option<Tile>, ReaderError> {
         loop {
             let fetch = view::window(self.root.as_ref(), &self.tail, sheet, window, &self.objects)
-                .map_err(|error| ReaderError::inconsistent(source.log, &error))?;
+                .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
             let wanted = match fetch {
                 Fetch::Ready(tile) => return Ok(Some(tile)),
                 Fetch::Need(wanted) => wanted,

@@ -22,7 +22,7 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, SheetId};
 
-use crate::Client;
+use crate::{Client, Spreadsheet};
 
 /// A planned replay.
 #[derive(Debug, Clone)]
@@ -68,21 +68,18 @@ impl ForkReplay {
     /// # Errors
     ///
     /// Returns a [`ReplayError`] if the fork cannot be replayed onto that position.
-    pub async fn plan(
-        client: &Client,
-        fork: LogId,
-        onto: Option<Position>,
-    ) -> Result<Self, ReplayError> {
-        let loaded = client.load(fork, None).await?;
-        let source = loaded.source.ok_or(ReplayError::NotAFork { id: fork })?;
+    pub async fn plan(fork: &Spreadsheet, onto: Option<Position>) -> Result<Self, ReplayError> {
+        let client = fork.client().clone();
+        let loaded = fork.load(None).await?;
+        let source = loaded.source.ok_or(ReplayError::NotAFork { id: fork.id() })?;
         let (source, from, head) = (source.spreadsheet, source.position, loaded.head);
-        let newest = client.head(source, None).await?.head;
+        let newest = client.spreadsheet(source).head(None).await?.head;
         let onto = onto.unwrap_or(newest);
         if onto < from || onto > newest {
             return Err(ReplayError::Onto { onto, from, newest });
         }
-        let own = read::read_own_mutations(client, fork, from, head).await?;
-        Ok(Self { client: client.clone(), fork, source, from, onto, head, own })
+        let own = read::read_own_mutations(fork, from, head).await?;
+        Ok(Self { client, fork: fork.id(), source, from, onto, head, own })
     }
 
     /// Returns the number of mutations to replay.
@@ -100,7 +97,7 @@ impl ForkReplay {
     pub async fn preview(&self) -> Result<Vec<ReplayedEdit>, ReplayError> {
         let pieces = append::split_into_pieces(&self.own)?;
         let settled = preview::predict_outcomes(self, &pieces).await?;
-        let deleted_sheets = self.deleted_sheets(self.source).await?;
+        let deleted_sheets = self.deleted_sheets(&self.client.spreadsheet(self.source)).await?;
         Ok(report::combine_outcomes(&self.own, &settled, &deleted_sheets))
     }
 
@@ -114,13 +111,14 @@ impl ForkReplay {
         let pieces = append::split_into_pieces(&self.own)?;
         let nonce = self.nonce();
         let request = ForkRequest::new(nonce.clone(), Some(self.onto));
-        let new_fork = self.client.fork(self.source, &request).await?;
-        append::append_all(&self.client, &new_fork, &nonce, self.from, &pieces).await?;
-        let head = self.client.head(new_fork.id, Some(new_fork.head)).await?.head;
-        let settled = append::read_outcomes(&self.client, &new_fork, head, &pieces).await?;
-        let deleted_sheets = self.deleted_sheets(new_fork.id).await?;
+        let created = self.client.spreadsheet(self.source).fork(&request).await?;
+        let new_fork = self.client.spreadsheet(created.id);
+        append::append_all(&new_fork, created.incarnation, &nonce, self.from, &pieces).await?;
+        let head = new_fork.head(Some(created.head)).await?.head;
+        let settled = append::read_outcomes(&new_fork, created.head, head, &pieces).await?;
+        let deleted_sheets = self.deleted_sheets(&new_fork).await?;
         let mutations = report::combine_outcomes(&self.own, &settled, &deleted_sheets);
-        Ok(ReplayedFork { id: new_fork.id, head, mutations })
+        Ok(ReplayedFork { id: created.id, head, mutations })
     }
 
     /// Returns the nonce (idempotency key) of the new fork, which is also the client id of the
@@ -133,9 +131,10 @@ impl ForkReplay {
 
     /// Returns the sheets that exist at the old position but not at the new one. The server accepts
     /// edits of these sheets, but they have no effect.
-    async fn deleted_sheets(&self, spreadsheet: LogId) -> Result<Vec<SheetId>, ReplayError> {
-        let before = self.client.sheets(self.source, Some(self.from), None).await?.sheets;
-        let after = self.client.sheets(spreadsheet, Some(self.onto), None).await?.sheets;
+    async fn deleted_sheets(&self, spreadsheet: &Spreadsheet) -> Result<Vec<SheetId>, ReplayError> {
+        let source = self.client.spreadsheet(self.source);
+        let before = source.sheets(Some(self.from), None).await?.sheets;
+        let after = spreadsheet.sheets(Some(self.onto), None).await?.sheets;
         let is_deleted = |sheet: &SheetId| after.iter().all(|view| view.sheet != *sheet);
         Ok(before.iter().map(|view| view.sheet).filter(is_deleted).collect())
     }

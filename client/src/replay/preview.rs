@@ -57,7 +57,7 @@ fn too_far_behind() -> Rejection {
 async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
     let mut entries = Vec::new();
     let mut bytes = 0_usize;
-    visit_backwards(&replay.client, replay.source, replay.onto, async |entry| {
+    visit_backwards(&replay.client.spreadsheet(replay.source), replay.onto, async |entry| {
         if entry.position <= replay.from {
             return Ok(false);
         }

@@ -1,35 +1,26 @@
 //! Reads the mutations of log entries, newest first.
 
 use cellar_api::{wire::EntryView, wire::MutationView};
-use cellar_base::identity::LogId;
-use cellar_base::limits::{MAX_PAGE_ENTRIES, MAX_REPLAY_BYTES};
+use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
 use cellar_sheet::operation::Operation;
 
 use super::{OwnMutation, ReplayError};
-use crate::Client;
+use crate::{Client, Spreadsheet};
 
 /// Visits entries in reverse order, starting at `newest`, until `visit` returns `false`.
 pub(super) async fn visit_backwards(
-    client: &Client,
-    id: LogId,
+    spreadsheet: &Spreadsheet,
     newest: Position,
     mut visit: impl AsyncFnMut(EntryView) -> Result<bool, ReplayError>,
 ) -> Result<(), ReplayError> {
-    let mut until = newest;
-    loop {
-        let page = client.history(id, Some(until), Some(MAX_PAGE_ENTRIES)).await?;
-        for entry in page.entries {
-            if !visit(entry).await? {
-                return Ok(());
-            }
-        }
-        match page.next {
-            Some(next) if next < until => until = next,
-            // Stop: a bad `next` from the server would cause an endless loop.
-            _ => return Ok(()),
+    let mut entries = spreadsheet.history(Some(newest));
+    while let Some(entry) = entries.try_next().await? {
+        if !visit(entry).await? {
+            break;
         }
     }
+    Ok(())
 }
 
 /// Returns an entry's mutations. Downloads a large entry's body.
@@ -46,19 +37,18 @@ pub(super) async fn load_mutations(
 /// Reads a fork's mutations that took effect, oldest first. `from` is the source position at which
 /// the fork was created.
 pub(super) async fn read_own_mutations(
-    client: &Client,
-    fork: LogId,
+    fork: &Spreadsheet,
     from: Position,
     head: Position,
 ) -> Result<Vec<OwnMutation>, ReplayError> {
     let mut own = Vec::new();
     let mut bytes = 0_usize;
-    visit_backwards(client, fork, head, async |entry| {
+    visit_backwards(fork, head, async |entry| {
         if entry.position.segment() <= from.segment() {
             return Ok(false);
         }
         let EntryView { position, author, created_s: created, .. } = entry.clone();
-        for mutation in load_mutations(client, entry).await?.into_iter().rev() {
+        for mutation in load_mutations(fork.client(), entry).await?.into_iter().rev() {
             let operations = without_rejections(mutation.effective());
             let weights = operations.iter().map(Operation::weight_bytes);
             bytes = weights.fold(bytes, usize::saturating_add);

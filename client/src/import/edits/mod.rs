@@ -22,7 +22,7 @@ use super::{ImportError, delete_journal};
 use crate::files::FileLock;
 use crate::sheet_deletion::{find_possible_deletion, find_sheet, is_deleted_at, list_sheet_names};
 use crate::text::escape;
-use crate::{Client, ClientError};
+use crate::{Client, ClientError, Spreadsheet};
 
 /// Maximum length of a file that is imported as edits, and of the texts in the file, in bytes.
 pub const MAX_EDIT_FILE_BYTES: u64 = 16 * 1024 * 1024;
@@ -146,13 +146,13 @@ async fn run_step(
 ) -> Result<Option<(LogId, Position)>, StepError> {
     match step {
         ImportEditStep::FindSheet(spreadsheet) => {
-            let reply = client.sheets(spreadsheet, None, None).await?;
+            let reply = client.spreadsheet(spreadsheet).sheets(None, None).await?;
             let sheet = sheet_number(&reply, &target.sheet).map_err(StepError::Permanent)?;
             journal.record_sheet(sheet, reply.incarnation, reply.position);
         }
         ImportEditStep::ChooseBase => journal.choose_base(),
         ImportEditStep::Send { spreadsheet, batch } => {
-            send_batch(client, plan, journal, spreadsheet, batch).await?;
+            send_batch(&client.spreadsheet(spreadsheet), plan, journal, batch).await?;
         }
         ImportEditStep::Finished { spreadsheet, position } => {
             return Ok(Some((spreadsheet, position)));
@@ -163,10 +163,9 @@ async fn run_step(
 
 /// Sends a batch. Fails permanently if another client has deleted the sheet.
 async fn send_batch(
-    client: &Client,
+    spreadsheet: &Spreadsheet,
     plan: &Plan,
     journal: &mut Journal,
-    spreadsheet: LogId,
     batch: usize,
 ) -> Result<(), StepError> {
     let cells = plan.batches.get(batch).map(Vec::as_slice).unwrap_or_default();
@@ -174,15 +173,15 @@ async fn send_batch(
         journal.choose_base();
         return Ok(());
     };
-    let reply = client.append(spreadsheet, &request).await?;
+    let reply = spreadsheet.append(&request).await?;
     // Each base is the head of the previous response, so the responses together contain every entry
     // that may delete the sheet. Check for a deletion before acknowledging the batch, because a
     // later run does not resend an acknowledged batch.
     if let Some(sheet) = journal.sheet()
         && let Some(position) = find_possible_deletion(&reply, sheet, reply.head)
-        && is_deleted_at(client, spreadsheet, sheet, position).await?
+        && is_deleted_at(spreadsheet, sheet, position).await?
     {
-        let cells = plan.cells;
+        let (spreadsheet, cells) = (spreadsheet.id(), plan.cells);
         return Err(StepError::Permanent(ImportError::SheetDeleted { spreadsheet, cells }));
     }
     journal.acknowledge_batch(reply.head);

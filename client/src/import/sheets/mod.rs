@@ -210,7 +210,7 @@ impl Import<'_> {
         let mut replies = Vec::new();
         while let Some(request) = self.spreadsheet.journal().unacknowledged().first().cloned() {
             let spreadsheet = self.spreadsheet.find_or_create().await?;
-            let reply = match self.client.append(spreadsheet, &request).await {
+            let reply = match self.client.spreadsheet(spreadsheet).append(&request).await {
                 Ok(reply) => reply,
                 Err(error) => return Err(self.spreadsheet.handle_append_failure(error)),
             };
@@ -236,7 +236,7 @@ impl Import<'_> {
             return Err(ImportError::JournalDiffers { path });
         };
         let head = replies.iter().map(|reply| reply.head).max();
-        let current = self.client.sheets(spreadsheet, None, head).await.ok();
+        let current = self.client.spreadsheet(spreadsheet).sheets(None, head).await.ok();
         let position = head.or(current.as_ref().map(|current| current.position));
         let results: Vec<&AppendedMutation> =
             replies.iter().flat_map(|reply| &reply.results).collect();

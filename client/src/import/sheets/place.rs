@@ -94,7 +94,8 @@ impl<'a> TargetSpreadsheet<'a> {
     /// is read.
     pub(super) async fn check_existing(&mut self) -> Result<(), ImportError> {
         if let Some(into) = self.target.into {
-            let reply = self.client.sheets(into, None, None).await.map_err(nothing_imported)?;
+            let reply =
+                self.client.spreadsheet(into).sheets(None, None).await.map_err(nothing_imported)?;
             let replaced = self.find_replaced(&reply)?;
             self.other_sheets = count_other_sheets(&reply, replaced);
         }
@@ -148,7 +149,12 @@ impl<'a> TargetSpreadsheet<'a> {
             };
             return Ok(sheets.append_requests(&client_id, &target, name));
         }
-        let reply = self.client.sheets(spreadsheet, None, None).await.map_err(nothing_imported)?;
+        let reply = self
+            .client
+            .spreadsheet(spreadsheet)
+            .sheets(None, None)
+            .await
+            .map_err(nothing_imported)?;
         let replaced = if self.target.into.is_some() {
             self.find_replaced(&reply)?
         } else {

@@ -206,7 +206,7 @@ impl Uploader {
         chunks: Vec<NewChunk>,
     ) -> Result<Vec<ChunkUpload>, ClientError> {
         let request = ImportUploadsRequest { client_id: self.client_id.clone(), chunks };
-        self.client.request_import_uploads(id, request).await
+        self.client.spreadsheet(id).request_import_uploads(request).await
     }
 
     async fn check(
@@ -217,7 +217,7 @@ impl Uploader {
     ) -> Result<(), ClientError> {
         let request =
             ImportCheckRequest { client_id: self.client_id, tiles, tile_index_chunk: index };
-        self.client.check_import(id, &request).await.map(|_| ())
+        self.client.spreadsheet(id).check_import(&request).await.map(|_| ())
     }
 
     /// Uploads one object. Requests a new URL if the first one has expired.
