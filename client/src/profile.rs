@@ -39,8 +39,11 @@ pub struct Profile {
 /// Compares two URLs, ignoring trailing slashes and surrounding whitespace.
 #[must_use]
 pub fn is_same_url(left: &str, right: &str) -> bool {
-    let normalise = |url: &str| url.trim().trim_end_matches('/').to_owned();
-    normalise(left) == normalise(right)
+    without_slashes(left) == without_slashes(right)
+}
+
+fn without_slashes(url: &str) -> &str {
+    url.trim().trim_end_matches('/')
 }
 
 /// Reason why a command cannot use the profile.
@@ -129,23 +132,22 @@ impl Profile {
     /// [`ProfileError::File`] if [`Profile::find`] fails.
     pub fn for_command(
         start_dir: &Path,
-        given_url: Option<&str>,
-        given_token: Option<&str>,
+        user_url: Option<&str>,
+        user_token: Option<&str>,
     ) -> Result<Option<(PathBuf, Self)>, ProfileError> {
-        let found = match Self::find(start_dir) {
-            Err(FileError::Foreign { .. }) if given_url.is_some() => None,
-            found => found?,
+        let nearest = match Self::find(start_dir) {
+            Err(FileError::Foreign { .. }) if user_url.is_some() => None,
+            result => result?,
         };
-        if let Some((directory, profile)) = &found
-            && let Some(given_token) = given_token
-            && given_url.is_none()
-            && profile.token.as_deref() != Some(given_token)
+        if let Some((directory, profile)) = &nearest
+            && user_url.is_none()
+            && user_token.is_some_and(|user_token| profile.token.as_deref() != Some(user_token))
         {
             let path = Self::path(directory);
             let url = crate::text::escape(&profile.url);
             return Err(ProfileError::TokenWithoutUrl { path, url });
         }
-        Ok(found)
+        Ok(nearest)
     }
 
     /// Writes the profile to `dir/.cellar/profile.json` atomically. On Unix the file mode is 0600.

@@ -12,7 +12,7 @@ use cellar_log::{
     retention::Fences, retention::Keep, retention::OffloadedFault, retention::Plan,
     retention::Policy, retention::Trim, retention::TrimAction, retention::TrimEvent,
     retention::TrimRefusal, retention::Trimmed, retention::encode_offloaded,
-    retention::offloaded_key, retention::plan,
+    retention::offloaded_key, retention::plan_retention,
 };
 
 use crate::logs::{OffloadedRead, is_complete_segment, read_offloaded};
@@ -132,7 +132,8 @@ impl Offloader {
             // A segment is closed when the next one is opened.
             let ended_s = log_segments.get(index + 1).map(|next| next.created_s);
             let closed_s = ended_s.unwrap_or(now_s);
-            let plan_if = |is_trimmed| plan(segment, newest, closed_s, is_trimmed, now_s, policy);
+            let plan_if =
+                |is_trimmed| plan_retention(segment, newest, closed_s, is_trimmed, now_s, policy);
             let plan = match plan_if(false) {
                 Plan::Keep(keep) => Plan::Keep(keep),
                 // Check for an earlier trim only if the segment would be trimmed, since the check
@@ -140,7 +141,7 @@ impl Offloader {
                 Plan::Trim | Plan::OffloadAndTrim => plan_if(self.is_trimmed(segment).await?),
             };
             let last = self.retried(|| self.entries.last(segment.log, segment.num, false)).await?;
-            let count_entries = |last: &Arc<Entry>| u64::from(last.position.num()) + 1;
+            let count_entries = |last: &Arc<Entry>| u64::from(last.position.entry_number()) + 1;
             each(PlannedSegment {
                 segment: segment.clone(),
                 entries: last.as_ref().map_or(0, count_entries),
@@ -293,7 +294,7 @@ impl Offloader {
         Ok(match action {
             TrimAction::ReadLast => TrimEvent::Last(self.entries.last(log, segment, true).await?),
             TrimAction::CheckOffloaded { last } => {
-                let Some(key) = offloaded else { return Ok(TrimEvent::OffloadedIsDamaged) };
+                let Some(key) = offloaded else { return Ok(TrimEvent::OffloadedIsIncomplete) };
                 match read_offloaded(self.blobs.as_ref(), log, segment, key).await? {
                     OffloadedRead::Whole(entries)
                         if entries.last().is_some_and(|end| end.position == *last) =>
@@ -301,7 +302,7 @@ impl Offloader {
                         TrimEvent::OffloadedIsComplete
                     }
                     OffloadedRead::Whole(_) | OffloadedRead::Unusable(_) => {
-                        TrimEvent::OffloadedIsDamaged
+                        TrimEvent::OffloadedIsIncomplete
                     }
                 }
             }
@@ -311,7 +312,7 @@ impl Offloader {
             }
             TrimAction::Read { from } => {
                 let page = self.entries.page(log, *from, true).await?;
-                TrimEvent::Page { entries: page.entries, more: page.more }
+                TrimEvent::Page { entries: page.entries, has_more: page.more }
             }
             TrimAction::Delete { positions } => {
                 self.retention.delete(log, positions).await?;

@@ -9,7 +9,6 @@ mod cost;
 mod create;
 mod diff;
 mod edit;
-mod edit_args;
 mod error;
 mod export;
 mod feed;
@@ -109,7 +108,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         }
     };
     if cost {
-        cost::print(&costs, json);
+        cost::print_cost(&costs, json);
     }
     code
 }

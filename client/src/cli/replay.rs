@@ -31,7 +31,7 @@ pub(super) async fn run(
     let (id, mutations) = if args.dry_run {
         (None, replay.preview().await?)
     } else {
-        let replayed = replay.run().await?;
+        let replayed = replay.create_replayed_fork().await?;
         (Some(replayed.id), replayed.mutations)
     };
     if let Some(id) = id

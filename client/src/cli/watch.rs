@@ -12,8 +12,8 @@ use super::args;
 use super::context::Context;
 use super::edit::{find_sheet_number, sheet_names, sheet_of_range};
 use super::error::CliError;
-use super::history::{GAP, describe_entry, is_displayed};
-use super::output::Output;
+use super::history::{describe_entry, is_displayed};
+use super::output::{COLUMN_GAP, Output};
 use super::time::utc;
 use crate::describe::SheetNames;
 use crate::text::escape;
@@ -158,7 +158,8 @@ impl Watcher {
         }
         let position = entry.position.to_string();
         let author = escape(entry.author.as_deref().unwrap_or("-"));
-        self.output.say([position, utc(entry.created_s), author, description.clone()].join(GAP))?;
+        self.output
+            .say([position, utc(entry.created_s), author, description.clone()].join(COLUMN_GAP))?;
         Ok(self.output.result(&WatchEvent::Entry { entry, description })?)
     }
 

@@ -120,7 +120,7 @@ async fn read_pages(
     last_page.ok_or(ExportError::Pages { why: "the reply has no pages" })
 }
 
-/// Writes an output file.
+/// Writes an output file. `force` allows to replace an existing one.
 fn write_output_file<T>(
     path: &Path,
     force: bool,
@@ -141,7 +141,11 @@ fn temporary_file_error(source: io::Error) -> ExportError {
 fn write_error(path: &Path, error: WriteError) -> ExportError {
     match error {
         WriteError::Io(source) => ExportError::Unwritable { path: path.to_owned(), source },
-        WriteError::OutOfOrder => ExportError::Pages { why: "the cells are out of order" },
+        WriteError::OutOfOrder => cells_out_of_order_error(),
         source => ExportError::Format { source },
     }
+}
+
+fn cells_out_of_order_error() -> ExportError {
+    ExportError::Pages { why: "the cells are out of order" }
 }

@@ -53,15 +53,15 @@ pub(super) fn unreadable(path: &Path, source: std::io::Error) -> ImportError {
     ImportError::Unreadable { path: path.to_owned(), source }
 }
 
-/// Reads the selected sheets of a file.
+/// Reads the selected_names sheets of a file.
 #[derive(Debug)]
 pub(super) struct SheetReader {
     path: PathBuf,
     format: FormatReader,
     /// Sheets to read, by name. Reads all sheets if empty.
-    selected: Vec<String>,
+    selected_names: Vec<String>,
     /// Names of the sheets that were read or skipped so far.
-    found: Vec<String>,
+    found_names: Vec<String>,
     is_skipping: bool,
 }
 
@@ -69,6 +69,35 @@ pub(super) struct SheetReader {
 enum FormatReader {
     Csv(Box<CsvImport<FileSource>>),
     Workbook(Box<WorkbookImport<FileSource>>),
+}
+
+impl FormatReader {
+    fn open(
+        path: &Path,
+        options: &ReadOptions,
+        sample_bytes: Option<u64>,
+    ) -> Result<Self, ImportError> {
+        let source = FileSource(path.to_owned());
+        let to_import_error = |error| read_error(path, error);
+        match detect_format(path)? {
+            FileFormat::Csv => {
+                let csv_options = CsvOptions {
+                    delimiter: options.delimiter,
+                    pad: options.pad,
+                    types: options.types.clone(),
+                    block: BlockSize::default(),
+                    sample_bytes,
+                };
+                let csv = CsvImport::open(source, &csv_options).map_err(to_import_error)?;
+                Ok(Self::Csv(Box::new(csv)))
+            }
+            FileFormat::Xlsx | FileFormat::Xlsb | FileFormat::Ods => {
+                let workbook =
+                    WorkbookImport::open(source, BlockSize::default()).map_err(to_import_error)?;
+                Ok(Self::Workbook(Box::new(workbook)))
+            }
+        }
+    }
 }
 
 impl SheetReader {
@@ -79,64 +108,47 @@ impl SheetReader {
         options: &ReadOptions,
         sample_bytes: Option<u64>,
     ) -> Result<Self, ImportError> {
-        let source = FileSource(path.to_owned());
-        let read_error = |error| read_error(path, error);
-        let format = match detect_format(path)? {
-            FileFormat::Csv => {
-                let csv = CsvOptions {
-                    delimiter: options.delimiter,
-                    pad: options.pad,
-                    types: options.types.clone(),
-                    block: BlockSize::default(),
-                    sample_bytes,
-                };
-                FormatReader::Csv(Box::new(CsvImport::open(source, &csv).map_err(read_error)?))
-            }
-            FileFormat::Xlsx | FileFormat::Xlsb | FileFormat::Ods => {
-                let workbook = WorkbookImport::open(source, BlockSize::default());
-                FormatReader::Workbook(Box::new(workbook.map_err(read_error)?))
-            }
-        };
         Ok(Self {
             path: path.to_owned(),
-            format,
-            selected: options.sheets.clone(),
-            found: Vec::new(),
+            format: FormatReader::open(path, options, sample_bytes)?,
+            selected_names: options.sheets.clone(),
+            found_names: Vec::new(),
             is_skipping: false,
         })
     }
 
-    /// Returns the next piece of the selected sheets, or `None` at the end of the file. Returns
-    /// [`Piece::Working`] for each piece of a sheet that is not selected.
-    pub(super) fn next(&mut self) -> Result<Option<Piece>, ImportError> {
-        let piece = match &mut self.format {
+    /// Returns the next piece of the selected_names sheets, or `None` at the end of the file. Returns
+    /// [`Piece::Working`] for each piece of a sheet that is not selected_names.
+    pub(super) fn next_piece(&mut self) -> Result<Option<Piece>, ImportError> {
+        let read_result = match &mut self.format {
             FormatReader::Csv(csv) => csv.next(),
             FormatReader::Workbook(workbook) => workbook.next(),
         };
-        let Some(piece) = piece.map_err(|error| read_error(&self.path, error))? else {
-            self.check_all_found()?;
+        let Some(piece) = read_result.map_err(|error| read_error(&self.path, error))? else {
+            self.check_selected_were_found()?;
             return Ok(None);
         };
         if let Piece::Sheet(start) = &piece {
-            let name = start.name.clone().unwrap_or_default();
-            self.is_skipping = !self.is_selected(&name);
-            self.found.push(name);
+            let sheet_name = start.name.clone().unwrap_or_default();
+            self.is_skipping = !self.is_selected(&sheet_name);
+            self.found_names.push(sheet_name);
         }
         Ok(Some(if self.is_skipping { Piece::Working } else { piece }))
     }
 
     fn is_selected(&self, name: &str) -> bool {
-        self.selected.is_empty() || contains_name(&self.selected, name)
+        self.selected_names.is_empty() || contains_name(&self.selected_names, name)
     }
 
-    /// Fails if a selected sheet does not exist in the file.
-    fn check_all_found(&self) -> Result<(), ImportError> {
-        match self.selected.iter().find(|name| !contains_name(&self.found, name)) {
-            None => Ok(()),
-            Some(name) => {
-                Err(ImportError::NotInFile { name: name.clone(), sheets: self.found.clone() })
+    /// Fails if a selected_names sheet does not exist in the file.
+    fn check_selected_were_found(&self) -> Result<(), ImportError> {
+        for name in &self.selected_names {
+            if !contains_name(&self.found_names, name) {
+                let sheets = self.found_names.clone();
+                return Err(ImportError::NotInFile { name: name.clone(), sheets });
             }
         }
+        Ok(())
     }
 
     pub(super) fn progress(&self) -> ImportProgress {
@@ -157,8 +169,8 @@ impl SheetReader {
 
 /// Returns whether `names` contains a sheet name, ignoring case like the server.
 fn contains_name(names: &[String], name: &str) -> bool {
-    let folded = name.to_lowercase();
-    names.iter().any(|other| other.to_lowercase() == folded)
+    let folded_name = name.to_lowercase();
+    names.iter().any(|other| other.to_lowercase() == folded_name)
 }
 
 fn read_error(path: &Path, error: ReadError) -> ImportError {
@@ -179,15 +191,13 @@ pub fn likely_delimiter(path: &Path, survey: &Survey, delimiter: u8) -> Option<u
     }
     let mut sample = Vec::new();
     File::open(path).ok()?.take(DELIMITER_SAMPLE_BYTES).read_to_end(&mut sample).ok()?;
-    let lines = || sample.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    let lines_with = |other: u8| lines().filter(|line| line.contains(&other)).count();
-    let half = lines().count() / 2;
-    let (most_lines, likely_delimiter) = DELIMITERS
-        .into_iter()
-        .filter(|other| *other != delimiter)
-        .map(|other| (lines_with(other), other))
-        .max_by_key(|(lines, _)| *lines)?;
-    (most_lines > half).then_some(likely_delimiter)
+    let lines: Vec<&[u8]> =
+        sample.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
+    let count_lines_with = |byte: u8| lines.iter().filter(|line| line.contains(&byte)).count();
+    let other_delimiters = DELIMITERS.into_iter().filter(|other| *other != delimiter);
+    let likely_delimiter = other_delimiters.max_by_key(|other| count_lines_with(*other))?;
+    let is_in_most_lines = count_lines_with(likely_delimiter) > lines.len() / 2;
+    is_in_most_lines.then_some(likely_delimiter)
 }
 
 #[cfg(test)]
@@ -212,7 +222,7 @@ pub(super) mod tests {
         let sheets = sheets.iter().map(|name| (*name).to_owned()).collect();
         let options = ReadOptions { sheets, ..ReadOptions::default() };
         let (mut file, mut numbers) = (SheetReader::open(path, &options, None)?, Vec::new());
-        while let Some(piece) = file.next()? {
+        while let Some(piece) = file.next_piece()? {
             if let Piece::Block(block) = piece {
                 let values = block.cells().map(|cell| cell.value);
                 numbers.extend(values.filter_map(|value| match value {
@@ -274,7 +284,7 @@ pub(super) mod tests {
             std::fs::write(&path, text).unwrap();
             let options = ReadOptions { delimiter, pad: true, ..ReadOptions::default() };
             let mut file = SheetReader::open(&path, &options, None).unwrap();
-            while file.next().unwrap().is_some() {}
+            while file.next_piece().unwrap().is_some() {}
             likely_delimiter(&path, file.survey().unwrap(), delimiter)
         };
         assert_eq!(likely("a;b\n1;2\n\n", b','), Some(b';'));

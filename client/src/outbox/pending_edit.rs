@@ -74,19 +74,11 @@ impl EditPayload {
             return Ok((Self::Op(operation), None));
         }
         let object = encode_external_body(std::slice::from_ref(&operation))?;
-        let fits_a_request = json_bytes <= MAX_MUTATION_BYTES - MUTATION_FRAME_BYTES;
-        if object.len() <= EXTERNAL_BODY_BYTES && fits_a_request {
+        let fits_request = json_bytes <= MAX_MUTATION_BYTES - MUTATION_FRAME_BYTES;
+        if object.len() <= EXTERNAL_BODY_BYTES && fits_request {
             return Ok((Self::Op(operation), None));
         }
-        let body = UploadBody {
-            sha256: sha256(&object),
-            bytes: u64::try_from(object.len()).unwrap_or(u64::MAX),
-            description: describe_operation(&operation),
-            sheet: needed_sheet(&operation),
-            grant: None,
-            uploaded: false,
-            uncertain: false,
-        };
+        let body = UploadBody::of_object(&object, &operation);
         Ok((Self::Body(body), Some(object)))
     }
 
@@ -123,6 +115,21 @@ impl EditPayload {
         match self {
             Self::Body(_) => true,
             Self::Op(operation) => operation.is_resolved_on_append(),
+        }
+    }
+}
+
+impl UploadBody {
+    /// Describes an object that contains only `operation` and is not uploaded yet.
+    fn of_object(object: &[u8], operation: &Operation) -> Self {
+        Self {
+            sha256: sha256(object),
+            bytes: u64::try_from(object.len()).unwrap_or(u64::MAX),
+            description: describe_operation(operation),
+            sheet: needed_sheet(operation),
+            grant: None,
+            uploaded: false,
+            uncertain: false,
         }
     }
 }

@@ -5,7 +5,7 @@ use cellar_base::identity::ClientKey;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Edits, Entry, FIRST_INCARNATION, Header, Mutation};
-use cellar_log::transform::transform;
+use cellar_log::transform::{SpaceMap, transform};
 use cellar_log::viewpoint::Viewpoint;
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason};
 
@@ -28,23 +28,30 @@ pub(super) async fn predict_outcomes(
         viewpoint.add_entry(&entry);
     }
     // `None` if the map is too long; the server then rejects all further operations.
-    let mut map = viewpoint.map_from(replay.from).ok().filter(|map| !map.is_too_long());
-    let mut settled = Vec::with_capacity(pieces.len());
+    let mut map = viewpoint.map_from(replay.from).ok().filter(|map| !map.exceeds_run_limit());
+    let mut settled_pieces = Vec::with_capacity(pieces.len());
     for OperationPiece { mutation_index, operation, .. } in pieces {
         let committed = match &mut map {
             None => Some(vec![Operation::Rejected(too_far_behind())]),
-            Some(moved) => {
-                let committed = transform(operation, moved);
-                let effective = committed.as_deref().unwrap_or(std::slice::from_ref(operation));
-                moved.add_own(operation, effective);
-                map = map.filter(|map| !map.is_too_long());
-                committed
-            }
+            Some(map) => transform_own_operation(operation, map),
         };
-        let mutation_index = *mutation_index;
-        settled.push(SettledPiece { mutation_index, sent: operation.clone(), committed });
+        map = map.filter(|map| !map.exceeds_run_limit());
+        settled_pieces.push(SettledPiece {
+            mutation_index: *mutation_index,
+            sent: operation.clone(),
+            committed,
+        });
     }
-    Ok(settled)
+    Ok(settled_pieces)
+}
+
+/// Transforms an operation along `map` and adds its effect to the map, for later operations.
+/// Returns the committed operations, if they differ from the requested one.
+fn transform_own_operation(operation: &Operation, map: &mut SpaceMap) -> Option<Vec<Operation>> {
+    let committed = transform(operation, map);
+    let effective = committed.as_deref().unwrap_or(std::slice::from_ref(operation));
+    map.add_own(operation, effective);
+    committed
 }
 
 fn too_far_behind() -> Rejection {
@@ -55,39 +62,41 @@ fn too_far_behind() -> Rejection {
 /// Reads the source's log entries between the fork and the target position, oldest first. Returns
 /// only mutations that move cells. Skips the bodies of large entries, which only set cells.
 async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
-    let mut entries = Vec::new();
-    let mut bytes = 0_usize;
+    let mut entries_newest_first = Vec::new();
+    let mut total_bytes = 0_usize;
     visit_backwards(&replay.client.spreadsheet(replay.source), replay.onto, async |entry| {
         if entry.position <= replay.from {
             return Ok(false);
         }
         let EntryView { position, mutations, .. } = entry;
-        let moving: Vec<Mutation> = mutations.into_iter().filter_map(moving_mutation).collect();
-        let weights = moving.iter().flat_map(Mutation::effective).map(Operation::weight_bytes);
-        bytes = weights.fold(bytes, usize::saturating_add);
-        if bytes > MAX_REPLAY_BYTES {
+        let moving_mutations: Vec<Mutation> =
+            mutations.into_iter().filter_map(to_moving_mutation).collect();
+        for operation in moving_mutations.iter().flat_map(Mutation::committed_operations) {
+            total_bytes = total_bytes.saturating_add(operation.weight_bytes());
+        }
+        if total_bytes > MAX_REPLAY_BYTES {
             return Err(ReplayError::TooLarge { max_bytes: MAX_REPLAY_BYTES });
         }
-        if !moving.is_empty() {
-            entries.push(entry_of_source(replay, position, moving));
+        if !moving_mutations.is_empty() {
+            entries_newest_first.push(source_entry(replay, position, moving_mutations));
         }
         Ok(true)
     })
     .await?;
-    entries.reverse();
-    Ok(entries)
+    entries_newest_first.reverse();
+    Ok(entries_newest_first)
 }
 
 /// Converts a mutation. Returns `None` if the mutation moves no cells.
-fn moving_mutation(view: MutationView) -> Option<Mutation> {
-    if !view.effective().iter().any(Operation::moves_cells) {
+fn to_moving_mutation(view: MutationView) -> Option<Mutation> {
+    if !view.committed_operations().iter().any(Operation::moves_cells) {
         return None;
     }
     let MutationView { base, op, committed, .. } = view;
     Some(Mutation { base, authored: op, committed })
 }
 
-fn entry_of_source(replay: &ForkReplay, position: Position, mutations: Vec<Mutation>) -> Entry {
+fn source_entry(replay: &ForkReplay, position: Position, mutations: Vec<Mutation>) -> Entry {
     Entry {
         log: replay.source,
         position,

@@ -41,32 +41,35 @@ pub(super) async fn read_own_mutations(
     from: Position,
     head: Position,
 ) -> Result<Vec<OwnMutation>, ReplayError> {
-    let mut own = Vec::new();
-    let mut bytes = 0_usize;
+    let mut mutations_newest_first = Vec::new();
+    let mut total_bytes = 0_usize;
     visit_backwards(fork, head, async |entry| {
-        if entry.position.segment() <= from.segment() {
+        let is_entry_of_source = entry.position.segment() <= from.segment();
+        if is_entry_of_source {
             return Ok(false);
         }
         let EntryView { position, author, created_s: created, .. } = entry.clone();
         for mutation in load_mutations(fork.client(), entry).await?.into_iter().rev() {
-            let operations = without_rejections(mutation.effective());
-            let weights = operations.iter().map(Operation::weight_bytes);
-            bytes = weights.fold(bytes, usize::saturating_add);
-            if bytes > MAX_REPLAY_BYTES {
+            let operations = without_rejections(mutation.committed_operations());
+            for operation in &operations {
+                total_bytes = total_bytes.saturating_add(operation.weight_bytes());
+            }
+            if total_bytes > MAX_REPLAY_BYTES {
                 return Err(ReplayError::TooLarge { max_bytes: MAX_REPLAY_BYTES });
             }
             if !operations.is_empty() {
-                own.push(OwnMutation { position, author: author.clone(), created, operations });
+                let author = author.clone();
+                mutations_newest_first.push(OwnMutation { position, author, created, operations });
             }
         }
         Ok(true)
     })
     .await?;
-    own.reverse();
-    Ok(own)
+    mutations_newest_first.reverse();
+    Ok(mutations_newest_first)
 }
 
 fn without_rejections(operations: &[Operation]) -> Vec<Operation> {
-    let has_effect = |operation: &&Operation| !matches!(operation, Operation::Rejected(_));
-    operations.iter().filter(has_effect).cloned().collect()
+    let is_not_rejected = |operation: &&Operation| !matches!(operation, Operation::Rejected(_));
+    operations.iter().filter(is_not_rejected).cloned().collect()
 }

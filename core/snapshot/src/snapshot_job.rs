@@ -71,7 +71,7 @@ impl SnapshotJob {
     #[must_use]
     pub fn encode(&self) -> String {
         let Self { log, position } = self;
-        let (segment, num) = (position.segment(), position.num());
+        let (segment, num) = (position.segment(), position.entry_number());
         // Numbers and UUIDs need no JSON escaping.
         format!(r#"{{"version":{VERSION},"log":"{log}","segment":{segment},"num":{num}}}"#)
     }

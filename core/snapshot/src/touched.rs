@@ -94,8 +94,8 @@ impl TouchedCells {
         let (old_rows, old_columns) =
             (folded.moves.rows.reversed(), folded.moves.columns.reversed());
         for clear in folded.moves.clears() {
-            let rows = old_rows.kept(&clear.rows);
-            let columns = old_columns.kept(&clear.columns);
+            let rows = old_rows.kept_spans(&clear.rows);
+            let columns = old_columns.kept_spans(&clear.columns);
             self.add_region(&rows, &columns, sheet.extent);
         }
     }

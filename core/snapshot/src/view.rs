@@ -93,7 +93,7 @@ fn load_sheet_levels<'a>(
 fn source_region(source: &Source, window: &Window) -> Region {
     let map_back = |map: &AxisMap, range: &Range<u32>| {
         let count = range.end.saturating_sub(range.start);
-        map.reversed().kept(&Spans::one(range.start, count))
+        map.reversed().kept_spans(&Spans::one(range.start, count))
     };
     Region {
         rows: map_back(&source.rows, &window.rows),

@@ -16,7 +16,7 @@ fn records(source: LogId, fork: LogId, number: u64) -> ForkRecords {
     let lineage = Lineage {
         source,
         position,
-        ended: false,
+        position_ends_segment: false,
         family: source,
         depth: 1,
         snapshot: Some(at(1, 9)),

@@ -156,7 +156,7 @@ async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
         loop {
             let page = tables.page(log, at(0, from), consistent).await;
             let Ok(page) = page else { unreadable_page() };
-            read.extend(page.entries.iter().map(|entry| entry.position.num()));
+            read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
             if !page.more {
                 break;
             }

@@ -23,7 +23,7 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
             let Ok(page) = page else { unreadable_page() };
             assert!(page.entries.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
             assert!(!page.more || !page.entries.is_empty());
-            read.extend(page.entries.iter().map(|entry| entry.position.num()));
+            read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
             from = read.last().and_then(|last| last.checked_sub(1)).filter(|_| page.more);
         }
         assert_eq!(read, (0..=26).rev().collect::<Vec<_>>());

@@ -58,7 +58,7 @@ impl Sources {
         match (segment_of_stream(stream), &self.entries) {
             (Some((log, segment)), Some(entries)) => {
                 let last = entries.last(log, segment, true).await?;
-                Ok(last.map(|last| u64::from(last.position.num()).saturating_add(1)))
+                Ok(last.map(|last| u64::from(last.position.entry_number()).saturating_add(1)))
             }
             (None, _) if stream.category() != LOG_CATEGORY => {
                 let tip = self.streams.tip(stream).await?;
@@ -101,7 +101,7 @@ async fn span_of_entries(
         return Ok(None);
     }
     let page = entries.page(log, begin, true).await?.entries;
-    let number = |entry: &Arc<Entry>| u64::from(entry.position.num());
+    let number = |entry: &Arc<Entry>| u64::from(entry.position.entry_number());
     let Some(first) = page.first().map(number) else { return Ok(None) };
     if first > from {
         return span_of_trimmed(entries, (log, segment), from, first.min(to)).await;

@@ -22,7 +22,7 @@ impl Logs {
     /// - [`LogError::NotFound`] if the log does not exist.
     /// - [`LogError::Store`] if the store fails permanently.
     pub async fn append(&self, request: Request) -> Result<Appended, LogError> {
-        match request.to_resolve() {
+        match request.resolution_request() {
             Some(asked) => self.append_resolved(request, asked).await,
             None => {
                 self.check_imports(&request).await?;
@@ -86,7 +86,7 @@ impl Logs {
         match self.page(log, from, consistent).await {
             Ok(page) => {
                 self.cache_entries(contiguous(&page.entries));
-                AppendEvent::Page { entries: page.entries, more: page.more }
+                AppendEvent::Page { entries: page.entries, has_more: page.more }
             }
             Err(error) => read_failed(log, error, store_error),
         }

@@ -61,8 +61,10 @@ impl Logs {
                 }
                 cursor.advance_past(entry);
                 let mutations = entry.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
-                let committed: Vec<&[Operation]> =
-                    mutations.iter().map(cellar_log::entry::Mutation::effective).collect();
+                let committed: Vec<&[Operation]> = mutations
+                    .iter()
+                    .map(cellar_log::entry::Mutation::committed_operations)
+                    .collect();
                 let flow = visit(entry, &committed)?;
                 let is_last = at == Some(entry.position);
                 Ok(if is_last { ControlFlow::Break(()) } else { flow })
@@ -88,9 +90,9 @@ impl Logs {
             tracing::error!(at = %entry.position, object = external.object, "the external body is missing or damaged");
             return Err(LogError::Corrupt { at: entry.position });
         };
-        let committed = authored
-            .into_iter()
-            .map(|operation| external.committed(&operation).unwrap_or_else(|| vec![operation]));
+        let committed = authored.into_iter().map(|operation| {
+            external.committed_operations(&operation).unwrap_or_else(|| vec![operation])
+        });
         Ok(committed.collect())
     }
 

@@ -86,7 +86,7 @@ impl Logs {
         let lineage = Lineage {
             source,
             position,
-            ended: matches!(entry.content, Content::EndSegment),
+            position_ends_segment: matches!(entry.content, Content::EndSegment),
             family: parent.map_or(source, |parent| parent.family),
             depth,
             // The state at a log's first entry is empty and needs no snapshot.
@@ -145,7 +145,7 @@ impl Logs {
         if new.at.is_some() && (source, position) != (wanted.source, wanted.position) {
             return Err(ForkFault::OtherPosition { position }.into());
         }
-        let head = lineage.first_own().ok_or(ForkFault::Full { at: position })?;
+        let head = lineage.first_own_position().ok_or(ForkFault::Full { at: position })?;
         let first = self.retry_read(|| self.entries.get(new.log, head)).await?;
         let incarnation = first.ok_or(LogError::Corrupt { at: head })?.header.incarnation;
         Ok(Some(Forked { source, position, head, incarnation, existed: true }))
@@ -156,7 +156,7 @@ impl Logs {
     async fn find_owner(&self, log: LogId, at: Position) -> Result<(LogId, Position), LogError> {
         let (mut log, mut at) = (log, at);
         while let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, at)).await? {
-            if at > lineage.end() {
+            if at > lineage.end_segment_position() {
                 return Ok((log, at));
             }
             (log, at) = (lineage.source, at.min(lineage.position));
@@ -196,7 +196,7 @@ fn build_records(
     let created_s = now_ms / 1_000;
     let lineage = Lineage { forked_s: created_s, ..lineage };
     let Lineage { source, position, .. } = lineage;
-    let first = lineage.first_own().ok_or(ForkFault::Full { at: position })?;
+    let first = lineage.first_own_position().ok_or(ForkFault::Full { at: position })?;
     let segment = Segment {
         log: new.log,
         num: first.segment(),

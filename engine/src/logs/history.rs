@@ -127,7 +127,7 @@ impl Logs {
         limit: u32,
     ) -> RecursiveRead<'_> {
         Box::pin(async move {
-            let end = lineage.end();
+            let end = lineage.end_segment_position();
             if from.segment() == end.segment() && from > end {
                 return Err(LogError::NoSuchPosition { at: from, newest: end });
             }
@@ -153,7 +153,7 @@ impl Logs {
         log: LogId,
         position: Position,
     ) -> Result<Option<Position>, LogError> {
-        if let Some(num) = position.num().checked_sub(1) {
+        if let Some(num) = position.entry_number().checked_sub(1) {
             return Ok(Position::new(position.segment(), num).ok());
         }
         let Some(segment) = position.segment().checked_sub(1) else { return Ok(None) };
@@ -184,11 +184,11 @@ impl Logs {
 
 /// Returns the entries of a backward page, starting at `from`, up to the first gap.
 fn contiguous_back(entries: &[Arc<Entry>], from: Position) -> &[Arc<Entry>] {
-    let expected = (0..=from.num()).rev();
+    let expected = (0..=from.entry_number()).rev();
     let count = entries
         .iter()
         .zip(expected)
-        .take_while(|(entry, num)| entry.position.num() == *num)
+        .take_while(|(entry, num)| entry.position.entry_number() == *num)
         .count();
     entries.get(..count).unwrap_or_default()
 }

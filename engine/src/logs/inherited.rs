@@ -88,7 +88,7 @@ impl Logs {
     /// Returns [`LogError::Store`] if the store fails.
     pub(crate) async fn first_own(&self, log: LogId) -> Result<Position, LogError> {
         let lineage = self.retry_read(|| self.lineage(log)).await?;
-        Ok(lineage.and_then(|lineage| lineage.first_own()).unwrap_or(Position::FIRST))
+        Ok(lineage.and_then(|lineage| lineage.first_own_position()).unwrap_or(Position::FIRST))
     }
 
     /// Returns one page of inherited entries. See [`Logs::page`].
@@ -100,7 +100,7 @@ impl Logs {
         consistent: bool,
     ) -> RecursiveRead<'_, Page> {
         Box::pin(async move {
-            if from > lineage.end() {
+            if from > lineage.end_segment_position() {
                 return Ok(Page { entries: Vec::new(), more: false });
             }
             // A fork's End Segment (last entry of a segment) is not stored but derived from the
@@ -108,10 +108,10 @@ impl Logs {
             let read_from = from.min(lineage.position);
             for consistent in [consistent, true] {
                 let page = self.page(lineage.source, read_from, consistent).await?;
-                match lineage.inherited_part(log, read_from, &page.entries, page.more) {
-                    Ok(Inherited { mut entries, more }) => {
+                match lineage.inherited_page(log, read_from, &page.entries, page.more) {
+                    Ok(Inherited { mut entries, has_more }) => {
                         entries.retain(|entry| entry.position >= from);
-                        return Ok(Page { entries, more });
+                        return Ok(Page { entries, more: has_more });
                     }
                     Err(StalePage) => {
                         tracing::debug!(%log, %read_from, "a page of the source was stale");
@@ -145,7 +145,7 @@ impl Logs {
         at: Position,
     ) -> RecursiveRead<'_, Option<Arc<Entry>>> {
         Box::pin(async move {
-            if at > lineage.end() {
+            if at > lineage.end_segment_position() {
                 return Ok(None);
             }
             let shared = at.min(lineage.position);
@@ -154,7 +154,7 @@ impl Logs {
             let inherited = if at == shared {
                 Entry { log, ..entry.as_ref().clone() }
             } else {
-                lineage.end_after(log, &entry)
+                lineage.end_segment_after(log, &entry)
             };
             Ok(Some(Arc::new(inherited)))
         })
@@ -185,7 +185,7 @@ impl Logs {
         match self.lineage_if_inherited(log, start).await? {
             None => self.entries.last(log, segment, consistent).await,
             Some(lineage) if segment == lineage.position.segment() => {
-                self.inherited_entry(log, lineage, lineage.end()).await
+                self.inherited_entry(log, lineage, lineage.end_segment_position()).await
             }
             // This segment precedes the last shared entry's segment, so it is closed. Trimming
             // retains its End Segment (last entry).

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_RESOLVE_ATTEMPTS;
 use cellar_base::position::Position;
-use cellar_log::append::{Appended, Refusal, Request, ResolutionRequest, Resolved, Target};
+use cellar_log::append::{Appended, Refusal, Request, Resolution, ResolutionRequest, Target};
 
 use super::undo::UndoStates;
 use super::{LogError, Logs};
@@ -59,7 +59,7 @@ impl Logs {
         log: LogId,
         resolver: &mut Resolver,
         must_reach: Position,
-    ) -> Result<Resolved, LogError> {
+    ) -> Result<Resolution, LogError> {
         match resolver {
             Resolver::Undo(states) => self.resolve_undo(log, states, must_reach).await,
             Resolver::Revert(target) => self.resolve_revert(log, *target, must_reach).await,

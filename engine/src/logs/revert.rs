@@ -2,7 +2,7 @@
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_log::append::Resolved;
+use cellar_log::append::Resolution;
 use cellar_sheet::workbook::revert;
 
 use super::{LogError, Logs};
@@ -20,9 +20,9 @@ impl Logs {
         log: LogId,
         target: Position,
         must_reach: Position,
-    ) -> Result<Resolved, LogError> {
+    ) -> Result<Resolution, LogError> {
         let at = self.head(log, Some(must_reach)).await?.head;
-        let nothing = Ok(Resolved { at, operations: Vec::new() });
+        let nothing = Ok(Resolution { state_position: at, operations: Vec::new() });
         if target >= at {
             return nothing;
         }
@@ -32,6 +32,6 @@ impl Logs {
             Err(error) => return Err(error),
         };
         let operations = revert(&changes.before, &changes.after()?).unwrap_or_default();
-        Ok(Resolved { at, operations })
+        Ok(Resolution { state_position: at, operations })
     }
 }

@@ -27,7 +27,7 @@ impl Logs {
                     Err(error) => read_failed(error, &mut store_error),
                 },
                 RollAction::Read { from } => match self.entries.page(log, from, true).await {
-                    Ok(page) => RollEvent::Page { entries: page.entries, more: page.more },
+                    Ok(page) => RollEvent::Page { entries: page.entries, has_more: page.more },
                     Err(error) => read_failed(error, &mut store_error),
                 },
                 RollAction::Transact(transaction) => {

@@ -144,7 +144,7 @@ impl Logs {
                 None => return Ok(None),
                 Some(_) => return Err(LogError::Corrupt { at: position }),
             }
-            candidate = match position.num().checked_sub(1) {
+            candidate = match position.entry_number().checked_sub(1) {
                 None => None,
                 Some(num) => {
                     let before = Position::new(position.segment(), num).unwrap_or(Position::FIRST);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_log::append::Resolved;
+use cellar_log::append::Resolution;
 use cellar_log::entry::Entry;
 use cellar_sheet::operation::Operation;
 use cellar_sheet::workbook::{Workbook, undo};
@@ -47,16 +47,16 @@ impl UndoStates {
     /// Returns the operations that reverse the target. Returns no operations if later edits
     /// replaced everything that the target changed, or if the target was already reversed or does
     /// not exist. Returns `None` if no entry has been read yet.
-    fn resolve(&self) -> Option<Resolved> {
+    fn resolve(&self) -> Option<Resolution> {
         let (at, _) = self.now.cursor.newest?;
-        let nothing = Some(Resolved { at, operations: Vec::new() });
+        let nothing = Some(Resolution { state_position: at, operations: Vec::new() });
         let Some(before) = &self.before else { return nothing };
         if is_reversed(&self.reversals, self.target) {
             return nothing;
         }
         let now = &self.now.workbook;
         let operations = undo(before, self.after.as_ref().unwrap_or(now), now).unwrap_or_default();
-        Some(Resolved { at, operations })
+        Some(Resolution { state_position: at, operations })
     }
 }
 
@@ -98,7 +98,7 @@ impl Logs {
         log: LogId,
         states: &mut UndoStates,
         must_reach: Position,
-    ) -> Result<Resolved, LogError> {
+    ) -> Result<Resolution, LogError> {
         let UndoStates { target, before, after, reversals, now } = states;
         self.continue_replay(log, now, None, Some(must_reach), |workbook, entry| {
             if entry.position == *target {

@@ -66,7 +66,7 @@ impl Logs {
     ) -> Result<UpkeepOutcome, LogError> {
         for _ in 0..SNAPSHOT_ENTRY_ATTEMPTS {
             let now_s = self.clock.now_ms() / 1_000;
-            let Some(entry) = policy.snapshot_after(&tail, now_s) else { break };
+            let Some(entry) = policy.snapshot_entry_after(&tail, now_s) else { break };
             let position = entry.position;
             match self.entries.put(&entry).await {
                 PutOutcome::Accepted => {

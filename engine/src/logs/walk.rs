@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_log::entry::Entry;
-use cellar_log::forward_read::{ForwardRead, ReadStep};
+use cellar_log::forward_read::{AddedPage, ForwardRead, ReadStep};
 
 use super::append::contiguous;
 use super::{LogError, Logs};
@@ -56,7 +56,7 @@ impl Logs {
                 return Ok(WalkEnd::Stopped);
             }
         }
-        let mut step = read.read();
+        let mut step = read.read_next_page();
         loop {
             let (from, consistent) = match step {
                 ReadStep::Read { from, consistent } => (from, consistent),
@@ -79,7 +79,11 @@ impl Logs {
                     return Ok(WalkEnd::Stopped);
                 }
             }
-            step = read.after_page(all_taken, page.entries.is_empty(), page.more);
+            step = read.step_after_page(AddedPage {
+                is_contiguous: all_taken,
+                is_empty: page.entries.is_empty(),
+                has_more: page.more,
+            });
         }
     }
 }

@@ -331,7 +331,7 @@ impl Segments for MemoryTables {
 
     async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
         self.change_segment(log, at.segment(), |segment| {
-            segment.last_snapshot = segment.last_snapshot.max(Some(at.num()));
+            segment.last_snapshot = segment.last_snapshot.max(Some(at.entry_number()));
         })
     }
 

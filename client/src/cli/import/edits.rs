@@ -10,7 +10,7 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::output::{Output, count, grouped};
 use crate::cli::warnings;
-use crate::import::edits::{EditsProgress, JournalKey, Plan, Target, run as send};
+use crate::import::edits::{EditsProgress, JournalKey, Plan, Target, import_edits};
 
 /// Step between progress lines without a terminal, as a percentage of the cells.
 const PRINT_EVERY_PERCENT: usize = 10;
@@ -47,7 +47,7 @@ pub(super) async fn run(
     let target = Target { source: file.clone(), into, sheet, journal, restart };
     let mut reporter = ProgressReporter::new(*output, plan.cells);
     let imported = tokio::select! {
-        imported = send(&client, &plan, &target, |progress| reporter.report(progress)) => imported,
+        imported = import_edits(&client, &plan, &target, |progress| reporter.report(progress)) => imported,
         // The journal is written before each request, so an interrupted import can be resumed.
         _ = tokio::signal::ctrl_c() => {
             reporter.end();

@@ -30,7 +30,7 @@ pub(super) async fn run_dry(output: &Output, args: &args::Import) -> Result<(), 
     let options = read_options(args)?;
     let started = Instant::now();
     let progress = ProgressMonitor::default();
-    let examined = sheets::examine(&args.file, &options, &progress);
+    let examined = sheets::examine_file(&args.file, &options, &progress);
     let file = show_progress(*output, &progress, examined).await?;
     let hint = file_hint(args, &options, &file);
     let warnings = formula_warnings(&progress);
@@ -89,7 +89,7 @@ pub(super) async fn run(
     };
     let started = Instant::now();
     let progress = ProgressMonitor::default();
-    let import = sheets::run(&client, &file, &options, &target, &progress);
+    let import = sheets::import_sheets(&client, &file, &options, &target, &progress);
     let imported = show_progress(*output, &progress, import).await?;
     if into.is_none() {
         context.select(imported.spreadsheet, output)?;

@@ -26,7 +26,7 @@ const MAX_INDEX_BYTES: usize = MAX_REQUEST_BYTES / 8;
 pub(super) struct FileSheets {
     sheets: Vec<FileSheet>,
     /// The objects to which the sheets refer directly.
-    direct: ReferencedObjects,
+    direct_objects: ReferencedObjects,
 }
 
 /// Number and total size of the objects to which tile indexes refer directly.
@@ -44,8 +44,33 @@ impl ReferencedObjects {
     }
 
     fn plus(self, other: Self) -> Self {
-        let count = self.count.saturating_add(other.count);
-        Self { count, bytes: self.bytes.saturating_add(other.bytes) }
+        Self {
+            count: self.count.saturating_add(other.count),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
+}
+
+/// Size of the part of a request that grows with its sheets.
+#[derive(Debug, Clone, Copy, Default)]
+struct RequestSize {
+    objects: ReferencedObjects,
+    /// Total size of the tile indexes, in bytes.
+    index_bytes: usize,
+}
+
+impl RequestSize {
+    fn plus_sheet(self, sheet: &FileSheet) -> Self {
+        Self {
+            objects: self.objects.plus(sheet.objects),
+            index_bytes: self.index_bytes.saturating_add(sheet.index.bytes().len()),
+        }
+    }
+
+    fn exceeds_limits(self) -> bool {
+        self.objects.count > MAX_IMPORT_OBJECTS
+            || self.objects.bytes > MAX_IMPORT_OBJECT_BYTES
+            || self.index_bytes > MAX_INDEX_BYTES
     }
 }
 
@@ -59,6 +84,24 @@ pub(super) struct FileSheet {
     pub(super) cells: u64,
     index: TileIndex,
     objects: ReferencedObjects,
+}
+
+impl FileSheet {
+    fn to_import(
+        &self,
+        sheet: SheetId,
+        name: String,
+        replaced_sheet: Option<SheetId>,
+    ) -> ImportSheet {
+        ImportSheet {
+            sheet,
+            name,
+            replaces: replaced_sheet,
+            extent: self.extent,
+            cells: self.cells,
+            tile_index: self.index.clone(),
+        }
+    }
 }
 
 /// A tile index chunk.
@@ -98,13 +141,14 @@ impl FileSheets {
     /// to which it refers.
     pub(super) fn add(&mut self, sheet: PackedSheet) -> Result<Vec<IndexObject>, SnapshotError> {
         let PackedSheet { start, written } = sheet;
-        let (mut index, mut chunks) = pack_import(&written.stripes)?;
-        let direct = self.direct.plus(ReferencedObjects::of_index(&index)?);
-        if direct.count > MAX_DIRECT_OBJECTS || direct.bytes > IMPORT_NAMED_BYTES {
-            (index, chunks) = pack_import_as_chunk(&written.stripes)?;
+        let (mut index, mut index_chunks) = pack_import(&written.stripes)?;
+        let direct_objects = self.direct_objects.plus(ReferencedObjects::of_index(&index)?);
+        let are_too_many = direct_objects.count > MAX_DIRECT_OBJECTS;
+        if are_too_many || direct_objects.bytes > IMPORT_NAMED_BYTES {
+            (index, index_chunks) = pack_import_as_chunk(&written.stripes)?;
         }
         let objects = ReferencedObjects::of_index(&index)?;
-        self.direct = self.direct.plus(objects);
+        self.direct_objects = self.direct_objects.plus(objects);
         self.sheets.push(FileSheet {
             name: start.name,
             hidden: start.hidden,
@@ -113,7 +157,7 @@ impl FileSheets {
             index,
             objects,
         });
-        chunks.into_iter().map(IndexObject::new).collect()
+        index_chunks.into_iter().map(IndexObject::new).collect()
     }
 
     /// Builds the requests that append the sheets. Only hundreds of sheets need more than one
@@ -122,33 +166,31 @@ impl FileSheets {
         &self,
         client_id: &str,
         target: &ImportTarget,
-        name: impl Fn(&FileSheet) -> String,
+        name_of: impl Fn(&FileSheet) -> String,
     ) -> Vec<AppendRequest> {
         let mut next_sheet = target.next_sheet.0;
-        let mut next_id = 1;
-        let mut replaces = target.replaces;
+        let mut replaced_sheet = target.replaces;
+        let mut last_id = 0;
         let mut requests = Vec::new();
         for sheets in self.split_by_request_limits() {
-            let mutations = sheets.iter().map(|sheet| {
-                let op = Operation::ImportSheet(ImportSheet {
-                    sheet: SheetId(next_sheet),
-                    name: name(sheet),
-                    replaces: replaces.take(),
-                    extent: sheet.extent,
-                    cells: sheet.cells,
-                    tile_index: sheet.index.clone(),
+            let acked_id = last_id;
+            let mut mutations = Vec::with_capacity(sheets.len());
+            for sheet in sheets {
+                let import = sheet.to_import(SheetId(next_sheet), name_of(sheet), replaced_sheet);
+                last_id += 1;
+                mutations.push(SentMutation {
+                    id: last_id,
+                    base: target.base,
+                    op: Operation::ImportSheet(import),
                 });
-                let mutation = SentMutation { id: next_id, base: target.base, op };
                 next_sheet += 1;
-                next_id += 1;
-                mutation
-            });
-            let mutations: Vec<SentMutation> = mutations.collect();
-            let first_id = mutations.first().map_or(1, |mutation| mutation.id);
+                // Only the first sheet replaces one.
+                replaced_sheet = None;
+            }
             requests.push(AppendRequest {
                 client_id: client_id.to_owned(),
                 incarnation: target.incarnation,
-                acked_id: first_id.saturating_sub(1),
+                acked_id,
                 mutations,
             });
         }
@@ -160,22 +202,15 @@ impl FileSheets {
     fn split_by_request_limits(&self) -> Vec<&[FileSheet]> {
         let mut groups = Vec::new();
         let mut group_start = 0;
-        let mut objects = ReferencedObjects::default();
-        let mut index_bytes = 0_usize;
-        for (number, sheet) in self.sheets.iter().enumerate() {
-            let sheet_index_bytes = sheet.index.bytes().len();
-            let total = objects.plus(sheet.objects);
-            let is_full = total.count > MAX_IMPORT_OBJECTS
-                || total.bytes > MAX_IMPORT_OBJECT_BYTES
-                || index_bytes.saturating_add(sheet_index_bytes) > MAX_INDEX_BYTES;
-            if is_full && number > group_start {
-                groups.extend(self.sheets.get(group_start..number));
-                group_start = number;
-                objects = ReferencedObjects::default();
-                index_bytes = 0;
+        let mut group_size = RequestSize::default();
+        for (sheet_index, sheet) in self.sheets.iter().enumerate() {
+            let is_full = group_size.plus_sheet(sheet).exceeds_limits();
+            if is_full && sheet_index > group_start {
+                groups.extend(self.sheets.get(group_start..sheet_index));
+                group_start = sheet_index;
+                group_size = RequestSize::default();
             }
-            objects = objects.plus(sheet.objects);
-            index_bytes = index_bytes.saturating_add(sheet_index_bytes);
+            group_size = group_size.plus_sheet(sheet);
         }
         groups.extend(self.sheets.get(group_start..));
         groups

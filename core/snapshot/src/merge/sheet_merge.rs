@@ -92,7 +92,7 @@ fn add_stripe_weights(
     let written = Spans::one(0, written_columns);
     for stripe in stripes {
         let columns = Spans::one(stripe.columns.first, stripe.columns.count);
-        let output_columns = source.columns.covered(&columns).intersection(&written);
+        let output_columns = source.columns.covering_spans(&columns).intersection(&written);
         if let Some(span) = output_columns.iter().next() {
             weights.add(span, stored_bytes(stripe));
         }

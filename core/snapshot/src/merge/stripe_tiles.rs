@@ -103,7 +103,7 @@ impl OutputStripe {
 /// Returns the smallest output span that contains all kept lines of a span, including lines
 /// inserted between them, or `None` if no line is kept.
 fn map_span(map: &AxisMap, span: Span) -> Option<Span> {
-    let covered = map.covered(&Spans::one(span.first, span.count));
+    let covered = map.covering_spans(&Spans::one(span.first, span.count));
     covered.iter().next()
 }
 
@@ -111,7 +111,7 @@ fn map_span(map: &AxisMap, span: Span) -> Option<Span> {
 /// `None` otherwise.
 fn map_whole_span(map: &AxisMap, span: Span) -> Option<u32> {
     let first = map.get(span.first)?;
-    let kept = map.kept(&Spans::one(span.first, span.count));
+    let kept = map.kept_spans(&Spans::one(span.first, span.count));
     (kept == Spans::one(first, span.count.max(1))).then_some(first)
 }
 

@@ -203,5 +203,5 @@ pub struct Inputs {
 /// Returns whether a log's segment has a finished snapshot at or after `position`.
 #[must_use]
 pub fn is_finished(segment: &Segment, position: Position) -> bool {
-    segment.num == position.segment() && segment.last_snapshot >= Some(position.num())
+    segment.num == position.segment() && segment.last_snapshot >= Some(position.entry_number())
 }

@@ -51,7 +51,7 @@ pub fn decode_key(item: &Item) -> Result<SnapshotJob, RecordError> {
     let reader = Reader { record: RECORD, item };
     let log = LogId::from_uuid(uuid::Uuid::from_bytes(reader.array(PARTITION_KEY)?));
     let position = Position::unpack(reader.number(SORT_KEY)?)
-        .map_err(|_| reader.fault(SORT_KEY, "a position"))?;
+        .map_err(|_| reader.attribute_error(SORT_KEY, "a position"))?;
     Ok(SnapshotJob { log, position })
 }
 
@@ -72,7 +72,7 @@ pub fn decode(item: &Item) -> Result<PendingSnapshot, RecordError> {
         active: match reader.number(ACTIVE)? {
             0 => false,
             1 => true,
-            _ => return Err(reader.fault(ACTIVE, "0 or 1")),
+            _ => return Err(reader.attribute_error(ACTIVE, "0 or 1")),
         },
         increment: reader.number(INCREMENT)?,
         progress,

@@ -44,7 +44,7 @@ async fn source(tables: &Arc<MemoryTables>, edits: u64, segment_entries: u32) ->
     service.create(log(), Some("bob".into())).await.unwrap();
     for id in 1..=edits {
         let mut tail = service.head(log(), None).await.unwrap().head;
-        if tail.num() + 2 >= segment_entries {
+        if tail.entry_number() + 2 >= segment_entries {
             let (first, end) = (tail.next_segment().unwrap(), tail.next_in_segment().unwrap());
             let entry = Entry::first(log(), None, 0);
             let segment = Segment { num: first.segment(), ..opened() };
