@@ -45,7 +45,7 @@ impl From<ColumnsCommand> for AxisEdit {
     }
 }
 
-pub(super) async fn run(
+pub(super) async fn edit_axis(
     context: &Context,
     output: &Output,
     axis_edit: AxisEdit,

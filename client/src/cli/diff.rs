@@ -18,7 +18,7 @@ use crate::text::{escape, escape_shortened};
 /// Maximum length of a text in the output, in characters.
 const MAX_TEXT_CHARACTERS: usize = 60;
 
-pub(super) async fn run(
+pub(super) async fn show_differences(
     context: &Context,
     output: &Output,
     args: args::Diff,

@@ -18,7 +18,7 @@ use crate::{CellsQuery, Spreadsheet};
 /// Interval of the spinner animation, in milliseconds.
 const SPINNER_INTERVAL_MS: u64 = 100;
 
-pub(super) async fn run(
+pub(super) async fn export_file(
     context: &Context,
     output: &Output,
     args: args::Export,

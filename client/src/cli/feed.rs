@@ -15,7 +15,7 @@ use crate::feed::{
 };
 use crate::text::escape;
 
-pub(super) async fn run(
+pub(super) async fn print_feed(
     context: &Context,
     output: &Output,
     args: args::Feed,
@@ -26,12 +26,12 @@ pub(super) async fn run(
     let printed = async {
         match checkpoint {
             Some(path) => {
-                print_feed(&client, subscription, FileCheckpoints::at(path), *output).await
+                deliver_feed(&client, subscription, FileCheckpoints::at(path), *output).await
             }
             None => {
                 let checkpoint = after.map(|after| after.number());
                 let progress = FeedProgress { generation: None, checkpoint };
-                print_feed(&client, subscription, progress, *output).await
+                deliver_feed(&client, subscription, progress, *output).await
             }
         }
     };
@@ -61,7 +61,7 @@ impl Subscriber for Printer {
 }
 
 /// Prints the feed items after the saved checkpoint.
-async fn print_feed(
+async fn deliver_feed(
     client: &Client,
     subscription: Subscription,
     mut checkpoints: impl Checkpoints,

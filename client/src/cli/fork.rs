@@ -10,7 +10,7 @@ use super::time::utc;
 use crate::outbox::new_client_id;
 use crate::text::escape;
 
-pub(super) async fn run(
+pub(super) async fn fork_spreadsheet(
     context: &mut Context,
     output: &Output,
     args: args::Fork,
@@ -33,7 +33,7 @@ pub(super) async fn run(
     Ok(())
 }
 
-pub(super) async fn list(context: &Context, output: &Output) -> Result<(), CliError> {
+pub(super) async fn list_forks(context: &Context, output: &Output) -> Result<(), CliError> {
     let forks = context.spreadsheet()?.forks().collect().await?;
     output.result(&serde_json::json!({ "forks": forks }))?;
     for line in format_forks(&forks) {

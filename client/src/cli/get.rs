@@ -24,7 +24,7 @@ const SCREEN_COLUMNS: u32 = 20;
 /// Maximum number of cells in a table, including blank cells. JSON output is unlimited.
 const MAX_TABLE_CELLS: u64 = 200_000;
 
-pub(super) async fn run(
+pub(super) async fn print_cells(
     context: &Context,
     output: &Output,
     args: args::Get,

@@ -17,7 +17,7 @@ use crate::Spreadsheet;
 use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
 use crate::text::escape;
 
-pub(super) async fn run(
+pub(super) async fn show_history(
     context: &Context,
     output: &Output,
     args: args::History,

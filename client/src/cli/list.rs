@@ -11,7 +11,7 @@ use super::time::utc;
 use crate::SpreadsheetsQuery;
 use crate::text::escape;
 
-pub(super) async fn run(
+pub(super) async fn list_spreadsheets(
     context: &Context,
     output: &Output,
     args: args::List,

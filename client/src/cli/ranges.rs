@@ -15,7 +15,7 @@ use super::get::range_text;
 use super::output::Output;
 use crate::text::escape;
 
-pub(super) async fn clear(
+pub(super) async fn clear_ranges(
     context: &Context,
     output: &Output,
     args: args::Clear,
@@ -74,7 +74,7 @@ fn check_cell_count(cell_count: u64) -> Result<(), CliError> {
     Ok(())
 }
 
-pub(super) async fn format(
+pub(super) async fn format_range(
     context: &Context,
     output: &Output,
     args: args::Format,

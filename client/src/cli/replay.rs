@@ -15,7 +15,7 @@ use crate::text::escape;
 /// Column separator.
 const GAP: &str = "   ";
 
-pub(super) async fn run(
+pub(super) async fn replay_fork(
     context: &mut Context,
     output: &Output,
     args: args::Replay,

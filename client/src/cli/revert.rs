@@ -12,7 +12,7 @@ use super::output::Output;
 use super::undo::{SHEET_RECOVERED, entry_at, recovers_a_sheet};
 use crate::editor::EditorError;
 
-pub(super) async fn run(
+pub(super) async fn revert_to_position(
     context: &Context,
     output: &Output,
     args: args::Revert,

@@ -20,7 +20,7 @@ const USAGE: &str =
 /// The cell edits, each with the sheet from its cell reference, if any.
 type ParsedPairs = (Vec<CellEdit>, Vec<Option<String>>);
 
-pub(super) async fn run(
+pub(super) async fn set_cells(
     context: &Context,
     output: &Output,
     args: args::Set,

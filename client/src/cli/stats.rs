@@ -7,7 +7,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
 
-pub(super) async fn run(
+pub(super) async fn show_statistics(
     context: &Context,
     output: &Output,
     args: args::Stats,

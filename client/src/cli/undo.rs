@@ -22,7 +22,7 @@ const MAX_SKIPPED: usize = 10;
 /// Note for an undo or revert that recovered a deleted sheet.
 pub(super) const SHEET_RECOVERED: &str = "The recovered sheet is the last sheet and has a new number; edits of the old sheet do not affect it.";
 
-pub(super) async fn run(
+pub(super) async fn undo_edit(
     context: &Context,
     output: &Output,
     args: args::Undo,

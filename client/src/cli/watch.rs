@@ -41,7 +41,7 @@ enum WatchEvent<'a> {
     Skipped { to: Position, restored: bool },
 }
 
-pub(super) async fn run(
+pub(super) async fn watch_changes(
     context: &Context,
     output: &Output,
     args: args::Watch,

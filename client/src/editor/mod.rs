@@ -109,7 +109,7 @@ impl Editor {
     pub async fn apply(&self, operation: Operation) -> Result<AppliedEdit, EditorError> {
         let operation = operation.validated().map_err(|fault| EditorError::Invalid { fault })?;
         let (payload, object) =
-            EditPayload::choose(operation).map_err(|fault| EditorError::TooLarge { fault })?;
+            EditPayload::encode(operation).map_err(|fault| EditorError::TooLarge { fault })?;
         let _lock = self.outbox.lock().await?;
         let mut state = self.load_or_create_state().await?;
         let sheet_known_at = state.seen;

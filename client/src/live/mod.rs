@@ -162,7 +162,7 @@ impl LiveSheet {
         // Reject the edit until the earlier edits can be rebased; its coordinates would be
         // ambiguous.
         self.view.check_rebased()?;
-        let (payload, object) = EditPayload::choose(operation.clone())
+        let (payload, object) = EditPayload::encode(operation.clone())
             .map_err(|fault| LiveError::TooLarge { fault })?;
         self.check_pending_limits(&payload, &operation)?;
         let object_bytes = payload.object_bytes();

@@ -15,7 +15,7 @@ use crate::import::edits::{EditsProgress, JournalKey, Plan, Target, import_edits
 /// Step between progress lines without a terminal, as a percentage of the cells.
 const PRINT_EVERY_PERCENT: usize = 10;
 
-pub(super) async fn run(
+pub(super) async fn import_into_sheet(
     context: &Context,
     output: &Output,
     args: &args::Import,

@@ -26,7 +26,7 @@ const LINE_INTERVAL_S: u64 = 10;
 const MAX_LISTED_SHEETS: usize = 10;
 
 /// Reads the file and prints what the import would do (`--dry-run`).
-pub(super) async fn run_dry(output: &Output, args: &args::Import) -> Result<(), CliError> {
+pub(super) async fn describe_file(output: &Output, args: &args::Import) -> Result<(), CliError> {
     let options = read_options(args)?;
     let started = Instant::now();
     let progress = ProgressMonitor::default();
@@ -63,7 +63,7 @@ fn spreadsheet_name(args: &args::Import) -> Option<Name> {
     Name::new(args.file.file_stem()?.to_str()?).ok()
 }
 
-pub(super) async fn run(
+pub(super) async fn import_as_new_sheets(
     context: &mut Context,
     output: &Output,
     args: &args::Import,

@@ -313,7 +313,7 @@ fn add_sheet(
     sheet: read::PackedSheet,
 ) -> Result<Vec<IndexObject>, ImportError> {
     let name = sheet.start.name.clone().unwrap_or_default();
-    sheets.add(sheet).map_err(|why| ImportError::SheetTooLarge { name, why })
+    sheets.add_sheet(sheet).map_err(|why| ImportError::SheetTooLarge { name, why })
 }
 
 fn summarize_file(path: &Path, sheets: &FileSheets, survey: Option<Survey>) -> FileSummary {
