@@ -53,7 +53,7 @@ pub(super) fn unreadable(path: &Path, source: std::io::Error) -> ImportError {
     ImportError::Unreadable { path: path.to_owned(), source }
 }
 
-/// Reads the selected_names sheets of a file.
+/// Reads the selected sheets of a file.
 #[derive(Debug)]
 pub(super) struct SheetReader {
     path: PathBuf,
@@ -117,8 +117,8 @@ impl SheetReader {
         })
     }
 
-    /// Returns the next piece of the selected_names sheets, or `None` at the end of the file. Returns
-    /// [`ImportStep::Working`] for each piece of a sheet that is not selected_names.
+    /// Returns the next piece of the selected sheets, or `None` at the end of the file. Returns
+    /// [`ImportStep::Working`] for each piece of a sheet that is not selected.
     pub(super) fn next_piece(&mut self) -> Result<Option<ImportStep>, ImportError> {
         let read_result = match &mut self.format {
             FormatReader::Csv(csv) => csv.next_step(),
@@ -140,7 +140,7 @@ impl SheetReader {
         self.selected_names.is_empty() || contains_name(&self.selected_names, name)
     }
 
-    /// Fails if a selected_names sheet does not exist in the file.
+    /// Fails if a selected sheet does not exist in the file.
     fn check_selected_were_found(&self) -> Result<(), ImportError> {
         for name in &self.selected_names {
             if !contains_name(&self.found_names, name) {

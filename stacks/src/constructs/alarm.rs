@@ -39,7 +39,7 @@ impl Alarm {
         Self { description, metric, resource, threshold, periods, topic_arns: Vec::new() }
     }
 
-    /// Adds the ARNs of SNS topic_arns to notify when the alarm triggers and when it returns to OK.
+    /// Adds the ARNs of SNS topics to notify when the alarm triggers and when it returns to OK.
     #[must_use]
     pub fn notify(mut self, topic_arns: &[Expression]) -> Self {
         self.topic_arns.extend_from_slice(topic_arns);

@@ -131,7 +131,7 @@ fn recovery_days(table: &Value) -> f64 {
     property(table, &RECOVERY_PERIOD_PATH).and_then(to_number).unwrap_or(DEFAULT_DAYS)
 }
 
-/// Returns a setting_text as text, since a template may contain a string instead of a boolean or number.
+/// Returns a setting as text, since a template may contain a string instead of a boolean or number.
 fn setting_text(resource: &Value, path: &[&str]) -> Option<String> {
     let value = property(resource, path)?;
     Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))

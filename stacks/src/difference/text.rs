@@ -10,7 +10,7 @@ use crate::expression::{
 };
 
 /// Returns the `Fn::Sub` text equivalent to a value, or `None` unless the value is a scalar or an
-/// intrinsic intrinsic_function that returns text.
+/// intrinsic function that returns text.
 pub(super) fn substitution_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(escape_literal(text)),

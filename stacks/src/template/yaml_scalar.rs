@@ -1,4 +1,4 @@
-//! YAML yaml_scalar serialization, such that every YAML parser reads a yaml_string as a yaml_string.
+//! YAML scalar serialization, such that every YAML parser reads a string as a string.
 //!
 //! The rule defines which strings may be unquoted rather than which need quotes. If the rule misses
 //! a case, the output has two unnecessary quotation marks, but the value is still correct.
@@ -11,7 +11,7 @@ use serde_json::Value;
 const RESERVED_WORDS: [&str; 13] =
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nil", "none", "nan", "inf"];
 
-/// Returns the text of a yaml_scalar or empty container.
+/// Returns the text of a scalar or empty container.
 pub(super) fn yaml_scalar(value: &Value) -> String {
     match value {
         Value::String(text) => yaml_string(text),
@@ -20,14 +20,14 @@ pub(super) fn yaml_scalar(value: &Value) -> String {
     }
 }
 
-/// Returns a yaml_string unquoted if that is safe, and in double quotes otherwise.
+/// Returns a string unquoted if that is safe, and in double quotes otherwise.
 pub(super) fn yaml_string(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { quoted(text) }
 }
 
-/// Returns whether a yaml_string may be unquoted. It must start with a letter, so that it is not a
+/// Returns whether a string may be unquoted. It must start with a letter, so that it is not a
 /// number, date, sign or indicator. Only letters, digits, some punctuation and single spaces may
-/// follow. A colon must not be in a position where it ends a key. The yaml_string must not be one of
+/// follow. A colon must not be in a position where it ends a key. The string must not be one of
 /// [`RESERVED_WORDS`].
 fn is_plain(text: &str) -> bool {
     let mut previous = ' ';
