@@ -141,14 +141,14 @@ fn transformed_note(description: &str, committed: &[Operation]) -> String {
     format!("Others have changed the sheet since you read it; the edit became: {description}")
 }
 
-/// Returns the sheet selected by the option --sheet or by a range. Fails if the two select
+/// Returns the name of the sheet selected by the option --sheet or by a range. Fails if the two select
 /// different sheets.
 pub(super) fn sheet_of_range(
-    option: Option<String>,
+    sheet_option: Option<String>,
     range: Option<&Range>,
 ) -> Result<Option<String>, CliError> {
     let range_sheet = range.and_then(|range| range.sheet.clone());
-    if let (Some(option), Some(range_sheet)) = (&option, &range_sheet)
+    if let (Some(option), Some(range_sheet)) = (&sheet_option, &range_sheet)
         && option.to_lowercase() != range_sheet.to_lowercase()
     {
         return Err(CliError::usage(
@@ -156,7 +156,7 @@ pub(super) fn sheet_of_range(
             "select one sheet, with --sheet or in the range",
         ));
     }
-    Ok(option.or(range_sheet))
+    Ok(sheet_option.or(range_sheet))
 }
 
 /// Returns the number of the sheet named `name`, or of the first sheet if `name` is `None`.

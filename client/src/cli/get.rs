@@ -123,24 +123,29 @@ fn print_table(
         output.say(if is_explicit { "The cells are empty." } else { "The sheet is empty." })?;
         return Ok(());
     }
-    let cells = u64::from(window.rows).saturating_mul(u64::from(window.columns));
-    if cells > MAX_TABLE_CELLS {
-        return Err(CliError::usage(
-            format!(
-                "the range has {}; at most {} can be printed as a table",
-                count(cells, "cell", "cells"),
-                grouped(MAX_TABLE_CELLS)
-            ),
-            "pass a smaller --range, use --json, or export the cells with `cellar export FILE`",
-        ));
-    }
-    let rendered = render_table(&reply.cells, window, output.terminal_width());
-    output.say(&rendered.text)?;
-    let shown = Window { columns: rendered.columns, ..window };
-    if let Some(note) = truncation_note(shown, window, reply.extent, is_explicit) {
+    check_table_size(window)?;
+    let table = render_table(&reply.cells, window, output.terminal_width());
+    output.say(&table.text)?;
+    let shown_window = Window { columns: table.columns, ..window };
+    if let Some(note) = truncation_note(shown_window, window, reply.extent, is_explicit) {
         output.note(note);
     }
     Ok(())
+}
+
+fn check_table_size(window: Window) -> Result<(), CliError> {
+    let cell_count = u64::from(window.rows).saturating_mul(u64::from(window.columns));
+    if cell_count <= MAX_TABLE_CELLS {
+        return Ok(());
+    }
+    Err(CliError::usage(
+        format!(
+            "the range has {}; at most {} can be printed as a table",
+            count(cell_count, "cell", "cells"),
+            grouped(MAX_TABLE_CELLS)
+        ),
+        "pass a smaller --range, use --json, or export the cells with `cellar export FILE`",
+    ))
 }
 
 /// Clips a rectangle to the used range of the sheet.

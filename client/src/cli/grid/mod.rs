@@ -13,6 +13,7 @@ mod text_input;
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::args;
@@ -60,6 +61,22 @@ pub(super) async fn edit_in_grid(
     Ok(())
 }
 
+/// The grid on the screen.
+struct GridScreen<'a> {
+    session: &'a mut Session,
+    terminal: &'a Terminal,
+    column_width: u16,
+    layout: Layout,
+    next_sync: Instant,
+}
+
+/// Whether the user has quit.
+#[derive(PartialEq, Eq)]
+enum GridStatus {
+    Open,
+    Quit,
+}
+
 /// Shows the grid and handles keys until the user quits.
 async fn run_grid(
     session: &mut Session,
@@ -67,39 +84,60 @@ async fn run_grid(
     column_width: u16,
 ) -> Result<(), CliError> {
     let mut inputs = spawn_input_reader();
-    let mut next_sync = Instant::now();
-    let mut layout = Layout::new(Terminal::size()?, column_width);
+    let layout = Layout::new(Terminal::size()?, column_width);
+    let mut screen =
+        GridScreen { session, terminal, column_width, layout, next_sync: Instant::now() };
     loop {
-        if timeout(REFRESH_TIMEOUT, session.refresh(&layout)).await.is_err() {
-            session.grid.notice = Some("still loading cells…".to_owned());
-            next_sync = next_sync.min(Instant::now() + REFRESH_TIMEOUT);
-        }
-        terminal.show(&layout.frame(&session.grid, &session.contents))?;
+        screen.redraw().await?;
         tokio::select! {
             biased;
             input = inputs.recv() => {
-                // The terminal was closed.
-                let Some(input) = input else { return Ok(()) };
-                let mut next = Some(input);
-                // Handle all pasted text before redrawing the grid.
-                while let Some(input) = next {
-                    match input {
-                        Input::Resized => layout = Layout::new(Terminal::size()?, column_width),
-                        Input::Key(key) => match session.press(key, &layout) {
-                            GridAction::Quit => return Ok(()),
-                            GridAction::None => {}
-                            _ => next_sync = Instant::now(),
-                        },
-                    }
-                    next = inputs.try_recv().ok();
+                let Some(first_input) = input else { return Ok(()) };
+                if screen.handle_inputs(first_input, &mut inputs)? == GridStatus::Quit {
+                    return Ok(());
                 }
             }
             // A key press cancels a running sync without losing anything; the next sync repeats the
             // work.
-            delay_ms = sync_when_due(next_sync, session) => {
-                next_sync = Instant::now() + Duration::from_millis(delay_ms);
+            delay_ms = sync_when_due(screen.next_sync, screen.session) => {
+                screen.next_sync = Instant::now() + Duration::from_millis(delay_ms);
             }
         }
+    }
+}
+
+impl GridScreen<'_> {
+    /// Loads the visible cells, unless that takes too long, and draws the grid.
+    async fn redraw(&mut self) -> Result<(), CliError> {
+        if timeout(REFRESH_TIMEOUT, self.session.refresh(&self.layout)).await.is_err() {
+            self.session.grid.notice = Some("still loading cells…".to_owned());
+            self.next_sync = self.next_sync.min(Instant::now() + REFRESH_TIMEOUT);
+        }
+        let frame = self.layout.frame(&self.session.grid, &self.session.contents);
+        Ok(self.terminal.show(&frame)?)
+    }
+
+    /// Handles an input and all that are waiting, such as pasted text.
+    fn handle_inputs(
+        &mut self,
+        first_input: Input,
+        waiting_inputs: &mut UnboundedReceiver<Input>,
+    ) -> Result<GridStatus, CliError> {
+        let mut next_input = Some(first_input);
+        while let Some(input) = next_input {
+            match input {
+                Input::Resized => self.layout = Layout::new(Terminal::size()?, self.column_width),
+                Input::Key(key) => match self.session.press(key, &self.layout) {
+                    GridAction::Quit => return Ok(GridStatus::Quit),
+                    GridAction::None => {}
+                    GridAction::Edit(_) | GridAction::Undo | GridAction::SwitchSheet { .. } => {
+                        self.next_sync = Instant::now();
+                    }
+                },
+            }
+            next_input = waiting_inputs.try_recv().ok();
+        }
+        Ok(GridStatus::Open)
     }
 }
 

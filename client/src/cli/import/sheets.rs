@@ -169,34 +169,28 @@ fn count_cells(sheets: &[ImportedSheet]) -> u64 {
 }
 
 fn sheets_as_json(sheets: &[ImportedSheet]) -> serde_json::Value {
-    let to_json = |sheet: &ImportedSheet| {
-        let extent = sheet.extent;
+    let sheet_as_json = |sheet: &ImportedSheet| {
         json!({
             "name": sheet.name,
-            "rows": extent.rows,
-            "columns": extent.columns,
+            "rows": sheet.extent.rows,
+            "columns": sheet.extent.columns,
             "cells": sheet.cells,
         })
     };
-    sheets.iter().map(to_json).collect()
+    sheets.iter().map(sheet_as_json).collect()
 }
 
 /// Describes a file, such as `airports.csv: 3,377 rows, 7 columns, 23,639 cells` or `budget.xlsx: 3
 /// sheets, 40 cells`.
 fn describe_contents(file: &Path, sheets: &[ImportedSheet]) -> String {
     let cells = count(count_cells(sheets), "cell", "cells");
-    let file = file.display();
-    match sheets {
-        [sheet] => {
-            let rows = count(sheet.extent.rows, "row", "rows");
-            let columns = count(sheet.extent.columns, "column", "columns");
-            format!("{file}: {rows}, {columns}, {cells}")
-        }
-        sheets => {
-            let sheets = count(sheets.len(), "sheet", "sheets");
-            format!("{file}: {sheets}, {cells}")
-        }
+    let file_name = file.display();
+    if let [sheet] = sheets {
+        let rows = count(sheet.extent.rows, "row", "rows");
+        let columns = count(sheet.extent.columns, "column", "columns");
+        return format!("{file_name}: {rows}, {columns}, {cells}");
     }
+    format!("{file_name}: {}, {cells}", count(sheets.len(), "sheet", "sheets"))
 }
 
 fn summary(file: &Path, imported: &Imported, progress: UploadProgress, seconds: f64) -> String {
