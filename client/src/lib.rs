@@ -38,6 +38,7 @@ pub mod export;
 pub mod feed;
 mod file_target;
 pub mod files;
+mod follow;
 pub mod import;
 pub mod live;
 mod outbox;
@@ -50,8 +51,8 @@ pub mod text;
 pub mod user_file;
 
 pub use client::{
-    AttemptOutcome, BodyFault, CellsQuery, Client, FeedQuery, MAX_REPLY_BODY_BYTES, Pokes,
-    RequestCosts, SpreadsheetsQuery, author_of_token, read_body, subject_key_of_token,
-    subject_of_token,
+    AttemptOutcome, BodyFault, CellsQuery, Client, FeedQuery, ItemStream, MAX_REPLY_BODY_BYTES,
+    Pokes, RequestCosts, Spreadsheet, SpreadsheetsQuery, read_body,
 };
 pub use error::ClientError;
+pub use follow::FollowEvent;

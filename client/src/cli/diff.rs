@@ -24,17 +24,16 @@ pub(super) async fn show_differences(
     args: args::Diff,
 ) -> Result<u8, CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let client = context.client()?;
     let to = match args.to {
         Some(to) => to,
-        None => client.head(spreadsheet, context.seen_position(&client, spreadsheet)).await?.head,
+        None => spreadsheet.head(context.seen_position(&spreadsheet)).await?.head,
     };
-    let diff = client.diff(spreadsheet, args.from, to).await?;
+    let diff = spreadsheet.diff(args.from, to).await?;
     output.result(&diff)?;
     for line in diff_lines(&diff) {
         output.say(line)?;
     }
-    context.note_unsent(&client, spreadsheet, output);
+    context.note_unsent(&spreadsheet, output);
     if diff.sheets.is_empty() {
         output.note(format!("No differences between {} and {}.", diff.from, diff.to));
         return Ok(EXIT_FINE);

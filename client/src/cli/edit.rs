@@ -1,7 +1,6 @@
 //! Helpers shared by all editing commands.
 
 use cellar_api::wire::SheetView;
-use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_sheet::a1::{Range, Rectangle};
 use cellar_sheet::operation::{Operation, SheetId, Spans};
@@ -9,7 +8,7 @@ use cellar_sheet::operation::{Operation, SheetId, Spans};
 use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, count};
-use crate::Client;
+use crate::Spreadsheet;
 use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
 use crate::editor::{AppliedEdit, Editor};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
@@ -21,17 +20,15 @@ const SHEET_IN_DOUBT: &str = "Others have deleted sheets, and it could not be ch
 
 /// Applies edits to the selected spreadsheet.
 pub(super) struct Edit {
-    pub(super) client: Client,
-    pub(super) spreadsheet: LogId,
+    pub(super) spreadsheet: Spreadsheet,
     pub(super) editor: Editor,
 }
 
 impl Edit {
     pub(super) fn new(context: &Context) -> Result<Self, CliError> {
         let spreadsheet = context.spreadsheet()?;
-        let client = context.client()?;
-        let editor = context.editor(&client, spreadsheet);
-        Ok(Self { client, spreadsheet, editor })
+        let editor = context.editor(&spreadsheet);
+        Ok(Self { spreadsheet, editor })
     }
 
     /// Returns the number of the sheet named `name`, or of the first sheet if `name` is `None`.
@@ -82,7 +79,7 @@ impl Edit {
             && committed.iter().any(needs_sheet_names)
             && let Some(position) = previous_position(applied.position)
         {
-            names = sheet_names(&self.client, self.spreadsheet, position).await;
+            names = sheet_names(&self.spreadsheet, position).await;
         }
         describe_operations(committed.iter(), &names)
     }
@@ -109,7 +106,7 @@ impl Edit {
         fields: serde_json::Value,
     ) -> Result<(), CliError> {
         let mut result = serde_json::Map::new();
-        result.insert("spreadsheet".to_owned(), serde_json::json!(self.spreadsheet));
+        result.insert("spreadsheet".to_owned(), serde_json::json!(self.spreadsheet.id()));
         result.insert("position".to_owned(), serde_json::json!(applied.position));
         result.insert("earlier".to_owned(), serde_json::json!(applied.earlier_edits));
         if let Some(committed) = &applied.committed {
@@ -123,8 +120,8 @@ impl Edit {
 }
 
 /// Returns the sheet names at a position. Empty if they cannot be read.
-pub(super) async fn sheet_names(client: &Client, spreadsheet: LogId, at: Position) -> SheetNames {
-    let sheets = client.sheets(spreadsheet, Some(at), None).await;
+pub(super) async fn sheet_names(spreadsheet: &Spreadsheet, at: Position) -> SheetNames {
+    let sheets = spreadsheet.sheets(Some(at), None).await;
     sheets.as_ref().map(SheetNames::from).unwrap_or_default()
 }
 

@@ -3,7 +3,6 @@
 use std::io::{self, IsTerminal as _, Seek as _};
 use std::path::Path;
 
-use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
 use super::args::{self, ExportFormat};
@@ -14,7 +13,7 @@ use super::warnings;
 use crate::export::{CsvStyle, ExportError, Exported, ExportedSheet, fetch_csv, fetch_xlsx};
 use crate::text::escape;
 use crate::user_file::replaces_data;
-use crate::{CellsQuery, Client};
+use crate::{CellsQuery, Spreadsheet};
 
 /// Interval of the spinner animation, in milliseconds.
 const SPINNER_INTERVAL_MS: u64 = 100;
@@ -42,15 +41,11 @@ pub(super) async fn export_file(
     if !to_stdout && !args.force && replaces_data(&args.file) {
         return Err(ExportError::Exists { path: args.file }.into());
     }
-    let client = context.client()?;
-    let exported = export(context, output, &client, &args, format).await?;
     let spreadsheet = context.spreadsheet()?;
+    let exported = export(context, output, &spreadsheet, &args, format).await?;
     let is_single_sheet = format != ExportFormat::Xlsx && args.sheet.is_none();
-    let omitted_sheets = if is_single_sheet {
-        count_other_sheets(&client, spreadsheet, exported.position).await
-    } else {
-        0
-    };
+    let omitted_sheets =
+        if is_single_sheet { count_other_sheets(&spreadsheet, exported.position).await } else { 0 };
     if omitted_sheets > 0 {
         let sheets = count(omitted_sheets, "other sheet was", "other sheets were");
         output.note(format!(
@@ -68,7 +63,7 @@ pub(super) async fn export_file(
     if args.at.is_none() {
         let first = exported.sheets.first().filter(|_| args.sheet.is_none());
         let at = (exported.position, exported.incarnation);
-        context.record_seen(&client, spreadsheet, at, first.map(|sheet| sheet.sheet));
+        context.record_seen(&spreadsheet, at, first.map(|sheet| sheet.sheet));
     }
     let sheets = exported.sheets.iter().map(|sheet| {
         serde_json::json!({
@@ -79,7 +74,7 @@ pub(super) async fn export_file(
         })
     });
     output.result(&serde_json::json!({
-        "spreadsheet": spreadsheet,
+        "spreadsheet": spreadsheet.id(),
         "file": args.file.display().to_string(),
         "position": exported.position,
         "cells": count_cells(&exported),
@@ -95,19 +90,18 @@ pub(super) async fn export_file(
 async fn export(
     context: &Context,
     output: &Output,
-    client: &Client,
+    spreadsheet: &Spreadsheet,
     args: &args::Export,
     format: ExportFormat,
 ) -> Result<Exported, CliError> {
-    let spreadsheet = context.spreadsheet()?;
-    let min_position = context.seen_position(client, spreadsheet);
+    let min_position = context.seen_position(spreadsheet);
     let (sheet, at) = (args.sheet.clone(), args.at);
     let query = CellsQuery { sheet, at, min_position, ..CellsQuery::default() };
     let to_stdout = args.file == Path::new("-");
     let spinner = Spinner::new(output);
     let report_progress = |cells| spinner.show_cells(cells);
     if format == ExportFormat::Xlsx {
-        let fetched = fetch_xlsx(client, spreadsheet, query, report_progress).await?;
+        let fetched = fetch_xlsx(spreadsheet, query, report_progress).await?;
         spinner.end();
         if !to_stdout {
             return Ok(fetched.write_file(&args.file, args.force)?);
@@ -122,7 +116,7 @@ async fn export(
     let delimiter = if format == ExportFormat::Tsv { b'\t' } else { b',' };
     let style =
         CsvStyle { delimiter, formulas: args.formulas, escape_formulas: args.escape_formulas };
-    let fetched = fetch_csv(client, spreadsheet, query, style, report_progress).await?;
+    let fetched = fetch_csv(spreadsheet, query, style, report_progress).await?;
     spinner.end();
     if to_stdout {
         Ok(fetched.write_to(io::stdout().lock())?)
@@ -132,8 +126,8 @@ async fn export(
 }
 
 /// Returns the number of sheets after the first one, or 0 if the sheets cannot be read.
-async fn count_other_sheets(client: &Client, spreadsheet: LogId, at: Position) -> usize {
-    let sheets = client.sheets(spreadsheet, Some(at), None).await;
+async fn count_other_sheets(spreadsheet: &Spreadsheet, at: Position) -> usize {
+    let sheets = spreadsheet.sheets(Some(at), None).await;
     sheets.map_or(0, |reply| reply.sheets.len().saturating_sub(1))
 }
 

@@ -12,10 +12,10 @@ use super::context::Context;
 use super::edit::sheet_of_range;
 use super::error::CliError;
 use super::output::{Output, count, grouped};
+use crate::CellsQuery;
 use crate::cli::table::{Window, render_table};
 use crate::describe::row_number;
 use crate::reader::{ChunkCache, Reader, ReaderError};
-use crate::{CellsQuery, Client};
 
 /// Default number of rows if --range is not given.
 const SCREEN_ROWS: u32 = 40;
@@ -30,7 +30,6 @@ pub(super) async fn print_cells(
     args: args::Get,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let client = context.client()?;
     let rectangle = args.range.as_ref().map_or_else(first_screen, |range| range.rectangle);
     let range = match &args.range {
         Some(range) => range_text(range),
@@ -38,22 +37,22 @@ pub(super) async fn print_cells(
     };
     let sheet = sheet_of_range(args.sheet, args.range.as_ref())?;
     let is_first_sheet = sheet.is_none();
-    let min_position = context.seen_position(&client, spreadsheet);
+    let min_position = context.seen_position(&spreadsheet);
     let reply = if args.remote || args.at.is_some() || !context.has_state_folder() {
         let query =
             CellsQuery { sheet, range: Some(range), at: args.at, min_position, cursor: None };
-        read_all_pages(&client, spreadsheet, query).await?
+        spreadsheet.read_cells(query).await?
     } else {
         check_area(args.range.as_ref())?;
         let cache = Some(Arc::new(ChunkCache::new(&context.directory)));
-        let mut reader = Reader::open(client.clone(), spreadsheet, min_position, cache).await?;
+        let mut reader = Reader::open(spreadsheet.clone(), min_position, cache).await?;
         reader.cells(sheet.as_deref(), rectangle).await?
     };
     if args.at.is_none() {
         let first_sheet = is_first_sheet.then_some(reply.sheet);
-        context.record_seen(&client, spreadsheet, (reply.position, reply.incarnation), first_sheet);
+        context.record_seen(&spreadsheet, (reply.position, reply.incarnation), first_sheet);
     }
-    context.note_unsent(&client, spreadsheet, output);
+    context.note_unsent(&spreadsheet, output);
     if output.json {
         output.result(&ReplyWithTexts::new(&reply))?;
         return Ok(());
@@ -89,26 +88,6 @@ fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
         let kind = ProblemKind::RangeTooLarge;
         ReaderError::from_problem(kind, error.to_string())
     })
-}
-
-/// Reads all pages of a range.
-async fn read_all_pages(
-    client: &Client,
-    spreadsheet: cellar_base::identity::LogId,
-    mut query: CellsQuery,
-) -> Result<CellsReply, CliError> {
-    let mut reply = client.cells(spreadsheet, &query).await?;
-    while let Some(next) = reply.next.take() {
-        if query.cursor.as_ref() == Some(&next) {
-            break;
-        }
-        query.at = Some(reply.position);
-        query.cursor = Some(next);
-        let page = client.cells(spreadsheet, &query).await?;
-        reply.cells.extend(page.cells);
-        reply.next = page.next;
-    }
-    Ok(reply)
 }
 
 /// Prints the cells as a table. `is_explicit` is set if the user specified the range.

@@ -21,11 +21,10 @@ pub(super) async fn replay_fork(
     args: args::Replay,
 ) -> Result<u8, CliError> {
     let fork = match args.fork {
-        Some(fork) => fork,
+        Some(fork) => context.client()?.spreadsheet(fork),
         None => context.spreadsheet()?,
     };
-    let client = context.client()?;
-    let replay = ForkReplay::plan(&client, fork, args.onto.0).await?;
+    let replay = ForkReplay::plan(&fork, args.onto.0).await?;
     let edits = count(replay.count(), "edit", "edits");
     let (from, onto, source) = (replay.from, replay.onto, replay.source);
     output.note(format!("{edits} of the fork, from position {from} onto {onto} of {source}"));
@@ -54,8 +53,10 @@ pub(super) async fn replay_fork(
         None => output.note("Dry run: nothing was changed."),
         Some(id) => {
             output.say(id.to_string())?;
-            output
-                .note(format!("The existing fork is unchanged. Select it with: cellar use {fork}"));
+            output.note(format!(
+                "The existing fork is unchanged. Select it with: cellar use {}",
+                replay.fork
+            ));
         }
     }
     let is_lost = |edit: &ReplayedEdit| {

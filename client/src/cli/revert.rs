@@ -20,7 +20,7 @@ pub(super) async fn revert_to_position(
     let position = args.to;
     let edit = Edit::new(context)?;
     // Check first: if the position does not exist, no entry must be appended.
-    if let Err(why) = entry_at(&edit.client, edit.spreadsheet, position).await? {
+    if let Err(why) = entry_at(&edit.spreadsheet, position).await? {
         return Err(CliError::NoPosition { position, why });
     }
     let applied = match edit.send(output, Operation::Revert(Revert { position })).await {

@@ -30,12 +30,11 @@ async fn list_sheets(
     at: Option<cellar_base::position::Position>,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let client = context.client()?;
     let min_position = match at {
         Some(_) => None,
-        None => context.seen_position(&client, spreadsheet),
+        None => context.seen_position(&spreadsheet),
     };
-    let sheets = client.sheets(spreadsheet, at, min_position).await?;
+    let sheets = spreadsheet.sheets(at, min_position).await?;
     output.result(&sheets)?;
     let names: Vec<String> = sheets.sheets.iter().map(|sheet| escape(&sheet.name)).collect();
     let width = names.iter().map(|name| console::measure_text_width(name)).max().unwrap_or(0);
@@ -48,7 +47,7 @@ async fn list_sheets(
             count(extent.columns, "column", "columns"),
         ))?;
     }
-    context.note_unsent(&client, spreadsheet, output);
+    context.note_unsent(&spreadsheet, output);
     Ok(())
 }
 

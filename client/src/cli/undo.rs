@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use cellar_api::{wire::EntryKind, wire::EntryView, wire::MutationView, wire::ProblemKind};
-use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, RejectionReason, Undo};
 
@@ -14,7 +13,7 @@ use super::error::CliError;
 use super::output::Output;
 use crate::editor::AppliedEdit;
 use crate::text::escape;
-use crate::{Client, ClientError};
+use crate::{ClientError, Spreadsheet};
 
 /// Maximum number of ineffective edits that one command skips. For each skipped edit, the server
 /// reads the whole spreadsheet and appends a log entry.
@@ -29,21 +28,20 @@ pub(super) async fn undo_edit(
     args: args::Undo,
 ) -> Result<(), CliError> {
     let edit = Edit::new(context)?;
-    let client = context.client()?;
     let UndoneEdit { position, applied, skipped } = match args.position {
         Some(position) => {
-            check_undoable(&client, edit.spreadsheet, position).await?;
+            check_undoable(&edit.spreadsheet, position).await?;
             let applied = edit.send(output, Operation::Undo(Undo { position })).await?;
             UndoneEdit { position, applied, skipped: Vec::new() }
         }
         None => {
-            let Some(author) = context.author() else {
+            let Some(author) = edit.spreadsheet.client().author() else {
                 return Err(CliError::usage(
                     "the token does not contain the author whose newest edit to undo",
                     "pass the position of the edit; `cellar history` lists the positions",
                 ));
             };
-            undo_newest(&client, &edit, output, author).await?
+            undo_newest(&edit, output, author.to_owned()).await?
         }
     };
     let fields = serde_json::json!({ "undone": position, "skipped": skipped });
@@ -81,12 +79,8 @@ struct UndoneEdit {
 
 /// Fails if the log entry at a position cannot be undone. Checked before an undo, because even a
 /// rejected undo would append an entry.
-async fn check_undoable(
-    client: &Client,
-    spreadsheet: LogId,
-    position: Position,
-) -> Result<(), CliError> {
-    let why = match entry_at(client, spreadsheet, position).await? {
+async fn check_undoable(spreadsheet: &Spreadsheet, position: Position) -> Result<(), CliError> {
+    let why = match entry_at(spreadsheet, position).await? {
         Ok(entry) => reason_not_undoable(&entry).map(str::to_owned),
         Err(why) => Some(why),
     };
@@ -99,11 +93,10 @@ async fn check_undoable(
 /// Reads the log entry at a position. The inner error is the reason why the position does not
 /// exist.
 pub(super) async fn entry_at(
-    client: &Client,
-    spreadsheet: LogId,
+    spreadsheet: &Spreadsheet,
     position: Position,
 ) -> Result<Result<EntryView, String>, CliError> {
-    let page = match client.history(spreadsheet, Some(position), Some(1)).await {
+    let page = match spreadsheet.history_page(Some(position), Some(1)).await {
         Err(ClientError::Problem { problem, .. })
             if problem.kind == ProblemKind::UnknownPosition =>
         {
@@ -141,34 +134,25 @@ fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
 }
 
 /// Undoes an author's newest edit that is still in effect.
-async fn undo_newest(
-    client: &Client,
-    edit: &Edit,
-    output: &Output,
-    author: String,
-) -> Result<UndoneEdit, CliError> {
+async fn undo_newest(edit: &Edit, output: &Output, author: String) -> Result<UndoneEdit, CliError> {
     let mut search = UndoSearch { author, ..UndoSearch::default() };
-    let mut until = None;
     let mut skipped = Vec::new();
-    loop {
-        let page = client.history(edit.spreadsheet, until, None).await?;
-        for position in page.entries.iter().filter_map(|entry| search.visit(entry)) {
-            match edit.send(output, Operation::Undo(Undo { position })).await {
-                Ok(applied) => return Ok(UndoneEdit { position, applied, skipped }),
-                Err(error) if error.is_nothing_to_undo() => skipped.push(position),
-                Err(error) => return Err(error),
-            }
-            if skipped.len() > MAX_SKIPPED {
-                return Err(CliError::NothingLeftToUndo { tried: list_positions(&skipped) });
-            }
+    let mut entries = edit.spreadsheet.history(None);
+    while let Some(entry) = entries.try_next().await? {
+        let Some(position) = search.visit(&entry) else { continue };
+        match edit.send(output, Operation::Undo(Undo { position })).await {
+            Ok(applied) => return Ok(UndoneEdit { position, applied, skipped }),
+            Err(error) if error.is_nothing_to_undo() => skipped.push(position),
+            Err(error) => return Err(error),
         }
-        match page.next {
-            Some(next) if until.is_none_or(|until| next < until) => until = Some(next),
-            // Stop: a bad `next` from the server would cause an endless loop.
-            _ if skipped.is_empty() => return Err(CliError::NothingToUndo),
-            _ => return Err(CliError::NothingLeftToUndo { tried: list_positions(&skipped) }),
+        if skipped.len() > MAX_SKIPPED {
+            break;
         }
     }
+    if skipped.is_empty() {
+        return Err(CliError::NothingToUndo);
+    }
+    Err(CliError::NothingLeftToUndo { tried: list_positions(&skipped) })
 }
 
 fn list_positions(positions: &[Position]) -> String {

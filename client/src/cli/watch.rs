@@ -2,28 +2,22 @@
 
 mod affects;
 
-use std::time::Duration;
-
-use cellar_api::polling::{PollEvent, Polling};
-use cellar_api::{wire::EntriesReply, wire::EntryView, wire::Head, wire::ProblemKind};
-use cellar_base::identity::LogId;
+use cellar_api::wire::{EntryView, Head};
 use cellar_base::position::Position;
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::SheetId;
 use serde::Serialize;
 
-use super::advice::Advised;
 use super::args;
 use super::context::Context;
-use super::edit::{find_sheet_number, sheet_of_range};
+use super::edit::{find_sheet_number, sheet_names, sheet_of_range};
 use super::error::CliError;
 use super::history::{describe_entry, is_displayed};
 use super::output::{COLUMN_GAP, Output};
 use super::time::utc;
-use crate::client::random;
 use crate::describe::SheetNames;
 use crate::text::escape;
-use crate::{Client, Pokes};
+use crate::{FollowEvent, Spreadsheet};
 use affects::affects_range;
 
 /// A line of `--json` output.
@@ -53,10 +47,9 @@ pub(super) async fn watch_changes(
     args: args::Watch,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let client = context.client()?;
-    context.note_unsent(&client, spreadsheet, output);
+    context.note_unsent(&spreadsheet, output);
     let watching = async {
-        let mut watcher = Watcher::new(client, spreadsheet, *output, &args).await?;
+        let mut watcher = Watcher::new(spreadsheet, *output, &args).await?;
         watcher.follow().await
     };
     let timeout = async {
@@ -74,26 +67,23 @@ pub(super) async fn watch_changes(
 
 /// Prints a spreadsheet's new log entries.
 struct Watcher {
-    client: Client,
-    spreadsheet: LogId,
+    spreadsheet: Spreadsheet,
     output: Output,
     /// The sheet and range to which the output is limited.
     filter: Option<(SheetId, Rectangle)>,
     until: Option<Position>,
+    /// The head up to which log entries were printed.
     printed_head: Head,
     names: SheetNames,
-    polling: Polling,
-    pokes: Pokes,
 }
 
 impl Watcher {
     async fn new(
-        client: Client,
-        spreadsheet: LogId,
+        spreadsheet: Spreadsheet,
         output: Output,
         args: &args::Watch,
     ) -> Result<Self, CliError> {
-        let sheets = client.sheets(spreadsheet, args.after, None).await?;
+        let sheets = spreadsheet.sheets(args.after, None).await?;
         let sheet_name = sheet_of_range(args.sheet.clone(), args.range.as_ref())?;
         let sheet = find_sheet_number(&sheets.sheets, sheet_name.as_deref())?;
         let filter = match &args.range {
@@ -102,15 +92,12 @@ impl Watcher {
             None => None,
         };
         Ok(Self {
-            pokes: client.pokes(spreadsheet),
-            client,
             spreadsheet,
             output,
             filter,
             until: args.until,
             printed_head: Head { head: sheets.position, incarnation: sheets.incarnation },
             names: SheetNames::from(&sheets),
-            polling: Polling::default(),
         })
     }
 
@@ -121,73 +108,37 @@ impl Watcher {
 
     /// Prints new log entries until the position of `--until` is reached, or forever.
     async fn follow(&mut self) -> Result<(), CliError> {
+        let mut events = self.spreadsheet.follow_from(self.printed_head);
         while !self.is_finished() {
-            let poll_event = match self.poll().await {
-                Ok(true) => PollEvent::Active,
-                Ok(false) => PollEvent::Quiet,
-                Err(CliError::Client(Advised(error))) if error.is_offline() => {
-                    if !self.polling.is_failing() {
-                        let why = error.to_string();
-                        let text = format!("Offline: {why}. Retrying …");
-                        self.print_event(text, &WatchEvent::Offline { why })?;
-                    }
-                    PollEvent::Failed
-                }
-                Err(error) => return Err(error),
-            };
-            let delay_ms;
-            (self.polling, delay_ms) = self.polling.step(poll_event, random());
-            if !self.is_finished() {
-                tokio::select! {
-                    () = tokio::time::sleep(Duration::from_millis(delay_ms)) => {}
-                    _ = self.pokes.wait_beyond(self.printed_head.head) => {}
-                }
+            match events.try_next().await? {
+                Some(event) => self.print_follow_event(event).await?,
+                None => break,
             }
         }
         Ok(())
     }
 
-    /// Polls once and prints new log entries. Returns whether there were any.
-    async fn poll(&mut self) -> Result<bool, CliError> {
-        let newest = self.client.head_if_changed(self.spreadsheet, self.printed_head).await?;
-        if self.polling.is_failing() {
-            // Print the note before the log entries that were appended while the server was
-            // unreachable.
-            self.print_event("Online again.", &WatchEvent::Online)?;
-            self.polling = self.polling.step(PollEvent::Quiet, random()).0;
-        }
-        let Some(newest) = newest else { return Ok(false) };
-        if newest.incarnation != self.printed_head.incarnation {
-            self.skip_to(newest, true).await?;
-            return Ok(true);
-        }
-        while self.printed_head.head < newest.head {
-            let page = match self.client.entries(self.spreadsheet, self.printed_head.head).await {
-                Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => {
-                    self.skip_to(newest, false).await?;
-                    break;
-                }
-                page => page?,
-            };
-            let EntriesReply { incarnation, entries, .. } = page;
-            if incarnation != self.printed_head.incarnation || entries.is_empty() {
-                break;
-            }
-            for entry in entries {
-                self.print_entry(&entry)?;
+    async fn print_follow_event(&mut self, event: FollowEvent) -> Result<(), CliError> {
+        match event {
+            FollowEvent::Entry(entry) => {
                 self.printed_head.head = entry.position;
+                self.print_entry(&entry)
             }
+            FollowEvent::Skipped { to, restored } => self.skip_to(to, restored).await,
+            FollowEvent::Offline(error) => {
+                let why = error.to_string();
+                let text = format!("Offline: {why}. Retrying …");
+                self.print_event(text, &WatchEvent::Offline { why })
+            }
+            FollowEvent::Online => self.print_event("Online again.", &WatchEvent::Online),
         }
-        Ok(true)
     }
 
-    /// Skips to the newest position without printing the entries before it. `restored` is set if
-    /// the tables were restored.
-    async fn skip_to(&mut self, newest: Head, restored: bool) -> Result<(), CliError> {
-        let sheets = self.client.sheets(self.spreadsheet, Some(newest.head), None).await?;
-        self.names = SheetNames::from(&sheets);
-        self.printed_head = newest;
-        let to = newest.head;
+    /// Skips to a position without printing the entries before it. `restored` is set if the tables
+    /// were restored.
+    async fn skip_to(&mut self, to: Position, restored: bool) -> Result<(), CliError> {
+        self.names = sheet_names(&self.spreadsheet, to).await;
+        self.printed_head.head = to;
         let text = if restored {
             format!("The spreadsheet was restored to an earlier time; continuing at {to}.")
         } else {

@@ -10,7 +10,6 @@ use cellar_api::{
     wire::DetailsReply, wire::LinkRequest, wire::PersonRequest, wire::ShareRequest,
     wire::SpreadsheetStatus, wire::UpdateDetailsRequest,
 };
-use cellar_base::identity::LogId;
 use cellar_catalog::access::Role;
 use cellar_catalog::{spreadsheet::LinkId, spreadsheet::LinkRole, spreadsheet::Status};
 use serde_json::json;
@@ -21,18 +20,18 @@ use super::error::CliError;
 use super::output::Output;
 use super::time::utc;
 use crate::text::escape;
-use crate::{Client, ClientError};
+use crate::{ClientError, Spreadsheet};
 
 pub(super) async fn show_details(
     context: &Context,
     output: &Output,
     args: args::Details,
 ) -> Result<(), CliError> {
-    let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
+    let spreadsheet = context.spreadsheet()?;
     if args.changes {
-        return list_changes(spreadsheet, &client, output).await;
+        return list_changes(&spreadsheet, output).await;
     }
-    let details = client.details(spreadsheet).await?;
+    let details = spreadsheet.details().await?;
     output.result(&details)?;
     for line in describe::format_details(&details, now_s()) {
         output.say(line)?;
@@ -40,22 +39,8 @@ pub(super) async fn show_details(
     Ok(())
 }
 
-async fn list_changes(
-    spreadsheet: LogId,
-    client: &Client,
-    output: &Output,
-) -> Result<(), CliError> {
-    let mut changes = Vec::new();
-    let mut cursor = None;
-    loop {
-        let page = client.changes(spreadsheet, cursor).await?;
-        changes.extend(page.changes);
-        match page.next {
-            Some(next) if cursor.is_none_or(|cursor| next < cursor) => cursor = Some(next),
-            // Stop: a bad `next` from the server would cause an endless loop.
-            _ => break,
-        }
-    }
+async fn list_changes(spreadsheet: &Spreadsheet, output: &Output) -> Result<(), CliError> {
+    let changes = spreadsheet.changes().collect().await?;
     output.result(&json!({ "changes": changes }))?;
     for line in describe::format_changes(&changes) {
         output.say(line)?;
@@ -69,8 +54,8 @@ pub(super) async fn rename_spreadsheet(
     args: args::Rename,
 ) -> Result<(), CliError> {
     let request = UpdateDetailsRequest { name: Some(args.name.to_string()), status: None };
-    let details = change_details(context, output, async |client, id, version| {
-        client.update_details(id, &request, version).await
+    let details = change_details(context, output, async |spreadsheet, version| {
+        spreadsheet.update_details(&request, version).await
     });
     let details = details.await?;
     Ok(output.say(format!("renamed to {}", escape(&details.name)))?)
@@ -83,8 +68,8 @@ pub(super) async fn share_spreadsheet(
 ) -> Result<(), CliError> {
     let args::Share { person, role, issuer } = args;
     let request = ShareRequest { subject: person, issuer, role };
-    change_details(context, output, async |client, id, version| {
-        client.share(id, &request, version).await
+    change_details(context, output, async |spreadsheet, version| {
+        spreadsheet.share(&request, version).await
     })
     .await?;
     output.say(format!("{} has the role {role}", escape(&request.subject)))?;
@@ -98,8 +83,8 @@ pub(super) async fn unshare_spreadsheet(
     args: args::Unshare,
 ) -> Result<(), CliError> {
     let person = PersonRequest { subject: args.person, issuer: args.issuer };
-    change_details(context, output, async |client, id, version| {
-        client.unshare(id, &person, version).await
+    change_details(context, output, async |spreadsheet, version| {
+        spreadsheet.unshare(&person, version).await
     })
     .await?;
     Ok(output.say(format!("revoked the access of {}", escape(&person.subject)))?)
@@ -147,7 +132,7 @@ async fn activate(
     output: &Output,
     expected: SpreadsheetStatus,
 ) -> Result<(), CliError> {
-    let details = context.client()?.details(context.spreadsheet()?).await?;
+    let details = context.spreadsheet()?.details().await?;
     if details.status != expected && details.status != SpreadsheetStatus::Active {
         return Err(CliError::WrongStatus { status: details.status });
     }
@@ -169,7 +154,7 @@ pub(super) async fn list_or_edit_links(
 }
 
 async fn list_links(context: &Context, output: &Output) -> Result<(), CliError> {
-    let details = context.client()?.details(context.spreadsheet()?).await?;
+    let details = context.spreadsheet()?.details().await?;
     // A spreadsheet that is missing from the catalog has no share links.
     let links = match (&details.links, details.role) {
         (Some(links), _) => links.as_slice(),
@@ -193,14 +178,14 @@ async fn create_link(
     label: String,
     expires_in: Option<Duration>,
 ) -> Result<(), CliError> {
-    let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
+    let spreadsheet = context.spreadsheet()?;
     let expires_s = expires_in.map(|lifetime| now_s().saturating_add(lifetime.as_secs()));
     // Generate the secret on the client, so that a retried request finds the link that the first
     // attempt created.
     let secret = link::generate_secret().to_string();
     let request = LinkRequest { secret, role, label, expires_s };
-    let version = client.details(spreadsheet).await?.version;
-    let link = client.create_link(spreadsheet, &request, Some(version)).await?;
+    let version = spreadsheet.details().await?.version;
+    let link = spreadsheet.create_link(&request, Some(version)).await?;
     output.result(&link)?;
     output.say(&link.token)?;
     output.note(format!(
@@ -210,15 +195,15 @@ async fn create_link(
             LinkRole::Viewer => "read",
             LinkRole::Editor => "edit",
         },
-        client.url(),
+        spreadsheet.client().url(),
         link.id
     ));
     Ok(())
 }
 
 async fn revoke_link(context: &Context, output: &Output, id: LinkId) -> Result<(), CliError> {
-    change_details(context, output, async |client, spreadsheet, version| {
-        client.revoke_link(spreadsheet, id, version).await
+    change_details(context, output, async |spreadsheet, version| {
+        spreadsheet.revoke_link(id, version).await
     })
     .await?;
     Ok(output.say(format!("revoked the link {id}"))?)
@@ -230,8 +215,8 @@ async fn set_status(
     status: SpreadsheetStatus,
 ) -> Result<DetailsReply, CliError> {
     let request = UpdateDetailsRequest { name: None, status: Some(status) };
-    change_details(context, output, async |client, id, version| {
-        client.update_details(id, &request, version).await
+    change_details(context, output, async |spreadsheet, version| {
+        spreadsheet.update_details(&request, version).await
     })
     .await
 }
@@ -241,14 +226,14 @@ async fn set_status(
 async fn change_details<F>(
     context: &Context,
     output: &Output,
-    send_change: impl FnOnce(Client, LogId, Option<u64>) -> F,
+    send_change: impl FnOnce(Spreadsheet, Option<u64>) -> F,
 ) -> Result<DetailsReply, CliError>
 where
     F: Future<Output = Result<DetailsReply, ClientError>>,
 {
-    let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
-    let version = client.details(spreadsheet).await?.version;
-    let details = send_change(client, spreadsheet, Some(version)).await?;
+    let spreadsheet = context.spreadsheet()?;
+    let version = spreadsheet.details().await?.version;
+    let details = send_change(spreadsheet, Some(version)).await?;
     output.result(&details)?;
     Ok(details)
 }

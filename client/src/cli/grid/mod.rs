@@ -20,6 +20,7 @@ use super::args;
 use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, count};
+use crate::live::LiveSheet;
 use frame::Layout;
 use session::Session;
 use state::GridAction;
@@ -40,8 +41,8 @@ pub(super) async fn edit_in_grid(
         return Err(CliError::usage("`cellar edit` needs a terminal", advice));
     }
     let spreadsheet = context.spreadsheet()?;
-    let (live, pokes) =
-        (context.open_live_sheet(spreadsheet).await?, context.client()?.pokes(spreadsheet));
+    let pokes = spreadsheet.pokes();
+    let live = LiveSheet::open(spreadsheet, &context.directory).await?;
     let mut session = Session::new(live, pokes, &args)?;
     let terminal = Terminal::enter()?;
     let result = run_grid(&mut session, &terminal, args.column_width).await;

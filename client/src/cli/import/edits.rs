@@ -33,11 +33,10 @@ pub(super) async fn import_into_sheet(
         output.note(hint);
     }
     let file = std::path::absolute(&args.file)?;
-    let subject = context.subject();
     let fingerprint = plan.fingerprint();
     let key = JournalKey {
         cloud: client.identity(),
-        subject: &subject,
+        subject: client.subject(),
         file: &file,
         plan: &fingerprint,
         into,

@@ -72,10 +72,9 @@ pub(super) async fn import_as_new_sheets(
     let options = read_options(args)?;
     let client = context.client()?;
     let file = std::path::absolute(&args.file)?;
-    let subject = context.subject();
     let key = JournalKey {
         cloud: client.identity(),
-        subject: &subject,
+        subject: client.subject(),
         file: &file,
         options: &options,
         into,
@@ -97,7 +96,7 @@ pub(super) async fn import_as_new_sheets(
     }
     if let Some(incarnation) = imported.incarnation {
         let at = (imported.position, incarnation);
-        context.record_seen(&client, imported.spreadsheet, at, imported.first_sheet);
+        context.record_seen(&client.spreadsheet(imported.spreadsheet), at, imported.first_sheet);
     }
     let file = imported.file.as_ref();
     let hint = file.and_then(|file| file_hint(args, &options, file));

@@ -40,8 +40,8 @@ pub(super) async fn append_operation(
     id: LogId,
     op: Operation,
 ) -> Result<Position, SynthError> {
-    let head = client.head(id, None).await?;
-    let reply = client.append(id, &append_request(head, op)).await?;
+    let head = client.spreadsheet(id).head(None).await?;
+    let reply = client.spreadsheet(id).append(&append_request(head, op)).await?;
     Ok(reply.results.first().and_then(|result| result.position).unwrap_or(reply.head))
 }
 
@@ -49,14 +49,14 @@ pub(super) async fn append_operation(
 /// inserted row afterwards.
 pub(super) async fn edit_follows_row(client: &Client, id: LogId) -> CheckResult {
     let (sheet, before, count) = (SheetId::FIRST, 0, 1);
-    let head = client.head(id, None).await?;
+    let head = client.spreadsheet(id).head(None).await?;
     let insert = Operation::InsertRows(InsertBefore { sheet, before, count });
-    client.append(id, &append_request(head, insert)).await?;
+    client.spreadsheet(id).append(&append_request(head, insert)).await?;
     let set_cell = set_column(0, &["followed".to_owned()]);
-    let late_reply = client.append(id, &append_request(head, set_cell)).await?;
+    let late_reply = client.spreadsheet(id).append(&append_request(head, set_cell)).await?;
     let new_head = Head { head: late_reply.head, incarnation: head.incarnation };
     let delete = DeleteSpans { sheet, spans: Spans::one(before, count) };
-    client.append(id, &append_request(new_head, Operation::DeleteRows(delete))).await?;
+    client.spreadsheet(id).append(&append_request(new_head, Operation::DeleteRows(delete))).await?;
     let committed = late_reply.results.first().and_then(|result| result.committed.clone());
     // Concurrent smoke tests of the same stack may have moved the row further.
     let has_moved = match committed.as_deref() {
@@ -75,7 +75,7 @@ pub(super) async fn append(
     id: LogId,
     request: &AppendRequest,
 ) -> Result<((Position, AppendRequest), CheckOutcome), SynthError> {
-    let reply = client.append(id, request).await?;
+    let reply = client.spreadsheet(id).append(request).await?;
     let position = reply.results.first().and_then(|result| result.position);
     let (position, outcome) = match position {
         Some(position) => (position, CheckOutcome::Passed),
@@ -91,7 +91,7 @@ pub(super) async fn append_again(
     request: &AppendRequest,
     position: Position,
 ) -> CheckResult {
-    let reply = client.append(id, request).await?;
+    let reply = client.spreadsheet(id).append(request).await?;
     let is_duplicate = reply.results.first().is_some_and(|result| {
         result.status == MutationStatus::Duplicate && result.position == Some(position)
     });
@@ -109,7 +109,7 @@ pub(super) async fn cell_value(
 ) -> Result<Value, SynthError> {
     let (range, seen) = (Some(cell.to_owned()), Some(min_position));
     let query = CellsQuery { range, at, min_position: seen, ..CellsQuery::default() };
-    let reply = client.cells(id, &query).await?;
+    let reply = client.spreadsheet(id).cells_page(&query).await?;
     Ok(reply.cells.into_iter().next().map(|placed| placed.cell.value).unwrap_or_default())
 }
 

@@ -61,7 +61,7 @@ async fn run_checks(
 ) -> Option<()> {
     let text = Uuid::new_v4().to_string();
     let (position, request) = check_with_value(report, "append", async {
-        let head = client.head(id, None).await?;
+        let head = client.spreadsheet(id).head(None).await?;
         let set_cell = edits::set_column(0, std::slice::from_ref(&text));
         let request = edits::append_request(head, set_cell);
         edits::append(client, id, &request).await

@@ -46,9 +46,9 @@ pub(super) async fn large_entry(client: &Client, id: LogId) -> CheckResult {
         .map_err(|error| SynthError::Process(std::io::Error::other(error.to_string())))?;
     let bytes = u64::try_from(body.len()).unwrap_or(u64::MAX);
     let sha256 = hexadecimal(&Sha256::digest(&body));
-    let head = client.head(id, None).await?;
+    let head = client.spreadsheet(id).head(None).await?;
     let request = UploadRequest { bytes, sha256: sha256.clone() };
-    let grant = client.request_upload(id, &request).await?;
+    let grant = client.spreadsheet(id).request_upload(&request).await?;
     client.upload(&grant, body).await?;
     let completion = CompleteRequest {
         client_id: format!("smoke-{}", Uuid::new_v4()),
@@ -59,7 +59,7 @@ pub(super) async fn large_entry(client: &Client, id: LogId) -> CheckResult {
         bytes,
         sha256,
     };
-    let reply = client.complete_upload(id, grant.upload_id, &completion).await?;
+    let reply = client.spreadsheet(id).complete_upload(grant.upload_id, &completion).await?;
     let found = cell_value(client, id, "B1", None, reply.head).await?;
     Ok(compare_values("B1", &Value::Text(text), &found))
 }
@@ -85,7 +85,7 @@ pub(super) async fn snapshot(client: &Client, id: LogId) -> CheckResult {
             SNAPSHOT_TIMEOUT.as_secs()
         )));
     }
-    let loaded = client.load(id, Some(due)).await?;
+    let loaded = client.spreadsheet(id).load(Some(due)).await?;
     if loaded.root.is_none() || loaded.root_url.is_none() {
         let why = "the response to a load does not contain the snapshot's root";
         return Ok(CheckOutcome::Failed(why.to_owned()));
@@ -98,7 +98,7 @@ pub(super) async fn snapshot(client: &Client, id: LogId) -> CheckResult {
 async fn wait_for_snapshot(client: &Client, id: LogId, due: Position) -> Result<bool, SynthError> {
     let started = Instant::now();
     loop {
-        let newest = client.stats(id, Some(due)).await?.snapshot;
+        let newest = client.spreadsheet(id).stats(Some(due)).await?.snapshot;
         if newest.is_some_and(|snapshot| snapshot.position >= due) {
             return Ok(true);
         }
@@ -116,10 +116,12 @@ async fn snapshot_entry_after(
     id: LogId,
     position: Position,
 ) -> Result<Option<Position>, SynthError> {
-    let entries = match client.entries(id, position).await {
+    let entries = match client.spreadsheet(id).entries_page(position).await {
         Ok(update) => update.entries,
         // Reload the entries if a concurrent smoke test has started a new log segment.
-        Err(error) if requires_reload(&error) => client.load(id, Some(position)).await?.entries,
+        Err(error) if requires_reload(&error) => {
+            client.spreadsheet(id).load(Some(position)).await?.entries
+        }
         Err(error) => return Err(error.into()),
     };
     let snapshot = entries.iter().find(|entry| entry.kind == EntryKind::Snapshot);
