@@ -197,13 +197,13 @@ impl Context {
         let single = self.editor(spreadsheet).count_unsent_edits().unwrap_or(0);
         if single > 0 {
             let edits = count(single, "edit is", "edits are");
-            output.note(format!("{edits} not sent yet; the next edit sends them first."));
+            output.print_note(format!("{edits} not sent yet; the next edit sends them first."));
         }
         let live = LiveSheet::count_unsent_edits(spreadsheet.clone(), &self.directory);
         let live = live.unwrap_or(0);
         if live > 0 {
             let edits = count(live, "edit of `cellar edit` is", "edits of `cellar edit` are");
-            output.note(format!("{edits} not sent yet; the next `cellar edit` sends them."));
+            output.print_note(format!("{edits} not sent yet; the next `cellar edit` sends them."));
         }
     }
 
@@ -215,7 +215,7 @@ impl Context {
             (Some(profile), _) => profile.clone(),
             (None, None) => Profile::new(url),
             (None, Some(_)) => {
-                output.note(format!(
+                output.print_note(format!(
                     "{} is for another URL and was not changed; select the spreadsheet with -s {spreadsheet}",
                     Profile::path(&self.directory).display()
                 ));

@@ -29,13 +29,13 @@ pub(super) async fn show_differences(
         None => spreadsheet.head(context.seen_position(&spreadsheet)).await?.head,
     };
     let diff = spreadsheet.diff(args.from, to).await?;
-    output.result(&diff)?;
+    output.print_json(&diff)?;
     for line in diff_lines(&diff) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
     context.note_unsent(&spreadsheet, output);
     if diff.sheets.is_empty() {
-        output.note(format!("No differences between {} and {}.", diff.from, diff.to));
+        output.print_note(format!("No differences between {} and {}.", diff.from, diff.to));
         return Ok(EXIT_FINE);
     }
     Ok(EXIT_DIFFERENCES)

@@ -19,13 +19,13 @@ const SHEET_IN_DOUBT: &str = "Others have deleted sheets, and it could not be ch
                               exists: list the sheets with `cellar sheets`.";
 
 /// Applies edits to the selected spreadsheet.
-pub(super) struct Edit {
+pub(super) struct CommandEditor {
     pub(super) spreadsheet: Spreadsheet,
     pub(super) editor: Editor,
 }
 
-impl Edit {
-    pub(super) fn new(context: &Context) -> Result<Self, CliError> {
+impl CommandEditor {
+    pub(super) fn open(context: &Context) -> Result<Self, CliError> {
         let spreadsheet = context.spreadsheet()?;
         let editor = context.editor(&spreadsheet);
         Ok(Self { spreadsheet, editor })
@@ -46,7 +46,7 @@ impl Edit {
         self.apply_with_fields(output, operation, description, serde_json::Value::Null).await
     }
 
-    /// Like [`Edit::apply`], but includes `fields` in the JSON result.
+    /// Like [`CommandEditor::apply`], but includes `fields` in the JSON result.
     pub(super) async fn apply_with_fields(
         &self,
         output: &Output,
@@ -55,14 +55,14 @@ impl Edit {
         fields: serde_json::Value,
     ) -> Result<(), CliError> {
         let applied = self.send(output, operation).await?;
-        self.print_json(output, &applied, fields)?;
-        output.say(format!("{description}   at {}", applied.position))?;
+        self.print_applied_edit(output, &applied, fields)?;
+        output.print_line(format!("{description}   at {}", applied.position))?;
         if let Some(committed) = &applied.committed {
             let description = self.describe_committed(output, &applied, committed).await;
-            output.note(transformed_note(&description, committed));
+            output.print_note(transformed_note(&description, committed));
         }
         if applied.sheet_in_doubt {
-            output.note(SHEET_IN_DOUBT);
+            output.print_note(SHEET_IN_DOUBT);
         }
         Ok(())
     }
@@ -93,13 +93,13 @@ impl Edit {
         let applied = self.editor.apply(operation).await?;
         if applied.earlier_edits > 0 {
             let edits = count(applied.earlier_edits, "edit", "edits");
-            output.note(format!("{edits} of an interrupted run sent first."));
+            output.print_note(format!("{edits} of an interrupted run sent first."));
         }
         Ok(applied)
     }
 
     /// Prints an edit's result as JSON, including `fields`.
-    pub(super) fn print_json(
+    pub(super) fn print_applied_edit(
         &self,
         output: &Output,
         applied: &AppliedEdit,
@@ -115,7 +115,7 @@ impl Edit {
         if let serde_json::Value::Object(fields) = fields {
             result.extend(fields);
         }
-        Ok(output.result(&result)?)
+        Ok(output.print_json(&result)?)
     }
 }
 

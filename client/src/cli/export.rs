@@ -48,7 +48,7 @@ pub(super) async fn export_file(
         if is_single_sheet { count_other_sheets(&spreadsheet, exported.position).await } else { 0 };
     if omitted_sheets > 0 {
         let sheets = count(omitted_sheets, "other sheet was", "other sheets were");
-        output.note(format!(
+        output.print_note(format!(
             "{sheets} not exported; select a sheet with --sheet, or export all sheets to FILE.xlsx"
         ));
     }
@@ -56,7 +56,7 @@ pub(super) async fn export_file(
     let formulas = warnings::exported_formulas(total(|sheet| sheet.formulas));
     let texts = warnings::formula_like_texts(total(|sheet| sheet.formula_like_texts));
     let warnings: Vec<String> = formulas.into_iter().chain(texts).collect();
-    output.warn(&warnings);
+    output.print_warnings(&warnings);
     if to_stdout {
         return Ok(());
     }
@@ -73,7 +73,7 @@ pub(super) async fn export_file(
             "cells": sheet.cells,
         })
     });
-    output.result(&serde_json::json!({
+    output.print_json(&serde_json::json!({
         "spreadsheet": spreadsheet.id(),
         "file": args.file.display().to_string(),
         "position": exported.position,
@@ -82,7 +82,7 @@ pub(super) async fn export_file(
         "sheets_left_out": omitted_sheets,
         "warnings": warnings,
     }))?;
-    output.say(summary(&args.file, &exported))?;
+    output.print_line(summary(&args.file, &exported))?;
     Ok(())
 }
 

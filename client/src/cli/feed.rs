@@ -52,9 +52,9 @@ impl Subscriber for Printer {
 
     async fn handle(&mut self, delivery: Delivery<'_>) -> Result<(), std::io::Error> {
         let Self(output) = self;
-        output.result(delivery.item)?;
+        output.print_json(delivery.item)?;
         for line in item_lines(delivery.item) {
-            output.say(line)?;
+            output.print_line(line)?;
         }
         Ok(())
     }
@@ -76,9 +76,11 @@ async fn deliver_feed(
     })?;
     match progress.checkpoint {
         Some(checkpoint) => {
-            output.note(format!("End of the feed. To continue: cellar feed --after {checkpoint}"));
+            output.print_note(format!(
+                "End of the feed. To continue: cellar feed --after {checkpoint}"
+            ));
         }
-        None => output.note("The feed is empty."),
+        None => output.print_note("The feed is empty."),
     }
     Ok(())
 }

@@ -54,7 +54,7 @@ pub(super) async fn print_cells(
     }
     context.note_unsent(&spreadsheet, output);
     if output.json {
-        output.result(&ReplyWithTexts::new(&reply))?;
+        output.print_json(&ReplyWithTexts::new(&reply))?;
         return Ok(());
     }
     print_table(&reply, rectangle, args.range.is_some(), output)
@@ -99,15 +99,19 @@ fn print_table(
 ) -> Result<(), CliError> {
     let window = clip_to_extent(rectangle, reply.extent);
     if window.rows == 0 || window.columns == 0 {
-        output.say(if is_explicit { "The cells are empty." } else { "The sheet is empty." })?;
+        output.print_line(if is_explicit {
+            "The cells are empty."
+        } else {
+            "The sheet is empty."
+        })?;
         return Ok(());
     }
     check_table_size(window)?;
     let table = render_table(&reply.cells, window, output.terminal_width());
-    output.say(&table.text)?;
+    output.print_line(&table.text)?;
     let shown_window = Window { columns: table.columns, ..window };
     if let Some(note) = truncation_note(shown_window, window, reply.extent, is_explicit) {
-        output.note(note);
+        output.print_note(note);
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ pub(super) async fn show_history(
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let history = fetch_newest(&spreadsheet, args.until, args.limit).await?;
-    output.result(&serde_json::json!({
+    output.print_json(&serde_json::json!({
         "entries": history.entries,
         "complete": history.next.is_none(),
         "next": history.next,
@@ -32,12 +32,12 @@ pub(super) async fn show_history(
     if !output.json {
         let names = names_before(&spreadsheet, &history.entries).await;
         for line in format_entries(&history.entries, names) {
-            output.say(line)?;
+            output.print_line(line)?;
         }
     }
     context.note_unsent(&spreadsheet, output);
     if let Some(next) = history.next {
-        output.note(format!("Older entries: cellar history --until {next}"));
+        output.print_note(format!("Older entries: cellar history --until {next}"));
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use cellar_sheet::operation::{CellEdit, ClearRange, Operation, SetCells, SetForm
 
 use super::args;
 use super::context::Context;
-use super::edit::{Edit, rectangle_spans, sheet_of_range};
+use super::edit::{CommandEditor, rectangle_spans, sheet_of_range};
 use super::error::CliError;
 use super::get::range_text;
 use super::output::Output;
@@ -25,11 +25,11 @@ pub(super) async fn clear_ranges(
         sheet_name = sheet_of_range(sheet_name, Some(range))?;
     }
     let clearing = Clearing::of_ranges(&args.ranges)?;
-    let edit = Edit::new(context)?;
-    let sheet = edit.sheet(sheet_name.as_deref()).await?;
+    let editor = CommandEditor::open(context)?;
+    let sheet = editor.sheet(sheet_name.as_deref()).await?;
     let range_names: Vec<String> = args.ranges.iter().map(range_name).collect();
     let description = format!("{} cleared", range_names.join(", "));
-    edit.apply(output, clearing.into_operation(sheet), &description).await
+    editor.apply(output, clearing.into_operation(sheet), &description).await
 }
 
 /// How ranges are cleared in one edit.
@@ -98,8 +98,8 @@ pub(super) async fn format_range(
     args: args::Format,
 ) -> Result<(), CliError> {
     let sheet_name = sheet_of_range(args.sheet, Some(&args.range))?;
-    let edit = Edit::new(context)?;
-    let sheet = edit.sheet(sheet_name.as_deref()).await?;
+    let editor = CommandEditor::open(context)?;
+    let sheet = editor.sheet(sheet_name.as_deref()).await?;
     let (range, format) = (range_name(&args.range), escape(&args.format));
     let is_supported = is_format_supported(&args.format);
     let description = if is_supported {
@@ -110,9 +110,9 @@ pub(super) async fn format_range(
     let (rows, columns) = rectangle_spans(args.range.rectangle);
     let operation = Operation::SetFormat(SetFormat { sheet, rows, columns, format: args.format });
     let fields = serde_json::json!({ "understood": is_supported });
-    edit.apply_with_fields(output, operation, &description, fields).await?;
+    editor.apply_with_fields(output, operation, &description, fields).await?;
     if !is_supported {
-        output.note("`cellar format --help` lists the supported formats.");
+        output.print_note("`cellar format --help` lists the supported formats.");
     }
     Ok(())
 }

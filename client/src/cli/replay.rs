@@ -27,7 +27,7 @@ pub(super) async fn replay_fork(
     let replay = ForkReplay::plan(&fork, args.onto.0).await?;
     let edits = count(replay.count(), "edit", "edits");
     let (from, onto, source) = (replay.from, replay.onto, replay.source);
-    output.note(format!("{edits} of the fork, from position {from} onto {onto} of {source}"));
+    output.print_note(format!("{edits} of the fork, from position {from} onto {onto} of {source}"));
     let (id, mutations) = if args.dry_run {
         (None, replay.preview().await?)
     } else {
@@ -39,7 +39,7 @@ pub(super) async fn replay_fork(
     {
         context.select(id, output)?;
     }
-    output.result(&json!({
+    output.print_json(&json!({
         "id": id,
         "source": source,
         "from": from,
@@ -47,13 +47,13 @@ pub(super) async fn replay_fork(
         "mutations": mutations,
     }))?;
     for line in format_edits(&mutations) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
     match id {
-        None => output.note("Dry run: nothing was changed."),
+        None => output.print_note("Dry run: nothing was changed."),
         Some(id) => {
-            output.say(id.to_string())?;
-            output.note(format!(
+            output.print_line(id.to_string())?;
+            output.print_note(format!(
                 "The existing fork is unchanged. Select it with: cellar use {}",
                 replay.fork
             ));

@@ -6,7 +6,7 @@ use cellar_sheet::operation::{Operation, RejectionReason, Revert};
 use super::advice::Advised;
 use super::args;
 use super::context::Context;
-use super::edit::Edit;
+use super::edit::CommandEditor;
 use super::error::CliError;
 use super::output::Output;
 use super::undo::{SHEET_RECOVERED, entry_at, recovers_a_sheet};
@@ -18,25 +18,25 @@ pub(super) async fn revert_to_position(
     args: args::Revert,
 ) -> Result<(), CliError> {
     let position = args.to;
-    let edit = Edit::new(context)?;
+    let editor = CommandEditor::open(context)?;
     // Check first: if the position does not exist, no entry must be appended.
-    if let Err(why) = entry_at(&edit.spreadsheet, position).await? {
+    if let Err(why) = entry_at(&editor.spreadsheet, position).await? {
         return Err(CliError::NoPosition { position, why });
     }
-    let applied = match edit.send(output, Operation::Revert(Revert { position })).await {
+    let applied = match editor.send(output, Operation::Revert(Revert { position })).await {
         Ok(applied) => applied,
         Err(error) => return report_rejection(output, position, error),
     };
-    edit.print_json(output, &applied, serde_json::json!({ "reverted_to": position }))?;
+    editor.print_applied_edit(output, &applied, serde_json::json!({ "reverted_to": position }))?;
     let changes = match &applied.committed {
         Some(committed) => {
-            format!(": {}", edit.describe_committed(output, &applied, committed).await)
+            format!(": {}", editor.describe_committed(output, &applied, committed).await)
         }
         None => String::new(),
     };
-    output.say(format!("reverted to {position}{changes}   at {}", applied.position))?;
+    output.print_line(format!("reverted to {position}{changes}   at {}", applied.position))?;
     if recovers_a_sheet(&applied) {
-        output.note(SHEET_RECOVERED);
+        output.print_note(SHEET_RECOVERED);
     }
     Ok(())
 }
@@ -48,8 +48,8 @@ fn report_rejection(output: &Output, position: Position, error: CliError) -> Res
     };
     match rejection.reason {
         RejectionReason::NothingToRevert => {
-            output.result(&serde_json::json!({ "reverted_to": null }))?;
-            Ok(output.say(format!("nothing to revert: no difference from {position}"))?)
+            output.print_json(&serde_json::json!({ "reverted_to": null }))?;
+            Ok(output.print_line(format!("nothing to revert: no difference from {position}"))?)
         }
         RejectionReason::TooLarge => Err(CliError::TooMuchToRevert { position }),
         _ => Err(error),

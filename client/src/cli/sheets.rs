@@ -5,7 +5,7 @@ use cellar_sheet::operation::{AddSheet, DeleteSheet, Operation, RenameSheet};
 
 use super::args::{self, SheetsCommand};
 use super::context::Context;
-use super::edit::Edit;
+use super::edit::CommandEditor;
 use super::error::CliError;
 use super::output::{Output, count};
 use crate::sheet_deletion::find_sheet;
@@ -35,13 +35,13 @@ async fn list_sheets(
         None => context.seen_position(&spreadsheet),
     };
     let sheets = spreadsheet.sheets(at, min_position).await?;
-    output.result(&sheets)?;
+    output.print_json(&sheets)?;
     let names: Vec<String> = sheets.sheets.iter().map(|sheet| escape(&sheet.name)).collect();
     let width = names.iter().map(|name| console::measure_text_width(name)).max().unwrap_or(0);
     for (name, sheet) in names.iter().zip(&sheets.sheets) {
         let name = console::pad_str(name, width, console::Alignment::Left, None);
         let extent = sheet.extent;
-        output.say(format!(
+        output.print_line(format!(
             "{name}   {}, {}",
             count(extent.rows, "row", "rows"),
             count(extent.columns, "column", "columns"),
@@ -52,12 +52,12 @@ async fn list_sheets(
 }
 
 async fn add_sheet(context: &Context, output: &Output, name: String) -> Result<(), CliError> {
-    let edit = Edit::new(context)?;
-    let sheets = edit.editor.sheets().await?;
+    let editor = CommandEditor::open(context)?;
+    let sheets = editor.editor.sheets().await?;
     check_name_is_free(&sheets, &name)?;
     let description = format!("added sheet {}", escape(&name));
     let operation = Operation::AddSheet(AddSheet { sheet: sheets.next_sheet, name });
-    edit.apply(output, operation, &description).await
+    editor.apply(output, operation, &description).await
 }
 
 async fn rename_sheet(
@@ -66,24 +66,26 @@ async fn rename_sheet(
     old: &str,
     new: String,
 ) -> Result<(), CliError> {
-    let edit = Edit::new(context)?;
-    let sheet = edit.sheet(Some(old)).await?;
+    let editor = CommandEditor::open(context)?;
+    let sheet = editor.sheet(Some(old)).await?;
     // If the names differ only in case, the sheet found is the renamed sheet itself.
     if old.to_lowercase() != new.to_lowercase() {
-        check_name_is_free(&edit.editor.sheets().await?, &new)?;
+        check_name_is_free(&editor.editor.sheets().await?, &new)?;
     }
     let description = format!("renamed sheet {} to {}", escape(old), escape(&new));
-    edit.apply(output, Operation::RenameSheet(RenameSheet { sheet, name: new }), &description).await
+    editor
+        .apply(output, Operation::RenameSheet(RenameSheet { sheet, name: new }), &description)
+        .await
 }
 
 async fn delete_sheet(context: &Context, output: &Output, name: &str) -> Result<(), CliError> {
-    let edit = Edit::new(context)?;
-    let sheet = edit.sheet(Some(name)).await?;
-    if edit.editor.sheets().await?.sheets.len() == 1 {
+    let editor = CommandEditor::open(context)?;
+    let sheet = editor.sheet(Some(name)).await?;
+    if editor.editor.sheets().await?.sheets.len() == 1 {
         return Err(CliError::LastSheet { name: escape(name) });
     }
     let description = format!("deleted sheet {}", escape(name));
-    edit.apply(output, Operation::DeleteSheet(DeleteSheet { sheet }), &description).await
+    editor.apply(output, Operation::DeleteSheet(DeleteSheet { sheet }), &description).await
 }
 
 /// Fails if a sheet with this name exists. Otherwise the server would append a number to the name,

@@ -8,7 +8,7 @@ use cellar_sheet::operation::{Operation, RejectionReason, Undo};
 
 use super::args;
 use super::context::Context;
-use super::edit::Edit;
+use super::edit::CommandEditor;
 use super::error::CliError;
 use super::output::Output;
 use crate::editor::AppliedEdit;
@@ -27,38 +27,38 @@ pub(super) async fn undo_edit(
     output: &Output,
     args: args::Undo,
 ) -> Result<(), CliError> {
-    let edit = Edit::new(context)?;
+    let editor = CommandEditor::open(context)?;
     let UndoneEdit { position, applied, skipped } = match args.position {
         Some(position) => {
-            check_undoable(&edit.spreadsheet, position).await?;
-            let applied = edit.send(output, Operation::Undo(Undo { position })).await?;
+            check_undoable(&editor.spreadsheet, position).await?;
+            let applied = editor.send(output, Operation::Undo(Undo { position })).await?;
             UndoneEdit { position, applied, skipped: Vec::new() }
         }
         None => {
-            let Some(author) = edit.spreadsheet.client().author() else {
+            let Some(author) = editor.spreadsheet.client().author() else {
                 return Err(CliError::usage(
                     "the token does not contain the author whose newest edit to undo",
                     "pass the position of the edit; `cellar history` lists the positions",
                 ));
             };
-            undo_newest(&edit, output, author.to_owned()).await?
+            undo_newest(&editor, output, author.to_owned()).await?
         }
     };
     let fields = serde_json::json!({ "undone": position, "skipped": skipped });
-    edit.print_json(output, &applied, fields)?;
+    editor.print_applied_edit(output, &applied, fields)?;
     let description = match &applied.committed {
         Some(committed) => {
-            format!(": {}", edit.describe_committed(output, &applied, committed).await)
+            format!(": {}", editor.describe_committed(output, &applied, committed).await)
         }
         None => String::new(),
     };
-    output.say(format!("undid {position}{description}   at {}", applied.position))?;
+    output.print_line(format!("undid {position}{description}   at {}", applied.position))?;
     if recovers_a_sheet(&applied) {
-        output.note(SHEET_RECOVERED);
+        output.print_note(SHEET_RECOVERED);
     }
     if !skipped.is_empty() {
         let skipped = list_positions(&skipped);
-        output.note(format!("Skipped edits that have no effect left: {skipped}"));
+        output.print_note(format!("Skipped edits that have no effect left: {skipped}"));
     }
     Ok(())
 }
@@ -134,13 +134,17 @@ fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
 }
 
 /// Undoes an author's newest edit that is still in effect.
-async fn undo_newest(edit: &Edit, output: &Output, author: String) -> Result<UndoneEdit, CliError> {
+async fn undo_newest(
+    editor: &CommandEditor,
+    output: &Output,
+    author: String,
+) -> Result<UndoneEdit, CliError> {
     let mut search = UndoSearch { author, ..UndoSearch::default() };
     let mut skipped = Vec::new();
-    let mut entries = edit.spreadsheet.history(None);
+    let mut entries = editor.spreadsheet.history(None);
     while let Some(entry) = entries.try_next().await? {
         let Some(position) = search.visit(&entry) else { continue };
-        match edit.send(output, Operation::Undo(Undo { position })).await {
+        match editor.send(output, Operation::Undo(Undo { position })).await {
             Ok(applied) => return Ok(UndoneEdit { position, applied, skipped }),
             Err(error) if error.is_nothing_to_undo() => skipped.push(position),
             Err(error) => return Err(error),

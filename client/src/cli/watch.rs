@@ -158,14 +158,15 @@ impl Watcher {
         }
         let position = entry.position.to_string();
         let author = escape(entry.author.as_deref().unwrap_or("-"));
-        self.output
-            .say([position, utc(entry.created_s), author, description.clone()].join(COLUMN_GAP))?;
-        Ok(self.output.result(&WatchEvent::Entry { entry, description })?)
+        self.output.print_line(
+            [position, utc(entry.created_s), author, description.clone()].join(COLUMN_GAP),
+        )?;
+        Ok(self.output.print_json(&WatchEvent::Entry { entry, description })?)
     }
 
     /// Prints an event other than a log entry, as a note or as JSON.
     fn print_event(&self, text: impl AsRef<str>, event: &WatchEvent<'_>) -> Result<(), CliError> {
-        self.output.note(text);
-        Ok(self.output.result(event)?)
+        self.output.print_note(text);
+        Ok(self.output.print_json(event)?)
     }
 }

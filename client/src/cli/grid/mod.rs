@@ -50,13 +50,15 @@ pub(super) async fn edit_in_grid(
     result?;
     // Ignore the failure, because unsent edits are persisted.
     let _ = timeout(FINAL_SYNC_TIMEOUT, session.sync()).await;
-    session.take_messages().into_iter().for_each(|message| output.note(message));
+    session.take_messages().into_iter().for_each(|message| output.print_note(message));
     match session.count_unsent() {
         0 => {}
-        1 => output.note("1 edit is not sent yet. The next `cellar edit` sends it."),
+        1 => output.print_note("1 edit is not sent yet. The next `cellar edit` sends it."),
         many => {
             let edits = count(many, "edit", "edits");
-            output.note(format!("{edits} are not sent yet. The next `cellar edit` sends them."));
+            output.print_note(format!(
+                "{edits} are not sent yet. The next `cellar edit` sends them."
+            ));
         }
     }
     Ok(())

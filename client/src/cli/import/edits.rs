@@ -30,7 +30,7 @@ pub(super) async fn import_into_sheet(
     let hint = delimiter_hint(&args.file, survey, options.delimiter);
     // Print the hint before sending anything, so that the user can still interrupt the import.
     if let Some(hint) = &hint {
-        output.note(hint);
+        output.print_note(hint);
     }
     let file = std::path::absolute(&args.file)?;
     let fingerprint = plan.fingerprint();
@@ -58,7 +58,7 @@ pub(super) async fn import_into_sheet(
     reporter.end();
     let imported = imported?;
     let warnings: Vec<_> = warnings::imported_formulas(plan.formulas).into_iter().collect();
-    output.result(&serde_json::json!({
+    output.print_json(&serde_json::json!({
         "spreadsheet": imported.spreadsheet,
         "position": imported.position,
         "rows": plan.rows,
@@ -69,13 +69,13 @@ pub(super) async fn import_into_sheet(
         "hint": hint,
         "warnings": warnings,
     }))?;
-    output.say(summary(&args.file, &plan, &target))?;
+    output.print_line(summary(&args.file, &plan, &target))?;
     if let Some(types) = columns::describe_types(survey) {
-        output.note(types);
+        output.print_note(types);
     }
-    output.warn(&warnings);
+    output.print_warnings(&warnings);
     let sheet = columns::shell_quoted(&target.sheet);
-    output.note(format!("Next: cellar get -s {into} --sheet {sheet}"));
+    output.print_note(format!("Next: cellar get -s {into} --sheet {sheet}"));
     Ok(())
 }
 
@@ -127,7 +127,7 @@ impl ProgressReporter {
             bar.set_position(position);
         } else if self.is_line_due(progress) {
             let cells = count(progress.cells, "cell", "cells");
-            self.output.note(format!("{} of {cells}", grouped(position)));
+            self.output.print_note(format!("{} of {cells}", grouped(position)));
         }
     }
 

@@ -34,7 +34,7 @@ pub(super) async fn describe_file(output: &Output, args: &args::Import) -> Resul
     let file = show_progress(*output, &progress, examined).await?;
     let hint = file_hint(args, &options, &file);
     let warnings = formula_warnings(&progress);
-    output.result(&json!({
+    output.print_json(&json!({
         "dryRun": true,
         "sheets": sheets_as_json(&file.sheets),
         "cells": count_cells(&file.sheets),
@@ -44,10 +44,11 @@ pub(super) async fn describe_file(output: &Output, args: &args::Import) -> Resul
         "hint": hint,
         "warnings": warnings,
     }))?;
-    output.say(format!("{}; nothing was sent", describe_contents(&args.file, &file.sheets)))?;
+    output
+        .print_line(format!("{}; nothing was sent", describe_contents(&args.file, &file.sheets)))?;
     list_sheets(output, &file.sheets)?;
     print_notes(output, &file, hint.as_deref());
-    output.warn(&warnings);
+    output.print_warnings(&warnings);
     Ok(())
 }
 
@@ -102,7 +103,7 @@ pub(super) async fn import_as_new_sheets(
     let hint = file.and_then(|file| file_hint(args, &options, file));
     let warnings = formula_warnings(&progress);
     let (progress, seconds) = (progress.current(), started.elapsed().as_secs_f64());
-    output.result(&json!({
+    output.print_json(&json!({
         "spreadsheet": imported.spreadsheet,
         "position": imported.position,
         "sheets": sheets_as_json(&imported.sheets),
@@ -116,16 +117,18 @@ pub(super) async fn import_as_new_sheets(
         "hint": hint,
         "warnings": warnings,
     }))?;
-    output.say(summary(&args.file, &imported, progress, seconds))?;
+    output.print_line(summary(&args.file, &imported, progress, seconds))?;
     list_sheets(output, &imported.sheets)?;
     match file {
         Some(file) => print_notes(output, file, hint.as_deref()),
         None => {
-            output.note("An interrupted run had uploaded the file; this run finished the import.");
+            output.print_note(
+                "An interrupted run had uploaded the file; this run finished the import.",
+            );
         }
     }
-    output.warn(&warnings);
-    output.note(next_command(&imported, into));
+    output.print_warnings(&warnings);
+    output.print_note(next_command(&imported, into));
     Ok(())
 }
 
@@ -216,7 +219,7 @@ fn list_sheets(output: &Output, sheets: &[ImportedSheet]) -> Result<(), CliError
     }
     for sheet in sheets.iter().take(MAX_LISTED_SHEETS) {
         let extent = sheet.extent;
-        output.say(format!(
+        output.print_line(format!(
             "  {}: {}, {}, {}",
             escape(&sheet.name),
             count(extent.rows, "row", "rows"),
@@ -226,21 +229,24 @@ fn list_sheets(output: &Output, sheets: &[ImportedSheet]) -> Result<(), CliError
     }
     let omitted = sheets.len().saturating_sub(MAX_LISTED_SHEETS);
     if omitted > 0 {
-        output.say(format!("  and {} more (list them with `cellar sheets`)", grouped(omitted)))?;
+        output.print_line(format!(
+            "  and {} more (list them with `cellar sheets`)",
+            grouped(omitted)
+        ))?;
     }
     Ok(())
 }
 
 fn print_notes(output: &Output, file: &FileSummary, hint: Option<&str>) {
     if let Some(types) = columns::describe_types(file.survey.as_ref()) {
-        output.note(types);
+        output.print_note(types);
     }
     if file.hidden > 0 {
         let sheets = count(file.hidden, "sheet is", "sheets are");
-        output.note(format!("{sheets} hidden in the file, but visible in Cellar."));
+        output.print_note(format!("{sheets} hidden in the file, but visible in Cellar."));
     }
     if let Some(hint) = hint {
-        output.note(hint);
+        output.print_note(hint);
     }
 }
 
@@ -281,7 +287,7 @@ impl ProgressReporter {
         } else if self.last_line.elapsed() >= Duration::from_secs(LINE_INTERVAL_S) {
             self.last_line = Instant::now();
             let percent = percent_read(progress);
-            self.output.note(format!("{percent} % read, {}", describe_progress(progress)));
+            self.output.print_note(format!("{percent} % read, {}", describe_progress(progress)));
         }
     }
 
