@@ -67,8 +67,19 @@ impl CommandEditor {
         Ok(())
     }
 
+    /// Describes the committed operations of an undo or revert after a colon. Returns an empty text
+    /// if they are unknown.
+    pub(super) async fn describe_changes(&self, output: &Output, applied: &AppliedEdit) -> String {
+        match &applied.committed {
+            Some(committed) => {
+                format!(": {}", self.describe_committed(output, applied, committed).await)
+            }
+            None => String::new(),
+        }
+    }
+
     /// Describes an edit's committed operations, using the sheet names before the edit.
-    pub(super) async fn describe_committed(
+    async fn describe_committed(
         &self,
         output: &Output,
         applied: &AppliedEdit,

@@ -9,7 +9,7 @@ use super::context::Context;
 use super::edit::CommandEditor;
 use super::error::CliError;
 use super::output::Output;
-use super::undo::{SHEET_RECOVERED, entry_at, recovers_a_sheet};
+use super::undo::{EntryLookup, SHEET_RECOVERED, read_entry_at, recovers_a_sheet};
 use crate::editor::EditorError;
 
 pub(super) async fn revert_to_position(
@@ -20,20 +20,15 @@ pub(super) async fn revert_to_position(
     let position = args.to;
     let editor = CommandEditor::open(context)?;
     // Check first: if the position does not exist, no entry must be appended.
-    if let Err(why) = entry_at(&editor.spreadsheet, position).await? {
+    if let EntryLookup::Missing { why } = read_entry_at(&editor.spreadsheet, position).await? {
         return Err(CliError::NoPosition { position, why });
     }
     let applied = match editor.send(output, Operation::Revert(Revert { position })).await {
         Ok(applied) => applied,
-        Err(error) => return report_rejection(output, position, error),
+        Err(error) => return succeed_if_nothing_to_revert(output, position, error),
     };
     editor.print_applied_edit(output, &applied, serde_json::json!({ "reverted_to": position }))?;
-    let changes = match &applied.committed {
-        Some(committed) => {
-            format!(": {}", editor.describe_committed(output, &applied, committed).await)
-        }
-        None => String::new(),
-    };
+    let changes = editor.describe_changes(output, &applied).await;
     output.print_line(format!("reverted to {position}{changes}   at {}", applied.position))?;
     if recovers_a_sheet(&applied) {
         output.print_note(SHEET_RECOVERED);
@@ -42,7 +37,11 @@ pub(super) async fn revert_to_position(
 }
 
 /// Returns success if the error means that there was nothing to revert, or the error otherwise.
-fn report_rejection(output: &Output, position: Position, error: CliError) -> Result<(), CliError> {
+fn succeed_if_nothing_to_revert(
+    output: &Output,
+    position: Position,
+    error: CliError,
+) -> Result<(), CliError> {
     let CliError::Editor(Advised(EditorError::Rejected { rejection, .. })) = &error else {
         return Err(error);
     };
