@@ -9,7 +9,7 @@ use super::context::Context;
 use super::edit::{CommandEditor, rectangle_spans};
 use super::error::CliError;
 use super::output::Output;
-use super::warnings;
+use super::warnings::FORMULAS_NOT_SHIFTED;
 use crate::describe::{describe_operation, inserted_count, row_number, span_name};
 
 /// Parsed arguments of an insertion or deletion of rows or columns.
@@ -55,7 +55,7 @@ pub(super) async fn edit_axis(
         AxisChange::Insert { before, inserted: Inserted { count, sheet } } => {
             let before = parse_single_index(axis, &before)?;
             let editor = CommandEditor::open(context)?;
-            let sheet = editor.sheet(sheet.as_deref()).await?;
+            let sheet = editor.sheet_number(sheet.as_deref()).await?;
             let insertion = InsertBefore { sheet, before, count };
             note_if_truncated(output, axis, insertion);
             (editor, insert_operation(axis, insertion))
@@ -63,12 +63,12 @@ pub(super) async fn edit_axis(
         AxisChange::Delete { spans, sheet } => {
             let spans = parse_spans(axis, &spans)?;
             let editor = CommandEditor::open(context)?;
-            let sheet = editor.sheet(sheet.as_deref()).await?;
+            let sheet = editor.sheet_number(sheet.as_deref()).await?;
             (editor, delete_operation(axis, DeleteSpans { sheet, spans }))
         }
     };
     let description = describe_operation(&operation);
-    let warnings = [warnings::FORMULAS_NOT_SHIFTED.to_owned()];
+    let warnings = [FORMULAS_NOT_SHIFTED.to_owned()];
     let fields = serde_json::json!({ "warnings": warnings });
     editor.apply_with_fields(output, operation, &description, fields).await?;
     output.print_warnings(&warnings);

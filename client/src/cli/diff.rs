@@ -24,11 +24,11 @@ pub(super) async fn show_differences(
     args: args::Diff,
 ) -> Result<u8, CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let to = match args.to {
-        Some(to) => to,
+    let later_position = match args.to {
+        Some(position) => position,
         None => spreadsheet.head(context.seen_position(&spreadsheet)).await?.head,
     };
-    let diff = spreadsheet.diff(args.from, to).await?;
+    let diff = spreadsheet.diff(args.from, later_position).await?;
     output.print_json(&diff)?;
     for line in diff_lines(&diff) {
         output.print_line(line)?;

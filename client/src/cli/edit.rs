@@ -1,6 +1,6 @@
 //! Helpers shared by all editing commands.
 
-use cellar_api::wire::SheetView;
+use cellar_api::wire::{SheetView, SheetsReply};
 use cellar_base::position::Position;
 use cellar_sheet::a1::{Range, Rectangle};
 use cellar_sheet::operation::{Operation, SheetId, Spans};
@@ -21,7 +21,7 @@ const SHEET_IN_DOUBT: &str = "Others have deleted sheets, and it could not be ch
 /// Applies edits to the selected spreadsheet.
 pub(super) struct CommandEditor {
     pub(super) spreadsheet: Spreadsheet,
-    pub(super) editor: Editor,
+    editor: Editor,
 }
 
 impl CommandEditor {
@@ -32,8 +32,12 @@ impl CommandEditor {
     }
 
     /// Returns the number of the sheet named `name`, or of the first sheet if `name` is `None`.
-    pub(super) async fn sheet(&self, name: Option<&str>) -> Result<SheetId, CliError> {
+    pub(super) async fn sheet_number(&self, name: Option<&str>) -> Result<SheetId, CliError> {
         Ok(self.editor.sheet(name).await?)
+    }
+
+    pub(super) async fn list_sheets(&self) -> Result<SheetsReply, CliError> {
+        Ok(self.editor.sheets().await?)
     }
 
     /// Commits an edit and prints its description and position.

@@ -26,7 +26,7 @@ pub(super) async fn clear_ranges(
     }
     let clearing = Clearing::of_ranges(&args.ranges)?;
     let editor = CommandEditor::open(context)?;
-    let sheet = editor.sheet(sheet_name.as_deref()).await?;
+    let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
     let range_names: Vec<String> = args.ranges.iter().map(range_name).collect();
     let description = format!("{} cleared", range_names.join(", "));
     editor.apply(output, clearing.into_operation(sheet), &description).await
@@ -99,7 +99,7 @@ pub(super) async fn format_range(
 ) -> Result<(), CliError> {
     let sheet_name = sheet_of_range(args.sheet, Some(&args.range))?;
     let editor = CommandEditor::open(context)?;
-    let sheet = editor.sheet(sheet_name.as_deref()).await?;
+    let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
     let (range, format) = (range_name(&args.range), escape(&args.format));
     let is_supported = is_format_supported(&args.format);
     let description = if is_supported {

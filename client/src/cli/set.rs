@@ -29,7 +29,7 @@ pub(super) async fn set_cells(
     check_no_duplicates(&cells)?;
     let sheet = common_sheet(args.sheet.as_deref(), &sheets)?;
     let editor = CommandEditor::open(context)?;
-    let sheet = editor.sheet(sheet.as_deref()).await?;
+    let sheet = editor.sheet_number(sheet.as_deref()).await?;
     let operation = Operation::SetCells(SetCells { sheet, cells });
     let description = describe_operation(&operation);
     editor.apply(output, operation, &description).await

@@ -56,8 +56,8 @@ pub(super) async fn rename_spreadsheet(
     let request = UpdateDetailsRequest { name: Some(args.name.to_string()), status: None };
     let details = change_details(context, output, async |spreadsheet, version| {
         spreadsheet.update_details(&request, version).await
-    });
-    let details = details.await?;
+    })
+    .await?;
     Ok(output.print_line(format!("renamed to {}", escape(&details.name)))?)
 }
 
@@ -102,9 +102,13 @@ pub(super) async fn archive_spreadsheet(
 
 pub(super) async fn delete_spreadsheet(context: &Context, output: &Output) -> Result<(), CliError> {
     let details = set_status(context, output, SpreadsheetStatus::Deleted).await?;
-    let until_s = details.status_since_s.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
-    let until = until_s.map(|until_s| format!(" until {}", utc(until_s))).unwrap_or_default();
-    output.print_line(format!("deleted; owners can undelete it{until}"))?;
+    let purged_at_s =
+        details.status_since_s.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
+    let deadline = match purged_at_s {
+        Some(purged_at_s) => format!(" until {}", utc(purged_at_s)),
+        None => String::new(),
+    };
+    output.print_line(format!("deleted; owners can undelete it{deadline}"))?;
     output.print_note(format!("Recover it with: cellar undelete -s {}", details.id));
     Ok(())
 }
@@ -126,17 +130,18 @@ pub(super) async fn undelete_spreadsheet(
 }
 
 /// Unarchives or undeletes the spreadsheet. No-op if the spreadsheet is active. Fails if the status
-/// is neither `expected` nor active.
+/// is neither `expected_status` nor active.
 async fn activate(
     context: &Context,
     output: &Output,
-    expected: SpreadsheetStatus,
+    expected_status: SpreadsheetStatus,
 ) -> Result<(), CliError> {
     let details = context.spreadsheet()?.details().await?;
-    if details.status != expected && details.status != SpreadsheetStatus::Active {
+    if details.status != expected_status && details.status != SpreadsheetStatus::Active {
         return Err(CliError::WrongStatus { status: details.status });
     }
-    set_status(context, output, SpreadsheetStatus::Active).await.map(|_| ())
+    set_status(context, output, SpreadsheetStatus::Active).await?;
+    Ok(())
 }
 
 pub(super) async fn list_or_edit_links(

@@ -36,10 +36,7 @@ pub(super) async fn edit_in_grid(
     output: &Output,
     args: args::Edit,
 ) -> Result<(), CliError> {
-    if output.json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        let advice = "in scripts, use `cellar set`, `cellar get`, and `cellar watch`";
-        return Err(CliError::usage("`cellar edit` needs a terminal", advice));
-    }
+    check_terminal(output)?;
     let spreadsheet = context.spreadsheet()?;
     let pokes = spreadsheet.pokes();
     let live = LiveSheet::open(spreadsheet, &context.directory).await?;
@@ -50,18 +47,32 @@ pub(super) async fn edit_in_grid(
     result?;
     // Ignore the failure, because unsent edits are persisted.
     let _ = timeout(FINAL_SYNC_TIMEOUT, session.sync()).await;
-    session.take_messages().into_iter().for_each(|message| output.print_note(message));
-    match session.count_unsent() {
+    for message in session.take_messages() {
+        output.print_note(message);
+    }
+    note_unsent_edits(output, session.count_unsent());
+    Ok(())
+}
+
+fn check_terminal(output: &Output) -> Result<(), CliError> {
+    if output.json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        let advice = "in scripts, use `cellar set`, `cellar get`, and `cellar watch`";
+        return Err(CliError::usage("`cellar edit` needs a terminal", advice));
+    }
+    Ok(())
+}
+
+fn note_unsent_edits(output: &Output, edit_count: usize) {
+    match edit_count {
         0 => {}
         1 => output.print_note("1 edit is not sent yet. The next `cellar edit` sends it."),
-        many => {
-            let edits = count(many, "edit", "edits");
+        _ => {
+            let edits = count(edit_count, "edit", "edits");
             output.print_note(format!(
                 "{edits} are not sent yet. The next `cellar edit` sends them."
             ));
         }
     }
-    Ok(())
 }
 
 /// The grid on the screen.
