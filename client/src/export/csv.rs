@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use cellar_api::wire::{CellAt, CellsReply};
-use cellar_exchange::{CsvWriter, OutCell};
+use cellar_exchange::{CellToWrite, CsvWriter};
 use cellar_sheet::cell::{Cell, Value};
 
 use super::spool::{RowSpool, SpoolError};
@@ -166,8 +166,8 @@ fn write_rows<W: Write>(
         let row = row_result.map_err(temporary_file_error)?;
         for (column, text) in row.fields {
             let value = Value::Text(text);
-            let cell = OutCell { value: &value, formula: None, format: None };
-            writer.cell(row.row, column, &cell).map_err(|error| write_error(path, error))?;
+            let cell = CellToWrite { value: &value, formula: None, format: None };
+            writer.write_cell(row.row, column, &cell).map_err(|error| write_error(path, error))?;
         }
     }
     Ok(())
@@ -176,7 +176,7 @@ fn write_rows<W: Write>(
 #[cfg(test)]
 mod tests {
     use cellar_base::position::Position;
-    use cellar_exchange::{CsvImport, CsvOptions, Import as _, Piece};
+    use cellar_exchange::{CsvImport, CsvOptions, Import as _, ImportStep};
     use cellar_sheet::metadata::Extent;
     use cellar_sheet::operation::SheetId;
 
@@ -314,8 +314,8 @@ mod tests {
             let options = CsvOptions::default();
             let mut file = CsvImport::open(original.as_bytes(), &options).unwrap();
             let mut pages = Vec::new();
-            while let Some(piece) = file.next().unwrap() {
-                let Piece::Block(block) = piece else { continue };
+            while let Some(piece) = file.next_step().unwrap() {
+                let ImportStep::Block(block) = piece else { continue };
                 let cells = block.cells().map(|found| {
                     let format = found.format.map(str::to_owned);
                     let cell = Cell { value: found.value, formula: None, format };

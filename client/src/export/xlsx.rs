@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cellar_api::{wire::CellAt, wire::CellsReply, wire::SheetView, wire::SheetsReply};
 use cellar_base::position::Position;
-use cellar_exchange::{OutCell, WriteError, XlsxWriter};
+use cellar_exchange::{CellToWrite, WriteError, XlsxWriter};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
 
@@ -68,7 +68,7 @@ impl XlsxExport {
     }
 
     fn start_sheet(&mut self, sheet: SheetId, name: &str) -> Result<(), ExportError> {
-        let name_in_file = self.writer.sheet(name).map_err(temporary_file_error)?;
+        let name_in_file = self.writer.start_sheet(name).map_err(temporary_file_error)?;
         self.exported.sheets.push(ExportedSheet {
             sheet,
             name: name_in_file,
@@ -84,12 +84,12 @@ impl XlsxExport {
     fn add_page(&mut self, page: &CellsReply) -> Result<(), ExportError> {
         let Some(sheet) = self.exported.sheets.last_mut() else { return Ok(()) };
         for CellAt { row, column, cell } in &page.cells {
-            let out_cell = OutCell {
+            let out_cell = CellToWrite {
                 value: &cell.value,
                 formula: cell.formula.as_deref(),
                 format: cell.format.as_deref(),
             };
-            self.writer.cell(*row, *column, &out_cell).map_err(temporary_file_error)?;
+            self.writer.write_cell(*row, *column, &out_cell).map_err(temporary_file_error)?;
             sheet.rows = u64::from(*row) + 1;
             sheet.columns = sheet.columns.max(u64::from(*column) + 1);
             sheet.cells += 1;

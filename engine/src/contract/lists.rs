@@ -25,8 +25,8 @@ fn entry(id: u128, version: u64, role: Option<Role>) -> ListEntry {
     let name: Result<Name, BadName> = Name::new("Budget");
     let name = name.unwrap_or_else(|error| panic!("{error}"));
     let line = |role| ListLine { name, role, status: Status::Active, created_s: 1 };
-    let log = LogId::from_uuid(uuid::Uuid::from_u128(id));
-    ListEntry { log, version, line: role.map(line) }
+    let log_id = LogId::from_uuid(uuid::Uuid::from_u128(id));
+    ListEntry { log: log_id, version, line: role.map(line) }
 }
 
 fn ok<T>(result: Result<T, PortError>) -> T {

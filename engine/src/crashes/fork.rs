@@ -48,8 +48,8 @@ const SNAPSHOT_AFTER_EACH_ENTRY: LogPolicy = LogPolicy {
 };
 
 fn fork_of(source: LogId, at: Option<Position>) -> NewFork {
-    let log = LogId::derive_fork(&subject(), source, "fork").unwrap();
-    NewFork { log, source, at, author: Some("alice".to_owned()) }
+    let log_id = LogId::derive_fork(&subject(), source, "fork").unwrap();
+    NewFork { log: log_id, source, at, author: Some("alice".to_owned()) }
 }
 
 fn fork() -> NewFork {

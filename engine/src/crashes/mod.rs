@@ -79,7 +79,7 @@ pub(crate) fn set(row: u32, text: &str) -> Operation {
 /// Builds a request with mutations of one client. Mutation ids start at `first_id`, and all
 /// mutations are based on `base`.
 pub(crate) fn edit_request(
-    log: LogId,
+    log_id: LogId,
     client: u8,
     first_id: u64,
     base: Position,
@@ -88,7 +88,7 @@ pub(crate) fn edit_request(
     let mutation = |(id, operation)| NewMutation { id, base, operation };
     let mutations = (first_id..).zip(all).map(mutation).collect();
     let author = Some("alice".to_owned());
-    Request::new(log, ClientKey([client; 8]), author, FIRST_INCARNATION, first_id - 1, mutations)
+    Request::new(log_id, ClientKey([client; 8]), author, FIRST_INCARNATION, first_id - 1, mutations)
         .unwrap()
 }
 

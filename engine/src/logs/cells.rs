@@ -83,11 +83,11 @@ impl Logs {
     ///
     /// Returns [`LogError::UnknownSheet`] if the sheet does not exist, and the same errors as
     /// [`Logs::view`].
-    pub async fn cells(&self, log: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
-        let mut view = self.view(log, query.at, query.min_position).await?;
+    pub async fn cells(&self, log_id: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
+        let mut view = self.view(log_id, query.at, query.min_position).await?;
         let QueriedSheet { id, name, extent, formats } = find_sheet(&view.metadata, query)?;
         let page = read_page(&mut view, id, extent, query, formats.bytes).await;
-        let CellPage { cells, next } = self.roots.invalidate_on_error(log, page)?;
+        let CellPage { cells, next } = self.roots.invalidate_on_error(log_id, page)?;
         Ok(CellsRead {
             position: view.position,
             incarnation: view.incarnation,

@@ -50,19 +50,19 @@ impl Logs {
     /// Returns the same errors as [`Logs::load`].
     pub async fn pull(
         &self,
-        log: LogId,
+        log_id: LogId,
         subject: SubjectKey,
         group: &str,
         cookie: Option<Cookie>,
     ) -> Result<PullOutcome, LogError> {
         let client_ids = ClientIds::new(subject, group);
         let Some(cookie) = cookie else {
-            return self.pull_from_snapshot(log, client_ids, None).await;
+            return self.pull_from_snapshot(log_id, client_ids, None).await;
         };
-        if cookie.log != log {
+        if cookie.log != log_id {
             return Ok(PullOutcome::UnknownCookie);
         }
-        let loaded = match self.collect_consistently(log, cookie.position).await {
+        let loaded = match self.collect_consistently(log_id, cookie.position).await {
             Ok(loaded) => Some(loaded),
             Err(LogError::NoSuchPosition { .. }) => None,
             Err(error) => return Err(error),
@@ -70,7 +70,7 @@ impl Logs {
         let newest = loaded.as_ref().map(|loaded| newest_after(&cookie, loaded));
         let has_new_entries = newest.is_some_and(|(position, _)| position > cookie.position);
         let (snapshot, needs_reload) = if has_new_entries {
-            self.snapshot_and_distance(log, cookie.position).await?
+            self.snapshot_and_distance(log_id, cookie.position).await?
         } else {
             (None, false)
         };
@@ -81,7 +81,7 @@ impl Logs {
                 Ok(PullOutcome::Since(pull_delta(cookie, client_ids, loaded.entries, more)))
             }
             (PullPlan::EntriesSince | PullPlan::FromSnapshot, _) => {
-                self.pull_from_snapshot(log, client_ids, Some(cookie.position)).await
+                self.pull_from_snapshot(log_id, client_ids, Some(cookie.position)).await
             }
             (PullPlan::UnknownState, _) => Ok(PullOutcome::UnknownCookie),
         }
@@ -91,10 +91,10 @@ impl Logs {
     /// because too many entries follow `after`.
     async fn snapshot_and_distance(
         &self,
-        log: LogId,
+        log_id: LogId,
         after: Position,
     ) -> Result<(Option<Position>, bool), LogError> {
-        let newest_segments = self.newest_segments(log, Some(after)).await?;
+        let newest_segments = self.newest_segments(log_id, Some(after)).await?;
         let snapshot = match plan_load(&newest_segments) {
             LoadPlan::From(start) if start != Position::FIRST => Some(start),
             _ => None,
@@ -105,22 +105,22 @@ impl Logs {
 
     async fn pull_from_snapshot(
         &self,
-        log: LogId,
+        log_id: LogId,
         mut client_ids: ClientIds,
         min_position: Option<Position>,
     ) -> Result<PullOutcome, LogError> {
         let Loaded { root: root_key, entries, incarnation, next, .. } =
-            self.load(log, min_position).await?;
+            self.load(log_id, min_position).await?;
         let start = entries.first().map_or(Position::FIRST, |entry| entry.position);
         let snapshot = match &root_key {
             Some(root_key) => {
                 let root = self.objects.root(root_key).await?;
-                client_ids.add_root(&self.root_clients(log, &root).await?);
+                client_ids.add_root(&self.root_clients(log_id, &root).await?);
                 Some(start)
             }
             None => None,
         };
-        let cookie = Cookie { log, incarnation, position: start, snapshot };
+        let cookie = Cookie { log: log_id, incarnation, position: start, snapshot };
         let news = pull_delta(cookie, client_ids, entries, next.is_some());
         Ok(PullOutcome::Reset { root: root_key, news })
     }

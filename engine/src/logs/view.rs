@@ -66,27 +66,23 @@ impl Logs {
     /// - [`LogError::Corrupt`] or [`LogError::Store`] if an entry cannot be read.
     pub async fn view(
         &self,
-        log: LogId,
+        log_id: LogId,
         requested_position: Option<Position>,
         min_position: Option<Position>,
     ) -> Result<View, LogError> {
-        let root = self.root_for(log, requested_position, min_position).await?;
-        let family = self.family(log).await?;
+        let root = self.root_for(log_id, requested_position, min_position).await?;
+        let family = self.family(log_id).await?;
         let mut objects = Objects::default();
         let root_metadata = match &root {
             None => WorkbookMetadata::default(),
-            Some(root) => {
-                let read_metadata = |objects: &Objects| view::metadata(root, objects);
-                let metadata = self.objects.ready(family, &mut objects, read_metadata).await;
-                self.roots.invalidate_on_error(log, metadata.map_err(LogError::from))?
-            }
+            Some(root) => self.root_metadata(log_id, family, root, &mut objects).await?,
         };
         let root_position = root.as_ref().map(|root| root.position);
         let mut fold = Fold::new(root_metadata);
         let mut cursor = EntryCursor::from(root_position.unwrap_or(Position::FIRST));
         let min_position = min_position.max(root_position);
         self.visit_committed(
-            log,
+            log_id,
             &mut cursor,
             requested_position,
             min_position,
@@ -110,6 +106,20 @@ impl Logs {
         let (metadata, tail) = fold.finish();
         let store = self.objects.clone();
         Ok(View { family, position, incarnation, metadata, root, tail, objects, store })
+    }
+}
+
+impl Logs {
+    async fn root_metadata(
+        &self,
+        log_id: LogId,
+        family: LogId,
+        root: &Root,
+        objects: &mut Objects,
+    ) -> Result<WorkbookMetadata, LogError> {
+        let read_metadata = |objects: &Objects| view::metadata(root, objects);
+        let metadata = self.objects.ready(family, objects, read_metadata).await;
+        self.roots.invalidate_on_error(log_id, metadata.map_err(LogError::from))
     }
 }
 

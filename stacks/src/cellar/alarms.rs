@@ -15,7 +15,7 @@ use crate::template::SourceLine;
 /// processed within seconds.
 const MAX_RECORD_AGE_MS: u32 = 10 * 60 * 1_000;
 /// Alarm threshold for the age of a snapshot job, in seconds. A job may have to wait for earlier
-/// snapshot_jobs of the same log.
+/// snapshots of the same log.
 const MAX_JOB_AGE_S: u32 = 6 * 60 * 60;
 /// Alarm threshold for failed requests per period. Clients retry up to 5 times, so a persistent
 /// fault exceeds the threshold, but a writer that loses a few races does not.
@@ -148,7 +148,7 @@ fn change_stream_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
         MonitoredResource::queue(&resources.relay_and_queues.change_stream_dead_letters);
     let mut alarm_specs = vec![
         AlarmSpec::new("RelayIteratorAge", Metric::IteratorAge, relay)
-            .description("The relay is over 10 minutes behind: snapshot_jobs are delayed.")
+            .description("The relay is over 10 minutes behind: snapshots are delayed.")
             .threshold(MAX_RECORD_AGE_MS),
         AlarmSpec::new("IndexerIteratorAge", Metric::IteratorAge, indexer)
             .description(

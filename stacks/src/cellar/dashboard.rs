@@ -44,7 +44,7 @@ fn request_widgets(resources: &StackResources<'_>) -> [Widget; 3] {
                 MonitoredResource::function(resources.indexer),
             )
             .line(
-                "snapshot_jobs throttled",
+                "snapshots throttled",
                 Metric::Throttles,
                 MonitoredResource::function(resources.snapshot),
             )

@@ -54,7 +54,7 @@ pub(super) fn add_snapshot_function(
 
 /// Returns the execution role of the snapshot function.
 ///
-/// The function reads log_group, writes snapshot objects and pending snapshots, and records finished
+/// The function reads logs, writes snapshot objects and pending snapshots, and records finished
 /// snapshots in the log tables. It cannot modify edits.
 fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<LogGroup>) -> Role {
     let read_actions = ["dynamodb:GetItem", "dynamodb:Query"];
