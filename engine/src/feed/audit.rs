@@ -269,8 +269,8 @@ impl Auditor {
         Ok(stored_counts)
     }
 
-    /// Adds the number of entries per log segment to `stored_counts`. Skips inherited segments of forks,
-    /// which belong to their source.
+    /// Adds the number of entries per log segment to `stored_counts`. Skips inherited segments of
+    /// forks, which belong to their source.
     async fn count_log_entries(
         &self,
         segments: &dyn Retention,

@@ -86,7 +86,7 @@ impl Logs {
     pub async fn cells(&self, log_id: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
         let mut view = self.view(log_id, query.at, query.min_position).await?;
         let QueriedSheet { id, name, extent, formats } = find_sheet(&view.metadata, query)?;
-        let page = read_page(&mut view, id, extent, query, formats.bytes).await;
+        let page = read_cell_page(&mut view, id, extent, query, formats.bytes).await;
         let CellPage { cells, next } = self.roots.invalidate_on_error(log_id, page)?;
         Ok(CellsRead {
             position: view.position,
@@ -143,7 +143,7 @@ struct CellPage {
 
 /// Reads one page of cells. `reply_bytes` is the size of the response so far. Cells are read in
 /// bands of rows, to avoid loading many tiles that do not fit on the page.
-async fn read_page(
+async fn read_cell_page(
     view: &mut View,
     sheet: SheetId,
     extent: Extent,

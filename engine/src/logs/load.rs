@@ -71,8 +71,8 @@ impl Logs {
         Ok(Loaded { root: Some(root_key), ..loaded })
     }
 
-    /// Returns the root key of the finished snapshot at `position`. The root is added to an existing
-    /// entry, so cached entries and eventually consistent reads may lack it.
+    /// Returns the root key of the finished snapshot at `position`. The root is added to an
+    /// existing entry, so cached entries and eventually consistent reads may lack it.
     pub(super) async fn finished_root_key(
         &self,
         log_id: LogId,

@@ -169,8 +169,9 @@ impl Logs {
         Ok(())
     }
 
-    /// Returns the entries from `start_position` on that contain a client's mutations. The read is eventually consistent and may miss
-    /// mutations; the append detects every repeated mutation anyway.
+    /// Returns the entries from `start_position` on that contain a client's mutations. The read is
+    /// eventually consistent and may miss mutations; the append detects every repeated mutation
+    /// anyway.
     async fn entries_of_client(
         &self,
         log_id: LogId,
