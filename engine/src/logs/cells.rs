@@ -150,8 +150,8 @@ async fn read_cell_page(
     query: &CellsQuery,
     mut reply_bytes: usize,
 ) -> Result<CellPage, LogError> {
-    let page_start = query.from.map_or((0, 0), |cell| (cell.row, cell.column));
     let Rectangle { first, last } = query.rectangle;
+    let page_start = query.from.unwrap_or(first);
     let columns = first.column..last.column.saturating_add(1).min(extent.columns);
     let end_row = last.row.saturating_add(1).min(extent.rows);
     let column_count = u32::try_from(columns.len()).unwrap_or(u32::MAX);
@@ -159,13 +159,13 @@ async fn read_cell_page(
     if column_count == 0 {
         return Ok(CellPage { cells, next: None });
     }
-    let mut bands = RowBands::new(first.row.max(page_start.0)..end_row, column_count);
+    let mut bands = RowBands::new(first.row.max(page_start.row)..end_row, column_count);
     while let Some(rows) = bands.next_rows() {
         let window = Window { rows, columns: columns.clone() };
         let band_cells = view.cells(sheet, &window).await?;
         bands.adapt_height(band_cells.len());
         for TileCell { row, column, cell, .. } in band_cells {
-            if (row, column) < page_start {
+            if (row, column) < (page_start.row, page_start.column) {
                 continue;
             }
             reply_bytes = reply_bytes.saturating_add(weight_bytes(&cell));

@@ -82,7 +82,7 @@ impl Logs {
     /// Returns the root on which a read at `requested_position` is based. It defaults to the latest
     /// position, which is at or after `min_position`. Returns `None` if no snapshot is usable; the
     /// read then starts at the log's first entry.
-    pub(super) async fn root_for(
+    pub(super) async fn find_base_root(
         &self,
         log_id: LogId,
         requested_position: Option<Position>,

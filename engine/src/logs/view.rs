@@ -70,7 +70,7 @@ impl Logs {
         requested_position: Option<Position>,
         min_position: Option<Position>,
     ) -> Result<View, LogError> {
-        let root = self.root_for(log_id, requested_position, min_position).await?;
+        let root = self.find_base_root(log_id, requested_position, min_position).await?;
         let family = self.family(log_id).await?;
         let mut objects = Objects::default();
         let root_metadata = match &root {

@@ -113,7 +113,7 @@ impl Logs {
         }
         self.check_exists(log_id).await?;
         // Check the limits of the tiles before the index is read.
-        remaining_text_count(tiles, &[])?;
+        check_limits(tiles, &[])?;
         let checker = self.checker(log_id, client).await?;
         let Some(index) = index else {
             let max_texts = match tiles {
@@ -218,6 +218,11 @@ fn import_children(tile_index: &TileIndex) -> Result<Children, ImportFault> {
     let children = stripes.children().map_err(to_fault)?;
     children.check_stripes().map_err(to_fault)?;
     Ok(children)
+}
+
+fn check_limits(tiles: &[ChunkRef], imports: &[&Children]) -> Result<(), LogError> {
+    remaining_text_count(tiles, imports)?;
+    Ok(())
 }
 
 /// Checks the limits of one request, summed over all its imports. Returns the number of long texts
