@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::Path;
 
 use cellar_api::wire::{CellAt, CellsReply};
-use cellar_base::identity::LogId;
 use cellar_exchange::{CellToWrite, CsvWriter};
 use cellar_sheet::cell::{Cell, Value};
 
@@ -13,7 +12,7 @@ use super::{
     EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, cells_out_of_order_error, read_pages,
     temporary_file_error, write_error, write_output_file,
 };
-use crate::{CellsQuery, Client};
+use crate::{CellsQuery, Spreadsheet};
 
 /// Options for writing CSV.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,15 +47,14 @@ pub struct CsvExport {
 /// # Errors
 /// Returns an [`ExportError`] if a request fails or the temporary file cannot be written.
 pub async fn fetch_csv(
-    client: &Client,
-    spreadsheet: LogId,
+    spreadsheet: &Spreadsheet,
     query: CellsQuery,
     style: CsvStyle,
     mut report_progress: impl FnMut(u64),
 ) -> Result<CsvExport, ExportError> {
     let mut spool = RowSpool::new().map_err(temporary_file_error)?;
     let mut warning_counts = WarningCounts::default();
-    let last_page = read_pages(client, spreadsheet, query, |page| {
+    let last_page = read_pages(spreadsheet, query, |page| {
         add_page(&mut spool, &mut warning_counts, page, style)?;
         report_progress(spool.cells());
         Ok(())

@@ -68,7 +68,7 @@ fn too_far_behind() -> Rejection {
 async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
     let mut entries_newest_first = Vec::new();
     let mut total_bytes = 0_usize;
-    visit_backwards(&replay.client, replay.source, replay.onto, async |entry| {
+    visit_backwards(&replay.client.spreadsheet(replay.source), replay.onto, async |entry| {
         if entry.position <= replay.from {
             return Ok(false);
         }

@@ -154,7 +154,7 @@ impl<S: Source> Import for CsvImport<S> {
         }
     }
 
-    /// Returns the import's progress. SurveySample bytes are not counted, because they are read again to
+    /// Returns the import's progress. Sample bytes are not counted, because they are read again to
     /// create the cells.
     fn progress(&self) -> ImportProgress {
         const TWO_PASSES: u64 = 2;

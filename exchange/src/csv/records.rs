@@ -37,12 +37,25 @@ impl<'a> Record<'a> {
         self.fields.len()
     }
 
+    /// Iterates over the fields that are not empty.
+    pub(super) fn nonempty_fields(&self) -> impl Iterator<Item = NonemptyField<'a>> + use<'a> {
+        let indexed_texts = self.iter().enumerate().filter(|(_, text)| !text.is_empty());
+        indexed_texts.map(|(column_index, text)| NonemptyField { column_index, text })
+    }
+
     /// Iterates over the field texts.
     pub(super) fn iter(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let text = self.text;
         // Fields are delimited by ASCII characters, so no multi-byte character is split.
         self.fields.iter().map(move |field| text.get(field.start..field.end).unwrap_or_default())
     }
+}
+
+/// A field of a record.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NonemptyField<'a> {
+    pub(super) column_index: usize,
+    pub(super) text: &'a str,
 }
 
 /// Outcome of searching the window (read buffer) for the end of a record.

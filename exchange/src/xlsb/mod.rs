@@ -15,8 +15,8 @@ use crate::workbook::archive::Archive;
 use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::formats::{DAYS_TO_1904, Format, NumberFormats};
 use crate::xlsx::{
-    SharedTexts, SheetList, SheetPart, Target, WorkbookContext, folder, read_relationships,
-    relationships_part,
+    RelationshipTarget, SharedTexts, SheetList, SheetPart, WorkbookContext, parent_folder,
+    read_relationships, relationships_part,
 };
 use crate::{ReadError, SheetStart, Source, WorkbookError};
 use records::{Fields, Record, Records};
@@ -63,7 +63,7 @@ impl<R: Read + Seek> Xlsb<R> {
         main_part: &str,
     ) -> Result<Self, ReadError> {
         let targets =
-            read_relationships(archive, &relationships_part(main_part), folder(main_part))?;
+            read_relationships(archive, &relationships_part(main_part), parent_folder(main_part))?;
         let SheetList { sheets, from_1904 } =
             read_sheet_list(&mut open_records(archive, main_part)?, &targets)?;
         let mut context = WorkbookContext { from_1904, ..WorkbookContext::default() };
@@ -228,7 +228,7 @@ fn decode_error(code: u8) -> Option<ErrorCode> {
 /// Reads the main part.
 fn read_sheet_list<R: Read>(
     records: &mut Records<R>,
-    targets: &BTreeMap<String, Target>,
+    targets: &BTreeMap<String, RelationshipTarget>,
 ) -> Result<SheetList, WorkbookError> {
     const USES_1904_FLAG: u32 = 1;
     let is_wanted = |record_type| matches!(record_type, WORKBOOK_PROPERTIES | SHEET);
