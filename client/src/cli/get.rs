@@ -72,10 +72,10 @@ fn first_screen() -> Rectangle {
 pub(super) fn range_text(range: &Range) -> String {
     let Rectangle { first, last } = range.rectangle;
     let everything = Rectangle::EVERYTHING;
-    if range.open && first.row == 0 && last.row == everything.last.row {
+    if range.is_open && first.row == 0 && last.row == everything.last.row {
         return format!("{}:{}", column_name(first.column), column_name(last.column));
     }
-    if range.open {
+    if range.is_open {
         return format!("{}:{}", u64::from(first.row) + 1, u64::from(last.row) + 1);
     }
     range.rectangle.to_string()
