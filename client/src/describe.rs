@@ -13,7 +13,7 @@ use cellar_sheet::operation::{
     CellEdit, ImportSheet, InsertBefore, Operation, SheetId, Span, Spans,
 };
 
-use crate::text::escape;
+use crate::text::escape_shortened;
 
 /// Maximum length of a quoted text, in characters.
 const MAX_TEXT_CHARACTERS: usize = 40;
@@ -181,7 +181,7 @@ fn count_of(count: u32, singular: &str) -> String {
 }
 
 /// Returns the one-based row number that is shown to users.
-fn row_number(row: u32) -> String {
+pub(crate) fn row_number(row: u32) -> String {
     (u64::from(row) + 1).to_string()
 }
 
@@ -229,11 +229,16 @@ fn column_list(spans: &Spans) -> String {
 
 /// Formats a list of spans, such as `3`, `3:5` or `3:5, 9 and 7 more`.
 fn list_spans(spans: &Spans, index_name: fn(u32) -> String) -> String {
-    let span_names = spans.iter().map(|span| match span.count {
-        1 => index_name(span.first),
-        _ => format!("{}:{}", index_name(span.first), index_name(last_index(span))),
-    });
+    let span_names = spans.iter().map(|span| span_name(span, index_name));
     join_first(span_names, spans.len())
+}
+
+/// Formats a span of rows or columns, such as `3` or `3:5`.
+pub(crate) fn span_name(span: Span, index_name: fn(u32) -> String) -> String {
+    if span.count == 1 {
+        return index_name(span.first);
+    }
+    format!("{}:{}", index_name(span.first), index_name(last_index(span)))
 }
 
 /// Joins the first `MAX_LISTED` of `item_count` items, such as `a, b, c, d and 7 more`.
@@ -269,11 +274,8 @@ fn describe_cell_edit(edit: &CellEdit) -> String {
     }
 }
 
-/// Escapes a text and truncates it to `MAX_TEXT_CHARACTERS`.
 fn shorten(text: &str) -> String {
-    let start: String = text.chars().take(MAX_TEXT_CHARACTERS).collect();
-    let ellipsis = if start.len() < text.len() { "…" } else { "" };
-    format!("{}{ellipsis}", escape(&start))
+    escape_shortened(text, MAX_TEXT_CHARACTERS)
 }
 
 /// Returns the bounding rectangle of all edits, or `None` without edits.

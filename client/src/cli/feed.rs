@@ -6,7 +6,7 @@ use super::args;
 use super::catalog;
 use super::context::Context;
 use super::error::CliError;
-use super::output::{Output, count};
+use super::output::{COLUMN_GAP, Output, count};
 use super::time::utc;
 use crate::Client;
 use crate::feed::{
@@ -15,35 +15,34 @@ use crate::feed::{
 };
 use crate::text::escape;
 
-/// Column separator.
-const GAP: &str = "   ";
-
-pub(super) async fn run(
+pub(super) async fn print_feed(
     context: &Context,
     output: &Output,
     args: args::Feed,
 ) -> Result<(), CliError> {
-    let args::Feed { after, checkpoint, follow, payloads, page_size: limit } = args;
     let client = context.client()?;
-    let subscription = Subscription { payloads, limit, until_end: !follow };
-    let printed = async {
-        match checkpoint {
-            Some(path) => {
-                print_feed(&client, subscription, FileCheckpoints::at(path), *output).await
-            }
-            None => {
-                let checkpoint = after.map(|after| after.number());
-                let progress = FeedProgress { generation: None, checkpoint };
-                print_feed(&client, subscription, progress, *output).await
-            }
-        }
-    };
     tokio::select! {
-        result = printed => result,
+        result = print_items(&client, output, args) => result,
         // Ctrl-C ends `--follow` successfully.
         interrupted = tokio::signal::ctrl_c() => Ok(interrupted?),
     }
 }
+
+/// Prints the feed items after the checkpoint of the arguments.
+async fn print_items(client: &Client, output: &Output, args: args::Feed) -> Result<(), CliError> {
+    let args::Feed { after, checkpoint, follow, payloads, page_size } = args;
+    let subscription = Subscription { payloads, limit: page_size, until_end: !follow };
+    match checkpoint {
+        Some(path) => deliver_feed(client, subscription, FileCheckpoints::at(path), *output).await,
+        None => {
+            let checkpoint = after.map(|after| after.number());
+            let progress = FeedProgress { generation: None, checkpoint };
+            deliver_feed(client, subscription, progress, *output).await
+        }
+    }
+}
+
+const MILLISECONDS_PER_SECOND: u64 = 1_000;
 
 /// Prints delivered feed items.
 struct Printer(Output);
@@ -53,16 +52,16 @@ impl Subscriber for Printer {
 
     async fn handle(&mut self, delivery: Delivery<'_>) -> Result<(), std::io::Error> {
         let Self(output) = self;
-        output.result(delivery.item)?;
+        output.print_json(delivery.item)?;
         for line in item_lines(delivery.item) {
-            output.say(line)?;
+            output.print_line(line)?;
         }
         Ok(())
     }
 }
 
 /// Prints the feed items after the saved checkpoint.
-async fn print_feed(
+async fn deliver_feed(
     client: &Client,
     subscription: Subscription,
     mut checkpoints: impl Checkpoints,
@@ -77,23 +76,25 @@ async fn print_feed(
     })?;
     match progress.checkpoint {
         Some(checkpoint) => {
-            output.note(format!("End of the feed. To continue: cellar feed --after {checkpoint}"));
+            output.print_note(format!(
+                "End of the feed. To continue: cellar feed --after {checkpoint}"
+            ));
         }
-        None => output.note("The feed is empty."),
+        None => output.print_note("The feed is empty."),
     }
     Ok(())
 }
 
 /// Formats a feed item: one line per event stream, each followed by one line per payload.
 fn item_lines(item: &FeedItemView) -> Vec<String> {
-    let time = utc(item.indexed_ms / 1_000);
+    let indexed_at = utc(item.indexed_ms / MILLISECONDS_PER_SECOND);
     let mut lines = Vec::new();
     for span in &item.spans {
-        let events = count(span.kinds.len(), "event", "events");
+        let event_count = count(span.kinds.len(), "event", "events");
+        let event_range = format!("{event_count} from {}", span.first);
         let kinds = escape(&span.kinds.join(", "));
-        let stream = escape(&span.stream);
-        let range = format!("{events} from {}", span.first);
-        lines.push([time.clone(), stream, range, kinds].join(GAP));
+        let columns = [indexed_at.clone(), escape(&span.stream), event_range, kinds];
+        lines.push(columns.join(COLUMN_GAP));
         for change in span.events.iter().flatten() {
             lines.push(payload_line(change));
         }
@@ -102,5 +103,5 @@ fn item_lines(item: &FeedItemView) -> Vec<String> {
 }
 
 fn payload_line(change: &ChangeView) -> String {
-    format!("{GAP}{}", catalog::describe::format_change(change))
+    format!("{COLUMN_GAP}{}", catalog::describe::format_change(change))
 }

@@ -6,26 +6,23 @@ use serde_json::json;
 use super::args::{self, ListStatus};
 use super::context::Context;
 use super::error::CliError;
-use super::output::{Output, count};
+use super::output::{COLUMN_GAP, Output, count};
 use super::time::utc;
+use crate::SpreadsheetsQuery;
 use crate::text::escape;
-use crate::{Client, SpreadsheetsQuery};
 
-/// Column separator.
-const GAP: &str = "   ";
-
-pub(super) async fn run(
+pub(super) async fn list_spreadsheets(
     context: &Context,
     output: &Output,
     args: args::List,
 ) -> Result<(), CliError> {
-    let mut spreadsheets = read_all_pages(&context.client()?, to_query(args)).await?;
+    let mut spreadsheets = context.client()?.spreadsheets(to_query(args)).collect().await?;
     spreadsheets.sort_by_cached_key(|view| (view.name.to_lowercase(), view.name.clone(), view.id));
-    output.result(&json!({ "spreadsheets": spreadsheets }))?;
+    output.print_json(&json!({ "spreadsheets": spreadsheets }))?;
     for line in format_spreadsheets(&spreadsheets) {
-        output.say(line)?;
+        output.print_line(line)?;
     }
-    output.note(if spreadsheets.is_empty() {
+    output.print_note(if spreadsheets.is_empty() {
         "No spreadsheets found. Create one with: cellar create --name NAME".to_owned()
     } else {
         let count = count(spreadsheets.len(), "spreadsheet", "spreadsheets");
@@ -45,43 +42,25 @@ fn to_query(args: args::List) -> SpreadsheetsQuery {
     SpreadsheetsQuery { name, mine, status: Some(status), ..SpreadsheetsQuery::default() }
 }
 
-/// Reads all pages of the spreadsheet list.
-async fn read_all_pages(
-    client: &Client,
-    mut query: SpreadsheetsQuery,
-) -> Result<Vec<SpreadsheetView>, CliError> {
-    let mut spreadsheets = Vec::new();
-    loop {
-        let page = client.spreadsheets(&query).await?;
-        spreadsheets.extend(page.spreadsheets);
-        match page.next {
-            Some(next) if query.cursor.is_none_or(|cursor| next > cursor) => {
-                query.cursor = Some(next);
-            }
-            // Stop: a bad `next` from the server would cause an endless loop.
-            _ => return Ok(spreadsheets),
-        }
-    }
-}
-
 /// Formats spreadsheets, one line per spreadsheet.
 fn format_spreadsheets(spreadsheets: &[SpreadsheetView]) -> Vec<String> {
-    let display_name = |view: &SpreadsheetView| match view.name.as_str() {
+    let name_widths = spreadsheets.iter().map(|view| display_name(view).chars().count());
+    let name_width = name_widths.max().unwrap_or(0);
+    let format_spreadsheet = |view: &SpreadsheetView| {
+        let name = format!("{:<name_width$}", display_name(view));
+        let role = format!("{:<6}", view.role.to_string());
+        let mut columns = vec![view.id.to_string(), name, role];
+        columns.extend(view.status_since_s.map(|since_s| format!("since {}", utc(since_s))));
+        columns.join(COLUMN_GAP).trim_end().to_owned()
+    };
+    spreadsheets.iter().map(format_spreadsheet).collect()
+}
+
+fn display_name(view: &SpreadsheetView) -> String {
+    match view.name.as_str() {
         "" => "(no name)".to_owned(),
         name => escape(name),
-    };
-    let name_widths = spreadsheets.iter().map(|view| display_name(view).chars().count());
-    let width = name_widths.max().unwrap_or(0);
-    let format_line = |view: &SpreadsheetView| {
-        let (id, name, role) = (view.id, display_name(view), view.role.to_string());
-        let since = match view.status_since_s {
-            Some(since_s) => format!("{GAP}since {}", utc(since_s)),
-            None => String::new(),
-        };
-        let line = format!("{id}{GAP}{name:<width$}{GAP}{role:<6}{since}");
-        line.trim_end().to_owned()
-    };
-    spreadsheets.iter().map(format_line).collect()
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cellar_api::wire::CellsReply;
-use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_exchange::WriteError;
 use cellar_sheet::operation::SheetId;
@@ -23,7 +22,7 @@ pub use xlsx::{XlsxExport, fetch_xlsx};
 
 use crate::text::escape;
 use crate::user_file::{UserFileError, write_user_file};
-use crate::{CellsQuery, Client, ClientError};
+use crate::{CellsQuery, ClientError, Spreadsheet};
 
 /// Maximum number of fields of an exported CSV file, including blank fields. Without this limit, a
 /// single far-off cell could fill the disk with delimiters.
@@ -107,26 +106,18 @@ pub struct ExportedSheet {
 
 /// Reads all pages of a sheet at one position. Returns the last page without its cells.
 async fn read_pages(
-    client: &Client,
-    spreadsheet: LogId,
-    mut query: CellsQuery,
+    spreadsheet: &Spreadsheet,
+    query: CellsQuery,
     mut handle_page: impl FnMut(&CellsReply) -> Result<(), ExportError>,
 ) -> Result<CellsReply, ExportError> {
-    loop {
-        let page = client.cells(spreadsheet, &query).await?;
+    let mut pages = spreadsheet.cell_pages(query);
+    let mut last_page = None;
+    while let Some(mut page) = pages.try_next().await? {
         handle_page(&page)?;
-        let Some(next_cursor) = &page.next else {
-            return Ok(CellsReply { cells: Vec::new(), ..page });
-        };
-        if query.cursor.as_ref() == Some(next_cursor) || page.cells.is_empty() {
-            return Err(ExportError::Pages { why: "the cursor does not advance" });
-        }
-        if query.at.is_some_and(|position| position != page.position) {
-            return Err(ExportError::Pages { why: "the position differs" });
-        }
-        query.at = Some(page.position);
-        query.cursor = Some(next_cursor.clone());
+        page.cells.clear();
+        last_page = Some(page);
     }
+    last_page.ok_or(ExportError::Pages { why: "the reply has no pages" })
 }
 
 /// Writes an output file. `force` allows to replace an existing one.

@@ -185,7 +185,7 @@ impl CanonicalState {
         let mut earlier_bytes = 0_usize;
         let mut fetched_until = after;
         while fetched_until < self.known_after {
-            let Ok(page) = source.client.entries(source.log, fetched_until).await else {
+            let Ok(page) = source.spreadsheet.entries_page(fetched_until).await else {
                 return false;
             };
             let Some(last_entry) = page.entries.last() else { return false };

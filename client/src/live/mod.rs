@@ -32,14 +32,13 @@ use std::sync::Arc;
 
 use cellar_api::rebase::{Outlook, OwnEntries, PendingMutation};
 use cellar_api::{wire::CellsReply, wire::SentMutation, wire::SheetView};
-use cellar_base::identity::{ClientKey, LogId, SubjectKey};
+use cellar_base::identity::{ClientKey, SubjectKey};
 use cellar_base::limits::{MAX_LIVE_OBJECT_BYTES, MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES};
 use cellar_base::position::Position;
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::{Operation, SheetId};
 
-use crate::Client;
-use crate::client::{subject_key_of_token, subject_of_token};
+use crate::Spreadsheet;
 use crate::files::{FileError, FileLock, STATE_FOLDER};
 use crate::outbox::{EditNumber, EditPayload, Outbox, OutboxState, new_client_id};
 use crate::reader::{ChunkCache, SnapshotSource};
@@ -74,30 +73,25 @@ pub struct LiveSheet {
 
 impl LiveSheet {
     /// Opens a spreadsheet whose files are in `dir/.cellar/`. Sends no request if the spreadsheet
-    /// was opened in this directory before; otherwise loads it from the server. `token` is the
-    /// client's token: edits are stored per token subject and never sent as another subject.
+    /// was opened in this directory before; otherwise loads it from the server. Edits are stored per
+    /// subject of the client's token, and never sent as another subject.
     ///
     /// # Errors
     ///
     /// Returns [`LiveError::File`] if another process has opened the spreadsheet in this directory
     /// or a file cannot be used. Returns another [`LiveError`] if the spreadsheet cannot be loaded.
-    pub async fn open(
-        client: Client,
-        token: Option<&str>,
-        spreadsheet: LogId,
-        dir: &Path,
-    ) -> Result<Self, LiveError> {
-        let outbox = open_outbox(client.clone(), token, spreadsheet, dir);
+    pub async fn open(spreadsheet: Spreadsheet, dir: &Path) -> Result<Self, LiveError> {
+        let subject = spreadsheet.client().subject_key();
+        let outbox = open_outbox(spreadsheet.clone(), dir);
         let lock = outbox.try_lock()?;
         let cache = Arc::new(ChunkCache::new(dir));
-        let source = SnapshotSource::new(client, spreadsheet, Some(cache));
+        let source = SnapshotSource::new(spreadsheet, Some(cache));
         let saved_state = outbox.read()?;
         let canonical = CanonicalState::open(&source, &outbox, saved_state.as_ref()).await?;
         let state = match saved_state {
             Some(state) => state,
             None => create_state(&outbox, &canonical)?,
         };
-        let subject = subject_key_of_token(token);
         let own_entries = OwnEntries::new(client_key(subject, &state.client_id));
         let pending = load_pending(&outbox, &state)?;
         let view = RebasedView::new(&canonical, &own_entries, &pending);
@@ -135,13 +129,8 @@ impl LiveSheet {
     /// # Errors
     ///
     /// Returns a [`FileError`] if the files cannot be read.
-    pub fn count_unsent_edits(
-        client: Client,
-        token: Option<&str>,
-        spreadsheet: LogId,
-        dir: &Path,
-    ) -> Result<usize, FileError> {
-        let state = open_outbox(client, token, spreadsheet, dir).read()?;
+    pub fn count_unsent_edits(spreadsheet: Spreadsheet, dir: &Path) -> Result<usize, FileError> {
+        let state = open_outbox(spreadsheet, dir).read()?;
         Ok(state.map_or(0, |state| state.pending.len()))
     }
 
@@ -173,7 +162,7 @@ impl LiveSheet {
         // Reject the edit until the earlier edits can be rebased; its coordinates would be
         // ambiguous.
         self.view.check_rebased()?;
-        let (payload, object) = EditPayload::choose(operation.clone())
+        let (payload, object) = EditPayload::encode(operation.clone())
             .map_err(|fault| LiveError::TooLarge { fault })?;
         self.check_pending_limits(&payload, &operation)?;
         let object_bytes = payload.object_bytes();
@@ -299,9 +288,8 @@ fn client_key(subject: Option<SubjectKey>, client_id: &str) -> Option<ClientKey>
 }
 
 /// Returns a spreadsheet's outbox, which is separate for each stack and token subject.
-fn open_outbox(client: Client, token: Option<&str>, spreadsheet: LogId, dir: &Path) -> Outbox {
-    let folder = dir.join(STATE_FOLDER).join(FOLDER);
-    Outbox::new(client, spreadsheet, &subject_of_token(token), &folder)
+fn open_outbox(spreadsheet: Spreadsheet, dir: &Path) -> Outbox {
+    Outbox::new(spreadsheet, &dir.join(STATE_FOLDER).join(FOLDER))
 }
 
 /// Reads the operations of all pending edits. The operations of large edits are in separate files.

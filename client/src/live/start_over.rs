@@ -57,7 +57,7 @@ impl LiveSheet {
         for edit in self.pending.iter().filter(|edit| edit.id > last_id) {
             let operation = sheet_renumbering.renumber(edit.operation.clone());
             let (payload, object) =
-                EditPayload::choose(operation).map_err(|fault| LiveError::TooLarge { fault })?;
+                EditPayload::encode(operation).map_err(|fault| LiveError::TooLarge { fault })?;
             self.outbox.add_edit_unsaved(&mut new_state, payload, object)?;
         }
         Ok(new_state)

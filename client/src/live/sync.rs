@@ -205,8 +205,7 @@ impl LiveSheet {
     async fn fetch_new_entries(&mut self) -> Result<(), LiveError> {
         if !self.has_known_news() {
             let known_head = self.canonical.head();
-            let client = &self.outbox.client;
-            match client.head_if_changed(self.outbox.spreadsheet, known_head).await? {
+            match self.outbox.spreadsheet.head_if_changed(known_head).await? {
                 None => return self.settle_answered_edits().await,
                 Some(newest) if newest.incarnation != known_head.incarnation => {
                     return self.start_over(NO_EDIT_ID).await;
@@ -234,22 +233,19 @@ impl LiveSheet {
     /// Applies the log entries after the canonical position. If there are too many, loads a newer
     /// root instead.
     async fn apply_new_entries(&mut self) -> Result<FetchOutcome, LiveError> {
+        let mut pages = self.outbox.spreadsheet.entry_pages(self.position());
         while !self.canonical.needs_newer_root() {
-            let client = &self.outbox.client;
-            let page = match client.entries(self.outbox.spreadsheet, self.position()).await {
+            let page = match pages.try_next().await {
                 Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => break,
                 result => result?,
             };
+            let Some(page) = page else { return Ok(FetchOutcome::UpToDate) };
             if page.incarnation != self.canonical.incarnation() {
                 return Ok(FetchOutcome::IncarnationChanged);
             }
-            let is_last_page = page.next.is_none() || page.entries.is_empty();
             for entry in page.entries {
                 self.canonical.apply_entry(&self.source, entry.clone()).await?;
                 self.acknowledge_entry(&entry);
-            }
-            if is_last_page {
-                return Ok(FetchOutcome::UpToDate);
             }
         }
         self.load_newer_root().await
@@ -276,7 +272,7 @@ impl LiveSheet {
     /// Asks the server whether the table incarnation has changed. Returns `false` if the server
     /// does not respond.
     async fn has_incarnation_changed(&self) -> bool {
-        let head = self.outbox.client.head(self.outbox.spreadsheet, None).await;
+        let head = self.outbox.spreadsheet.head(None).await;
         head.is_ok_and(|head| head.incarnation != self.canonical.incarnation())
     }
 

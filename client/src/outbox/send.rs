@@ -83,7 +83,7 @@ impl Outbox {
     ) -> Result<SentRequest, SendError> {
         match request {
             NextRequest::Append(append) => {
-                let reply = self.client.append(self.spreadsheet, &append).await?;
+                let reply = self.spreadsheet.append(&append).await?;
                 Ok(SentRequest { edit_count: append.mutations.len(), reply })
             }
             NextRequest::Upload(_) => {
@@ -123,8 +123,7 @@ impl Outbox {
         let grant = self.upload_grant(state, body).await?;
         let upload_result =
             if is_uploaded { Ok(()) } else { self.upload_object(state, &grant, object).await? };
-        let completed =
-            self.client.complete_upload(self.spreadsheet, grant.upload_id, completion).await;
+        let completed = self.spreadsheet.complete_upload(grant.upload_id, completion).await;
         match completed {
             Ok(reply) => Ok(UploadAttempt::Committed(reply)),
             Err(error) if error.problem_kind() == Some(ProblemKind::InvalidUpload) => {
@@ -146,7 +145,7 @@ impl Outbox {
         grant: &UploadReply,
         object: Vec<u8>,
     ) -> Result<Result<(), ClientError>, SendError> {
-        match self.client.upload(grant, object).await {
+        match self.spreadsheet.client().upload(grant, object).await {
             Ok(()) => {
                 state.mark_uploaded();
                 self.write(state)?;
@@ -168,7 +167,7 @@ impl Outbox {
             return Ok(grant);
         }
         let request = UploadRequest { bytes: body.bytes, sha256: body.sha256 };
-        let grant = self.client.request_upload(self.spreadsheet, &request).await?;
+        let grant = self.spreadsheet.request_upload(&request).await?;
         state.set_upload_grant(grant.clone());
         self.write(state)?;
         Ok(grant)

@@ -68,7 +68,7 @@ enum MissingTilesAction {
 }
 
 impl MissingTilesAction {
-    fn choose(loaded_tiles: usize, missing_tiles: usize, band_rows: usize) -> Self {
+    fn choose_action(loaded_tiles: usize, missing_tiles: usize, band_rows: usize) -> Self {
         let total_tiles = loaded_tiles.saturating_add(missing_tiles);
         if missing_tiles == 0 || total_tiles <= MAX_READ_BAND_TILES {
             Self::Load
@@ -157,7 +157,7 @@ impl ReadableState {
     ) -> Result<Option<Tile>, ReaderError> {
         loop {
             let fetch = view::window(self.root.as_ref(), &self.tail, sheet, window, &self.objects)
-                .map_err(|error| ReaderError::inconsistent(source.log, &error))?;
+                .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
             let missing_objects = match fetch {
                 Fetch::Ready(tile) => return Ok(Some(tile)),
                 Fetch::Need(missing_objects) => missing_objects,
@@ -165,7 +165,8 @@ impl ReadableState {
             let is_tile = |object: &&Wanted| object.kind == ObjectKind::Tile;
             let missing_tiles = missing_objects.iter().filter(is_tile).count();
             let loaded_tiles = self.objects.tile_count();
-            match MissingTilesAction::choose(loaded_tiles, missing_tiles, window.rows.len()) {
+            match MissingTilesAction::choose_action(loaded_tiles, missing_tiles, window.rows.len())
+            {
                 MissingTilesAction::Load => {
                     source.load_chunks(&missing_objects, &mut self.objects).await?;
                 }
@@ -237,7 +238,7 @@ mod tests {
             (most + 9, 0, 2, MissingTilesAction::Load),
         ] {
             assert_eq!(
-                MissingTilesAction::choose(loaded, missing, rows),
+                MissingTilesAction::choose_action(loaded, missing, rows),
                 action,
                 "{loaded} {missing} {rows}"
             );

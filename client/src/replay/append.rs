@@ -1,6 +1,6 @@
 //! Appends an existing fork's operations to a new fork and reads their outcomes.
 
-use cellar_api::{wire::AppendRequest, wire::ForkReply, wire::MutationView, wire::SentMutation};
+use cellar_api::{wire::AppendRequest, wire::MutationView, wire::SentMutation};
 use cellar_base::limits::{
     MAX_MUTATION_BYTES, MAX_MUTATIONS_PER_REQUEST, MAX_REPLAYED_BYTES, MAX_REQUEST_BYTES,
 };
@@ -9,7 +9,7 @@ use cellar_sheet::operation::{Operation, SetCells};
 
 use super::read::{load_mutations, visit_backwards};
 use super::{OwnMutation, ReplayError};
-use crate::Client;
+use crate::Spreadsheet;
 
 /// Upper bound on the length of a request without its mutations, in bytes.
 const REQUEST_FRAME_BYTES: usize = 4 * 1024;
@@ -100,8 +100,8 @@ fn split_off_half(operation: &mut Operation) -> Option<Operation> {
 
 /// Appends all pieces in order. The server deduplicates pieces from an earlier run.
 pub(super) async fn append_pieces(
-    client: &Client,
-    new_fork: &ForkReply,
+    new_fork: &Spreadsheet,
+    incarnation: u32,
     client_id: &str,
     base: Position,
     pieces: &[OperationPiece],
@@ -116,13 +116,9 @@ pub(super) async fn append_pieces(
             last_id += 1;
             mutations.push(SentMutation { id: last_id, base, op: piece.operation.clone() });
         }
-        let request = AppendRequest {
-            client_id: client_id.to_owned(),
-            incarnation: new_fork.incarnation,
-            acked_id,
-            mutations,
-        };
-        client.append(new_fork.id, &request).await?;
+        let request =
+            AppendRequest { client_id: client_id.to_owned(), incarnation, acked_id, mutations };
+        new_fork.append(&request).await?;
         unsent_pieces = later_pieces;
     }
     Ok(())
@@ -145,17 +141,17 @@ fn batch_length(pieces: &[OperationPiece]) -> usize {
 /// Reads the outcomes of all pieces, including those appended by earlier runs, from the new fork's
 /// log entries.
 pub(super) async fn read_outcomes(
-    client: &Client,
-    new_fork: &ForkReply,
+    new_fork: &Spreadsheet,
+    first_position: Position,
     head: Position,
     pieces: &[OperationPiece],
 ) -> Result<Vec<SettledPiece>, ReplayError> {
     let mut committed_mutations: Vec<Option<MutationView>> = vec![None; pieces.len()];
-    visit_backwards(client, new_fork.id, head, async |entry| {
-        if entry.position.segment() < new_fork.head.segment() {
+    visit_backwards(new_fork, head, async |entry| {
+        if entry.position.segment() < first_position.segment() {
             return Ok(false);
         }
-        for mutation in load_mutations(client, entry).await? {
+        for mutation in load_mutations(new_fork.client(), entry).await? {
             // Mutation ids start at 1. Later entries by other clients may use the same ids. Entries
             // are visited newest first, so the earliest entry's outcome is retained.
             let index = mutation.id.checked_sub(1).and_then(|index| usize::try_from(index).ok());

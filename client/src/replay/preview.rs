@@ -14,28 +14,28 @@ use super::read::visit_backwards;
 use super::{ForkReplay, ReplayError};
 
 /// Client key of all log entries of the source.
-const OTHERS: ClientKey = ClientKey([0; 8]);
+const SOURCE_KEY: ClientKey = ClientKey([0; 8]);
 /// Client key of the replayed mutations.
-const OWN: ClientKey = ClientKey([1; 8]);
+const OWN_KEY: ClientKey = ClientKey([1; 8]);
 
 /// Predicts each piece's outcome when it is transformed past the source's entries after the fork.
 pub(super) async fn predict_outcomes(
     replay: &ForkReplay,
     pieces: &[OperationPiece],
 ) -> Result<Vec<SettledPiece>, ReplayError> {
-    let mut viewpoint = Viewpoint::new(OWN);
+    let mut viewpoint = Viewpoint::new(OWN_KEY);
     for entry in read_moving_entries(replay).await? {
         viewpoint.add_entry(&entry);
     }
     // `None` if the map is too long; the server then rejects all further operations.
-    let mut map = viewpoint.map_from(replay.from).ok().filter(|map| !map.exceeds_run_limit());
+    let mut usable_map = viewpoint.map_from(replay.from).ok().filter(is_within_run_limit);
     let mut settled_pieces = Vec::with_capacity(pieces.len());
     for OperationPiece { mutation_index, operation, .. } in pieces {
-        let committed = match &mut map {
+        let committed = match &mut usable_map {
             None => Some(vec![Operation::Rejected(too_far_behind())]),
             Some(map) => transform_own_operation(operation, map),
         };
-        map = map.filter(|map| !map.exceeds_run_limit());
+        usable_map = usable_map.filter(is_within_run_limit);
         settled_pieces.push(SettledPiece {
             mutation_index: *mutation_index,
             sent: operation.clone(),
@@ -43,6 +43,10 @@ pub(super) async fn predict_outcomes(
         });
     }
     Ok(settled_pieces)
+}
+
+fn is_within_run_limit(map: &SpaceMap) -> bool {
+    !map.exceeds_run_limit()
 }
 
 /// Transforms an operation along `map` and adds its effect to the map, for later operations.
@@ -64,7 +68,7 @@ fn too_far_behind() -> Rejection {
 async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
     let mut entries_newest_first = Vec::new();
     let mut total_bytes = 0_usize;
-    visit_backwards(&replay.client, replay.source, replay.onto, async |entry| {
+    visit_backwards(&replay.client.spreadsheet(replay.source), replay.onto, async |entry| {
         if entry.position <= replay.from {
             return Ok(false);
         }
@@ -103,6 +107,6 @@ fn source_entry(replay: &ForkReplay, position: Position, mutations: Vec<Mutation
         created_s: 0,
         author: None,
         header: Header::first(FIRST_INCARNATION),
-        content: Content::Edits(Edits { client: OTHERS, name: None, first_id: 1, mutations }),
+        content: Content::Edits(Edits { client: SOURCE_KEY, name: None, first_id: 1, mutations }),
     }
 }

@@ -5,5 +5,6 @@ mod escape;
 mod json;
 
 pub use escape::escape;
+pub(crate) use escape::escape_shortened;
 #[cfg(feature = "cli")]
 pub use json::to_json;

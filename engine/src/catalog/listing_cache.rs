@@ -19,6 +19,12 @@ pub(super) struct CachedListing {
     pub(super) read_ms: u64,
 }
 
+impl CachedListing {
+    fn event_count(&self) -> u64 {
+        self.tip.as_ref().map_or(0, |tip| tip.next)
+    }
+}
+
 /// Cache of up to `MAX_CACHED_LISTINGS` listings. Listings expire after `LISTING_AGE_MS`. When the
 /// cache is full, the oldest listing is evicted.
 #[derive(Debug, Default)]
@@ -32,27 +38,31 @@ impl ListingCache {
     }
 
     /// Returns the cached listing of a spreadsheet, or `None` if it is not cached or has expired.
-    pub(super) fn get(&self, log: LogId, now_ms: u64) -> Option<CachedListing> {
+    pub(super) fn get(&self, log_id: LogId, now_ms: u64) -> Option<CachedListing> {
         let mut listings = self.lock();
-        let cached = listings.get(&log)?;
+        let cached = listings.get(&log_id)?;
         if is_old(cached, now_ms) {
-            listings.remove(&log);
+            listings.remove(&log_id);
             return None;
         }
         Some(cached.clone())
     }
 
     /// Caches a listing, unless the cached listing already includes later events.
-    pub(super) fn insert(&self, log: LogId, new: CachedListing) {
-        let next = |cached: &CachedListing| cached.tip.as_ref().map_or(0, |tip| tip.next);
+    pub(super) fn insert(&self, log_id: LogId, new_listing: CachedListing) {
         let mut listings = self.lock();
-        match listings.get(&log) {
-            Some(cached) if next(cached) > next(&new) && !is_old(cached, new.read_ms) => return,
+        match listings.get(&log_id) {
+            Some(cached)
+                if cached.event_count() > new_listing.event_count()
+                    && !is_old(cached, new_listing.read_ms) =>
+            {
+                return;
+            }
             Some(_) => {}
             None if listings.len() >= MAX_CACHED_LISTINGS => evict_oldest(&mut listings),
             None => {}
         }
-        listings.insert(log, new);
+        listings.insert(log_id, new_listing);
     }
 }
 
@@ -61,9 +71,9 @@ fn is_old(cached: &CachedListing, now_ms: u64) -> bool {
 }
 
 fn evict_oldest(listings: &mut HashMap<LogId, CachedListing>) {
-    let first = listings.iter().min_by_key(|(_, cached)| cached.read_ms).map(|(log, _)| *log);
-    if let Some(log) = first {
-        listings.remove(&log);
+    let oldest = listings.iter().min_by_key(|(_, cached)| cached.read_ms);
+    if let Some(log_id) = oldest.map(|(log_id, _)| *log_id) {
+        listings.remove(&log_id);
     }
 }
 

@@ -26,7 +26,7 @@ use crate::logs::{LogError, Logs};
 use crate::ports::{
     BlobKey, BlobVersions, Blobs, Clock, ListedVersion, PendingSnapshots, PortError, VersionMarker,
 };
-use crate::retry::retried;
+use crate::retry::retry_temporary_errors;
 use crate::snapshots::{ObjectFault, ObjectStore};
 
 #[derive(Clone)]
@@ -174,6 +174,6 @@ impl GarbageCollector {
     where
         F: Future<Output = Result<T, PortError>>,
     {
-        retried(self.ports.clock.as_ref(), call).await
+        retry_temporary_errors(self.ports.clock.as_ref(), call).await
     }
 }

@@ -9,29 +9,29 @@ use super::{LogError, Logs};
 
 impl Logs {
     /// Returns the operations that restore the state at `target`, starting from the latest state,
-    /// which is at or after `must_reach`. Reads only the cells that differ. Returns no operations
+    /// which is at or after `min_position`. Reads only the cells that differ. Returns no operations
     /// if the states are equal or `target` does not exist.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Logs::changes`].
+    /// Returns the same errors as [`Logs::read_changes`].
     pub(super) async fn resolve_revert(
         &self,
-        log: LogId,
+        log_id: LogId,
         target: Position,
-        must_reach: Position,
+        min_position: Position,
     ) -> Result<Resolution, LogError> {
-        let at = self.head(log, Some(must_reach)).await?.head;
-        let nothing = Ok(Resolution { state_position: at, operations: Vec::new() });
-        if target >= at {
-            return nothing;
+        let head = self.head(log_id, Some(min_position)).await?.head;
+        let no_operations = Ok(Resolution { state_position: head, operations: Vec::new() });
+        if target >= head {
+            return no_operations;
         }
-        let changes = match self.changes(log, target, at).await {
+        let changes = match self.read_changes(log_id, target, head).await {
             Ok(changes) => changes,
-            Err(LogError::NoSuchPosition { .. }) => return nothing,
+            Err(LogError::NoSuchPosition { .. }) => return no_operations,
             Err(error) => return Err(error),
         };
         let operations = revert(&changes.before, &changes.after()?).unwrap_or_default();
-        Ok(Resolution { state_position: at, operations })
+        Ok(Resolution { state_position: head, operations })
     }
 }

@@ -29,7 +29,7 @@ pub use rebuild::{RebuildPlan, RebuildRefusal, RebuildStart, SnapshotToRebuild};
 pub use repair::RepairOutcome;
 
 use crate::ports::{Blobs, Clock, Entries, Jobs, PendingSnapshots, PortError, Retention, Segments};
-use crate::retry::retried;
+use crate::retry::retry_temporary_errors;
 
 #[derive(Clone)]
 pub struct ReprocessPorts {
@@ -152,7 +152,7 @@ impl Reprocess {
     where
         F: Future<Output = Result<T, PortError>>,
     {
-        retried(self.ports.clock.as_ref(), call).await
+        retry_temporary_errors(self.ports.clock.as_ref(), call).await
     }
 
     /// Returns all segments that contain a log's own entries, in ascending order. Inherited entries

@@ -1,8 +1,9 @@
 //! Reads a stream's events from newest to oldest.
 
-use cellar_catalog::stream::{Dated, Decider, RebuildFault, StreamName, newest_first};
+use cellar_catalog::stream::{Dated, Decider, EventBatch, RebuildFault, StreamName, newest_first};
 
 use super::{StreamError, StreamStore};
+use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
 
 /// The events of one item of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub struct Events<E> {
 }
 
 impl StreamStore {
-    /// Returns the events with indexes less than `below` from one stream item, newest first. The
+    /// Returns the events with indexes less than `before_index` from one stream item, newest first. The
     /// item is the tip (latest item) or the event batch that contains event `below - 1`. Costs one
     /// read for the tip, plus one for an event batch.
     ///
@@ -26,26 +27,39 @@ impl StreamStore {
     pub async fn events_back<D: Decider>(
         &self,
         decider: &D,
-        name: &StreamName,
-        below: Option<u64>,
+        stream: &StreamName,
+        before_index: Option<u64>,
     ) -> Result<Events<D::Event>, StreamError> {
-        let nothing = || Events { events: Vec::new(), below: None };
-        let Some(tip) = self.read_tip(name, false).await? else { return Ok(nothing()) };
-        let (first, mut events) = match below {
-            Some(below) if below <= tip.first() => {
-                if below == 0 {
-                    return Ok(nothing());
-                }
-                let mut batches = self.read_batches(name, below, false).await?;
-                if batches.is_empty() {
-                    batches = self.read_batches(name, below, true).await?;
-                }
-                let batch = batches.first().ok_or(RebuildFault::Damaged { index: below })?;
+        let no_events = Events { events: Vec::new(), below: None };
+        let Some(tip) = self.read_tip(stream, EVENTUALLY_CONSISTENT).await? else {
+            return Ok(no_events);
+        };
+        let (first_index, mut events) = match before_index {
+            Some(0) => return Ok(no_events),
+            Some(before_index) if before_index <= tip.first() => {
+                let batch = self.read_batch_before(stream, before_index).await?;
                 (batch.index, newest_first(decider, batch.index, &batch.events)?)
             }
             _ => (tip.first(), newest_first(decider, tip.first(), &tip.events)?),
         };
-        events.retain(|event| below.is_none_or(|below| event.index < below));
-        Ok(Events { events, below: Some(first).filter(|first| *first > 0) })
+        if let Some(before_index) = before_index {
+            events.retain(|event| event.index < before_index);
+        }
+        let has_older_events = first_index > 0;
+        Ok(Events { events, below: if has_older_events { Some(first_index) } else { None } })
+    }
+
+    /// Returns the event batch that contains event `below - 1`.
+    async fn read_batch_before(
+        &self,
+        stream: &StreamName,
+        before_index: u64,
+    ) -> Result<EventBatch, StreamError> {
+        let mut batches = self.read_batches(stream, before_index, EVENTUALLY_CONSISTENT).await?;
+        if batches.is_empty() {
+            batches = self.read_batches(stream, before_index, STRONGLY_CONSISTENT).await?;
+        }
+        let newest_batch = batches.into_iter().next();
+        Ok(newest_batch.ok_or(RebuildFault::Damaged { index: before_index })?)
     }
 }

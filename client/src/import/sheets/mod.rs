@@ -221,7 +221,7 @@ impl SheetImport<'_> {
         let mut replies = Vec::new();
         while let Some(request) = self.spreadsheet.journal().unacknowledged().first().cloned() {
             let spreadsheet = self.spreadsheet.find_or_create().await?;
-            let reply = match self.client.append(spreadsheet, &request).await {
+            let reply = match self.client.spreadsheet(spreadsheet).append(&request).await {
                 Ok(reply) => reply,
                 Err(error) => return Err(self.spreadsheet.append_error(error)),
             };
@@ -247,7 +247,8 @@ impl SheetImport<'_> {
             return Err(ImportError::JournalDiffers { path });
         };
         let newest_head = replies.iter().map(|reply| reply.head).max();
-        let current_sheets = self.client.sheets(spreadsheet, None, newest_head).await.ok();
+        let current_sheets =
+            self.client.spreadsheet(spreadsheet).sheets(None, newest_head).await.ok();
         let results: Vec<&AppendedMutation> =
             replies.iter().flat_map(|reply| &reply.results).collect();
         let mut sheets = Vec::new();
@@ -312,7 +313,7 @@ fn add_sheet(
     sheet: read::PackedSheet,
 ) -> Result<Vec<IndexObject>, ImportError> {
     let name = sheet.start.name.clone().unwrap_or_default();
-    sheets.add(sheet).map_err(|why| ImportError::SheetTooLarge { name, why })
+    sheets.add_sheet(sheet).map_err(|why| ImportError::SheetTooLarge { name, why })
 }
 
 fn summarize_file(path: &Path, sheets: &FileSheets, survey: Option<Survey>) -> FileSummary {

@@ -10,6 +10,7 @@ use cellar_sheet::operation::{ImportSheet, Operation, SheetId, TileIndex};
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::index::Stripes;
 use cellar_snapshot::index::{IndexChunk, pack_import, pack_import_as_chunk};
+use cellar_snapshot::level::Stripe;
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 
 use super::read::PackedSheet;
@@ -139,14 +140,12 @@ impl FileSheets {
 
     /// Adds a sheet. Returns its tile index chunks, ordered so that each chunk follows the chunks
     /// to which it refers.
-    pub(super) fn add(&mut self, sheet: PackedSheet) -> Result<Vec<IndexObject>, SnapshotError> {
+    pub(super) fn add_sheet(
+        &mut self,
+        sheet: PackedSheet,
+    ) -> Result<Vec<IndexObject>, SnapshotError> {
         let PackedSheet { start, written } = sheet;
-        let (mut index, mut index_chunks) = pack_import(&written.stripes)?;
-        let direct_objects = self.direct_objects.plus(ReferencedObjects::of_index(&index)?);
-        let are_too_many = direct_objects.count > MAX_DIRECT_OBJECTS;
-        if are_too_many || direct_objects.bytes > IMPORT_NAMED_BYTES {
-            (index, index_chunks) = pack_import_as_chunk(&written.stripes)?;
-        }
+        let (index, index_chunks) = self.pack_tile_index(&written.stripes)?;
         let objects = ReferencedObjects::of_index(&index)?;
         self.direct_objects = self.direct_objects.plus(objects);
         self.sheets.push(FileSheet {
@@ -158,6 +157,21 @@ impl FileSheets {
             objects,
         });
         index_chunks.into_iter().map(IndexObject::new).collect()
+    }
+
+    /// Packs the tile index of the next sheet. If the sheets would refer to too many objects
+    /// directly, this one refers to a single index chunk.
+    fn pack_tile_index(
+        &self,
+        stripes: &[Stripe],
+    ) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
+        let (index, index_chunks) = pack_import(stripes)?;
+        let direct_objects = self.direct_objects.plus(ReferencedObjects::of_index(&index)?);
+        let are_too_many = direct_objects.count > MAX_DIRECT_OBJECTS;
+        if are_too_many || direct_objects.bytes > IMPORT_NAMED_BYTES {
+            return pack_import_as_chunk(stripes);
+        }
+        Ok((index, index_chunks))
     }
 
     /// Builds the requests that append the sheets. Only hundreds of sheets need more than one
@@ -222,7 +236,7 @@ mod tests {
     use cellar_base::limits::{MAX_SHEETS, MAX_STORED_CHUNK_BYTES};
     use cellar_exchange::SheetStart;
     use cellar_sheet::operation::Span;
-    use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, TilePlace};
+    use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, TilePlace};
     use cellar_snapshot::merge::WrittenSheet;
 
     use super::*;
@@ -271,8 +285,8 @@ mod tests {
     #[test]
     fn sheets_of_a_file_are_one_request_with_consecutive_numbers() {
         let mut sheets = FileSheets::default();
-        assert!(sheets.add(sheet(0, 3)).unwrap().is_empty());
-        assert!(sheets.add(sheet(1, 0)).unwrap().is_empty());
+        assert!(sheets.add_sheet(sheet(0, 3)).unwrap().is_empty());
+        assert!(sheets.add_sheet(sheet(1, 0)).unwrap().is_empty());
         let requests = requests(&sheets);
         let [request] = requests.as_slice() else { panic!("{requests:?}") };
         assert_eq!(
@@ -290,7 +304,7 @@ mod tests {
     #[test]
     fn leaf_index_chunks_come_first() {
         let mut sheets = FileSheets::default();
-        let chunks = sheets.add(sheet(0, 20_000)).unwrap();
+        let chunks = sheets.add_sheet(sheet(0, 20_000)).unwrap();
         let leaves = chunks.iter().filter(|chunk| chunk.is_leaf).count();
         assert!(leaves > 100 && leaves < chunks.len(), "{leaves}");
         assert!(chunks.is_sorted_by_key(|chunk| !chunk.is_leaf));
@@ -305,7 +319,7 @@ mod tests {
         {
             let mut sheets = FileSheets::default();
             for number in 0..u32::try_from(count).unwrap() {
-                sheets.add(sheet_of(number, tiles, bytes)).unwrap();
+                sheets.add_sheet(sheet_of(number, tiles, bytes)).unwrap();
             }
             let requests = requests(&sheets);
             let mut next = 1;

@@ -90,7 +90,8 @@ impl<'a> TargetSpreadsheet<'a> {
     /// is read.
     pub(super) async fn check_existing(&mut self) -> Result<(), ImportError> {
         if let Some(into) = self.target.into {
-            let reply = self.client.sheets(into, None, None).await.map_err(nothing_imported)?;
+            let reply =
+                self.client.spreadsheet(into).sheets(None, None).await.map_err(nothing_imported)?;
             let replaced = self.find_replaced(&reply)?;
             self.other_sheets = count_other_sheets(&reply, replaced);
         }
@@ -138,7 +139,12 @@ impl<'a> TargetSpreadsheet<'a> {
         if let Some(import_target) = self.created.as_ref().and_then(new_spreadsheet_target) {
             return Ok(sheets.append_requests(&client_id, &import_target, name_of));
         }
-        let reply = self.client.sheets(spreadsheet, None, None).await.map_err(nothing_imported)?;
+        let reply = self
+            .client
+            .spreadsheet(spreadsheet)
+            .sheets(None, None)
+            .await
+            .map_err(nothing_imported)?;
         let replaced = if self.target.into.is_some() {
             self.find_replaced(&reply)?
         } else {

@@ -233,7 +233,7 @@ impl Uploader {
         chunks: Vec<NewChunk>,
     ) -> Result<Vec<ChunkUpload>, ClientError> {
         let request = ImportUploadsRequest { client_id: self.client_id.clone(), chunks };
-        self.client.request_import_uploads(id, request).await
+        self.client.spreadsheet(id).request_import_uploads(request).await
     }
 
     async fn check(self, id: LogId, check: ChunkCheck) -> Result<(), ClientError> {
@@ -242,7 +242,7 @@ impl Uploader {
             tiles: check.tiles,
             tile_index_chunk: check.index,
         };
-        self.client.check_import(id, &request).await?;
+        self.client.spreadsheet(id).check_import(&request).await?;
         Ok(())
     }
 

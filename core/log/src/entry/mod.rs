@@ -195,6 +195,12 @@ impl Entry {
         }
     }
 
+    /// Returns a copy of the entry as part of `log`, a fork that inherits it.
+    #[must_use]
+    pub fn with_log(&self, log: LogId) -> Self {
+        Self { log, ..self.clone() }
+    }
+
     /// Raises the incarnation to at least `incarnation`, the current incarnation of the tables.
     /// Needed on every read, because a table restore does not rewrite the latest entries of
     /// existing logs.
