@@ -4,16 +4,15 @@ use std::io::Write;
 use std::path::Path;
 
 use cellar_api::wire::{CellAt, CellsReply};
-use cellar_base::identity::LogId;
 use cellar_exchange::{CellToWrite, CsvWriter};
 use cellar_sheet::cell::{Cell, Value};
 
 use super::spool::{RowSpool, SpoolError};
 use super::{
-    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, cells_out_of_order_error, read_pages,
+    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, cells_out_of_order_error,
     temporary_file_error, write_error, write_output_file,
 };
-use crate::{CellsQuery, Client};
+use crate::{CellsQuery, Spreadsheet};
 
 /// Options for writing CSV.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,20 +47,24 @@ pub struct CsvExport {
 /// # Errors
 /// Returns an [`ExportError`] if a request fails or the temporary file cannot be written.
 pub async fn fetch_csv(
-    client: &Client,
-    spreadsheet: LogId,
+    spreadsheet: &Spreadsheet,
     query: CellsQuery,
     style: CsvStyle,
     mut report_progress: impl FnMut(u64),
 ) -> Result<CsvExport, ExportError> {
     let mut spool = RowSpool::new().map_err(temporary_file_error)?;
     let mut warning_counts = WarningCounts::default();
-    let last_page = read_pages(client, spreadsheet, query, |page| {
-        add_page(&mut spool, &mut warning_counts, page, style)?;
+    let mut pages = spreadsheet.cell_pages(query);
+    let mut last_page = None;
+    while let Some(mut page) = pages.try_next().await? {
+        add_page(&mut spool, &mut warning_counts, &page, style)?;
         report_progress(spool.cells());
-        Ok(())
-    })
-    .await?;
+        page.cells.clear();
+        last_page = Some(page);
+    }
+    let Some(last_page) = last_page else {
+        return Err(ExportError::Pages { why: "the reply has no pages" });
+    };
     Ok(CsvExport { spool, style, warning_counts, last_page })
 }
 

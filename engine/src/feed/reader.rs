@@ -75,9 +75,9 @@ impl FeedReader {
         Self { index, tables_incarnation }
     }
 
-    /// Returns a page of the feed, starting at `requested_start`, which defaults to the start of the feed. The
-    /// page is limited to `limit` and `MAX_FEED_PAGE_ITEMS` items. If `requested_feed` is set, it must match
-    /// the current feed.
+    /// Returns a page of the feed, starting at `requested_start`, which defaults to the start of
+    /// the feed. The page is limited to `limit` and `MAX_FEED_PAGE_ITEMS` items. If
+    /// `requested_feed` is set, it must match the current feed.
     ///
     /// Each call costs one read of the latest partition and usually one read of the items. Each
     /// read costs half a read unit if the items are small.
@@ -215,11 +215,11 @@ impl FeedReader {
         }
         let is_newest_partition = run_start.partition() >= newest_partition;
         if has_preceding_item {
+            if items.is_empty() && is_newest_partition {
+                return Err(FeedError::Beyond);
+            }
             if items.is_empty() {
-                return Err(match is_newest_partition {
-                    true => FeedError::Beyond,
-                    false => FeedError::Damaged { at: read_start },
-                });
+                return Err(FeedError::Damaged { at: read_start });
             }
             items.remove(0);
         }
@@ -234,12 +234,10 @@ impl FeedReader {
 
 /// Returns the offset of the first missing item, or `None` if the items have consecutive offsets.
 fn first_missing_offset(items: &[(u64, Item)], first_offset: u64) -> Option<u64> {
-    let mut expected_offset = first_offset;
-    for (offset, _) in items {
+    for (expected_offset, (offset, _)) in (first_offset..).zip(items) {
         if *offset != expected_offset {
             return Some(expected_offset);
         }
-        expected_offset += 1;
     }
     None
 }

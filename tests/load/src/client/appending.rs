@@ -53,7 +53,8 @@ impl LoadClient {
     async fn send_and_abandon(&mut self, request: &AppendRequest) -> Option<AppendReply> {
         let impatience = Duration::from_millis(self.random.u64(..MAX_IMPATIENCE_MS));
         let api = self.api(RequestKind::Append);
-        match tokio::time::timeout(impatience, api.append(self.spreadsheet.id, request)).await {
+        let spreadsheet = api.spreadsheet(self.spreadsheet.id);
+        match tokio::time::timeout(impatience, spreadsheet.append(request)).await {
             Ok(Ok(reply)) => Some(reply),
             // The request is sent again in any case.
             Ok(Err(_)) => None,
@@ -72,7 +73,7 @@ impl LoadClient {
         let api = self.api(RequestKind::Append);
         let begun_at = Instant::now();
         loop {
-            match api.append(self.spreadsheet.id, request).await {
+            match api.spreadsheet(self.spreadsheet.id).append(request).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => self.wait_before_retry(RequestKind::Append, begun_at, error).await?,
             }

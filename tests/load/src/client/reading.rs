@@ -27,7 +27,7 @@ impl LoadClient {
         let api = self.api(RequestKind::Cells);
         let begun_at = Instant::now();
         let reply = loop {
-            match api.cells(self.spreadsheet.id, &query).await {
+            match api.spreadsheet(self.spreadsheet.id).cells_page(&query).await {
                 Ok(reply) => break reply,
                 Err(error) => self.wait_before_retry(RequestKind::Cells, begun_at, error).await?,
             }
@@ -41,7 +41,11 @@ impl LoadClient {
         let api = self.api(RequestKind::History);
         let begun_at = Instant::now();
         loop {
-            match api.history(self.spreadsheet.id, None, Some(HISTORY_ENTRIES)).await {
+            match api
+                .spreadsheet(self.spreadsheet.id)
+                .history_page(None, Some(HISTORY_ENTRIES))
+                .await
+            {
                 Ok(_) => break,
                 Err(error) => self.wait_before_retry(RequestKind::History, begun_at, error).await?,
             }
@@ -55,7 +59,7 @@ impl LoadClient {
         let api = self.api(RequestKind::Load);
         let begun_at = Instant::now();
         let reply = loop {
-            match api.load(self.spreadsheet.id, Some(self.seen)).await {
+            match api.spreadsheet(self.spreadsheet.id).load(Some(self.seen)).await {
                 Ok(reply) => break reply,
                 Err(error) => self.wait_before_retry(RequestKind::Load, begun_at, error).await?,
             }
@@ -72,7 +76,8 @@ impl LoadClient {
         loop {
             let page = self
                 .api
-                .cells(self.spreadsheet.id, &query)
+                .spreadsheet(self.spreadsheet.id)
+                .cells_page(&query)
                 .await
                 .map_err(|error| ClientStuck::during("cells", error))?;
             for cell in page.cells {
