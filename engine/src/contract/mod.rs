@@ -161,21 +161,31 @@ async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
     }
     for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
-        let mut nums_read = vec![];
-        let mut next_num = 3;
-        loop {
-            let page = tables.page(log_id, at(0, next_num), consistent).await;
-            let Ok(page) = page else { unreadable_page() };
-            nums_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
-            if !page.more {
-                break;
-            }
-            assert!(!page.entries.is_empty(), "a page that is not the last is not empty");
-            next_num = nums_read.last().map_or(0, |last_num| last_num + 1);
-        }
+        let nums_read = read_nums_from(tables, log_id, 3, consistent).await;
         assert_eq!(nums_read, (3..40).collect::<Vec<_>>());
         let last_entry = tables.last(log_id, 0, consistent).await;
         assert!(last_entry.is_ok_and(|last| last.is_some_and(|last| last.position == at(0, 39))));
+    }
+}
+
+/// Reads the numbers of all entries of segment 0, starting at `first_num`.
+async fn read_nums_from<T: Entries>(
+    tables: &T,
+    log_id: LogId,
+    first_num: u32,
+    consistent: bool,
+) -> Vec<u32> {
+    let mut nums_read = vec![];
+    let mut next_num = first_num;
+    loop {
+        let page = tables.page(log_id, at(0, next_num), consistent).await;
+        let Ok(page) = page else { unreadable_page() };
+        nums_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
+        if !page.more {
+            return nums_read;
+        }
+        assert!(!page.entries.is_empty(), "a page that is not the last is not empty");
+        next_num = nums_read.last().map_or(0, |last_num| last_num + 1);
     }
 }
 

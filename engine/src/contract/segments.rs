@@ -2,6 +2,7 @@
 //! snapshot.
 
 use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry, FIRST_INCARNATION, Header};
 use cellar_log::roll::Transaction;
 use cellar_log::segment::Segment;
@@ -18,20 +19,10 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
         let entry = edit_entry(log_id, at(2, num), &"x".repeat(60_000));
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
     }
-    for (consistent, limit) in [(false, 1_000), (true, 1_000), (true, 4)] {
-        let mut nums_read = Vec::<u32>::new();
-        let mut next_num = Some(26);
-        while let Some(num) = next_num {
-            let page = tables.page_back(log_id, at(2, num), limit, consistent).await;
-            let Ok(page) = page else { unreadable_page() };
-            assert!(page.entries.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
-            assert!(!page.more || !page.entries.is_empty());
-            nums_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
-            next_num = match nums_read.last() {
-                Some(oldest_num) if page.more => oldest_num.checked_sub(1),
-                _ => None,
-            };
-        }
+    for (consistent, limit) in
+        [(EVENTUALLY_CONSISTENT, 1_000), (STRONGLY_CONSISTENT, 1_000), (STRONGLY_CONSISTENT, 4)]
+    {
+        let nums_read = read_nums_backward(tables, log_id, at(2, 26), limit, consistent).await;
         assert_eq!(nums_read, (0..=26).rev().collect::<Vec<_>>());
     }
     // If the start is past the last entry, the page starts at the latest entry and contains no
@@ -42,6 +33,32 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
         let page = tables.page_back(log_id, other_segment, 9, STRONGLY_CONSISTENT).await;
         assert!(page.is_ok_and(|page| page.entries.is_empty() && !page.more));
     }
+}
+
+/// Reads the numbers of all entries from `start_position` back to the start of its segment.
+async fn read_nums_backward<T: Entries>(
+    tables: &T,
+    log_id: LogId,
+    start_position: Position,
+    limit: u32,
+    consistent: bool,
+) -> Vec<u32> {
+    let mut nums_read = Vec::new();
+    let mut next_position = Some(start_position);
+    while let Some(page_start) = next_position {
+        let page = tables.page_back(log_id, page_start, limit, consistent).await;
+        let Ok(page) = page else { unreadable_page() };
+        assert!(page.entries.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
+        assert!(!page.more || !page.entries.is_empty());
+        nums_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
+        next_position = match nums_read.last() {
+            Some(oldest_num) if page.more && *oldest_num > 0 => {
+                Some(at(start_position.segment(), oldest_num - 1))
+            }
+            _ => None,
+        };
+    }
+    nums_read
 }
 
 /// Returns the transaction that rolls a log: it closes segment `num`, which contains entries 0 and
