@@ -139,7 +139,7 @@ fn step_indexer(state: &mut State, indexer_index: usize, outcome: RequestOutcome
     }
     let is_put = matches!(request, Request::Put { .. });
     if matches!(request, Request::RaiseMarks { .. }) && !indexer.has_put_item {
-        state.settled_others = true;
+        state.has_raised_marks_of_others = true;
     }
     indexer.has_put_item |= is_put;
     let answer = match outcome {
@@ -151,7 +151,7 @@ fn step_indexer(state: &mut State, indexer_index: usize, outcome: RequestOutcome
         }
     };
     if is_put && answer == IndexingAnswer::Exists {
-        state.put_refused = true;
+        state.has_refused_put = true;
     }
     indexer.running = Some(indexing.step(answer, INPUTS));
     Some(())

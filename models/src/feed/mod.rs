@@ -86,9 +86,9 @@ pub struct State {
     /// Remaining faults.
     pub budget: Budget,
     /// Set once a put of an item was refused because its key was taken.
-    pub put_refused: bool,
+    pub has_refused_put: bool,
     /// Set once an indexer advanced high-water marks for items that another indexer had put.
-    pub settled_others: bool,
+    pub has_raised_marks_of_others: bool,
 }
 
 /// Returns the name of a stream.
@@ -132,8 +132,8 @@ impl Model for FeedModel {
             indexers: vec![Indexer::default(); self.batches.len()],
             late_writes: Vec::new(),
             budget: self.budget,
-            put_refused: false,
-            settled_others: false,
+            has_refused_put: false,
+            has_raised_marks_of_others: false,
         }]
     }
 

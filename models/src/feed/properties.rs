@@ -89,10 +89,10 @@ impl FeedModel {
                 done_count == batch_count
             }),
             Property::sometimes("a partition ends", |_, state| has_ended_partition(state)),
-            Property::sometimes("a put is refused", |_, state: &State| state.put_refused),
+            Property::sometimes("a put is refused", |_, state: &State| state.has_refused_put),
             Property::sometimes(
                 "an indexer raises marks for another's items",
-                |_, state: &State| state.settled_others,
+                |_, state: &State| state.has_raised_marks_of_others,
             ),
         ]
     }

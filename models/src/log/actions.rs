@@ -247,20 +247,22 @@ fn add_maintenance_actions(state: &State, actions: &mut Vec<LogAction>) {
 
 /// Returns the possible outcomes of a process's request.
 fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
-    let mut outcomes = vec![RequestOutcome::Answered];
-    match process.action() {
-        append::AppendAction::Read { from, consistent } if state.budget.stale > 0 => {
-            if *consistent {
-                outcomes.extend(state.tables.torn_view(*from).map(RequestOutcome::Stale));
-            } else {
-                let stale_views = state.tables.stale_views(*from);
-                outcomes.extend(stale_views.into_iter().map(RequestOutcome::Stale));
-            }
-            outcomes
-        }
-        append::AppendAction::Put { .. } => write_outcomes(state, process.request_s),
-        _ => outcomes,
+    let action = process.action();
+    if matches!(action, append::AppendAction::Put { .. }) {
+        return write_outcomes(state, process.request_s);
     }
+    let mut outcomes = vec![RequestOutcome::Answered];
+    if let append::AppendAction::Read { from, consistent } = action
+        && state.budget.stale > 0
+    {
+        if *consistent {
+            outcomes.extend(state.tables.torn_view(*from).map(RequestOutcome::Stale));
+        } else {
+            let stale_views = state.tables.stale_views(*from);
+            outcomes.extend(stale_views.into_iter().map(RequestOutcome::Stale));
+        }
+    }
+    outcomes
 }
 
 /// Executes a delayed request. Returns whether it changed the tables.

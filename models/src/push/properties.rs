@@ -170,14 +170,24 @@ impl State {
         &self,
         predicate: impl Fn(&LoggedMutation, &PushedMutation) -> bool,
     ) -> bool {
-        for logged in self.table.logged_mutations() {
-            let author = self.clients.iter().find(|client| client.key() == logged.mutation.client);
-            let pushed = author.and_then(|client| client.pushed_mutation(logged.mutation.id));
-            if !pushed.is_some_and(|pushed| predicate(&logged, pushed)) {
-                return false;
-            }
-        }
-        true
+        self.table.logged_mutations().all(|logged| {
+            let pushed = self.pushed_mutation(logged.mutation);
+            pushed.is_some_and(|pushed| predicate(&logged, pushed))
+        })
+    }
+
+    fn has_rejected_edit(&self) -> bool {
+        self.table.logged_mutations().any(|logged| {
+            let pushed = self.pushed_mutation(logged.mutation);
+            let is_edit = pushed.is_some_and(|pushed| pushed.content == MutationContent::Edit);
+            logged.is_rejected && is_edit
+        })
+    }
+
+    /// Returns the mutation as its client pushed it.
+    fn pushed_mutation(&self, mutation_id: MutationId) -> Option<&PushedMutation> {
+        let author = self.clients.iter().find(|client| client.key() == mutation_id.client)?;
+        author.pushed_mutation(mutation_id.id)
     }
 }
 
@@ -238,7 +248,7 @@ impl PushModel {
             ));
             occurrences
                 .push(Property::sometimes("a restored edit is rejected", |_, state: &State| {
-                    !state.do_all_mutations_satisfy(is_no_rejected_edit)
+                    state.has_rejected_edit()
                 }));
         }
         occurrences
@@ -298,10 +308,6 @@ fn has_reason_if_rejected(logged: &LoggedMutation, pushed: &PushedMutation) -> b
 fn has_incarnation_of_base_if_effective(logged: &LoggedMutation, pushed: &PushedMutation) -> bool {
     logged.is_rejected
         || (pushed.content == MutationContent::Edit && pushed.incarnation == logged.incarnation)
-}
-
-fn is_no_rejected_edit(logged: &LoggedMutation, pushed: &PushedMutation) -> bool {
-    !(logged.is_rejected && pushed.content == MutationContent::Edit)
 }
 
 fn are_all_acknowledged(model: &PushModel, state: &State) -> bool {

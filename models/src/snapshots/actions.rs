@@ -5,7 +5,7 @@ use cellar_snapshot::pending_snapshot::{
     self as pending, Inputs, PendingSnapshot, SnapshotEvent, SnapshotOutcome, Worker,
 };
 
-use super::store::{Root, job};
+use super::store::{Root, job, stale_segment};
 use super::{Fault, Guarantees, Process, SnapshotAtClaim, SnapshotsModel, State, Write};
 
 const MS_PER_SECOND: u64 = 1_000;
@@ -120,8 +120,7 @@ impl SnapshotsModel {
             SnapshotsAction::ReadStale { process_index } => {
                 new_state.budget.stale -= 1;
                 let process = new_state.processes.remove(process_index);
-                let stale_segment = new_state.store.segment(true);
-                new_state.step_worker(&process, SnapshotEvent::Segment(Some(stale_segment)));
+                new_state.step_worker(&process, SnapshotEvent::Segment(Some(stale_segment())));
             }
             SnapshotsAction::Crash { process_index } => {
                 new_state.budget.crashes -= 1;
@@ -179,7 +178,7 @@ impl SnapshotsModel {
             pending::SnapshotAction::FindFirst => state.store.find_pending(0..=entry_number),
             pending::SnapshotAction::FindNext => state.store.find_pending(entry_number + 1..),
             pending::SnapshotAction::ReadSegment { .. } => {
-                SnapshotEvent::Segment(Some(state.store.segment(false)))
+                SnapshotEvent::Segment(Some(state.store.segment()))
             }
             action @ (pending::SnapshotAction::Create(_)
             | pending::SnapshotAction::Replace { .. }) => {

@@ -141,17 +141,9 @@ impl Store {
         self.last >= Some(entry_number)
     }
 
-    /// Returns the record of the only segment. A stale record lacks the last snapshot.
-    pub(super) fn segment(&self, is_stale: bool) -> Segment {
-        let last_snapshot = if is_stale { None } else { self.last };
-        Segment {
-            log: log_id(),
-            num: 0,
-            created_s: 0,
-            last_snapshot,
-            offloaded: None,
-            lineage: None,
-        }
+    /// Returns the record of the only segment.
+    pub(super) fn segment(&self) -> Segment {
+        Segment { last_snapshot: self.last, ..stale_segment() }
     }
 
     /// Returns whether all objects of the snapshot's root exist.
@@ -188,6 +180,18 @@ impl Store {
             self.pending.insert(entry_number, new_record.clone());
         }
         is_condition_met
+    }
+}
+
+/// Returns the record of the only segment as a stale read returns it: without the last snapshot.
+pub(super) fn stale_segment() -> Segment {
+    Segment {
+        log: log_id(),
+        num: 0,
+        created_s: 0,
+        last_snapshot: None,
+        offloaded: None,
+        lineage: None,
     }
 }
 
