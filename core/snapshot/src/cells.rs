@@ -35,7 +35,7 @@ pub fn stored_cells(tile: &Tile) -> impl Iterator<Item = TileCell> + '_ {
 
 fn visible_column_cells(column: &TileColumn, range_formats: &FormatLayer) -> Vec<TileCell> {
     let cells = stored_column_cells(column).map(|mut cell| {
-        let range_format = || range_formats.at(cell.row, cell.column).map(str::to_owned);
+        let range_format = || range_formats.format_at(cell.row, cell.column).map(str::to_owned);
         let format = cell.cell.format.take().or_else(range_format);
         cell.cell.format = format.filter(|format| *format != GENERAL);
         cell

@@ -9,7 +9,7 @@ use cellar_sheet::cell::Value;
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::metadata::SheetMetadata;
 use cellar_sheet::operation::{CellEdit, Spans};
-use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, Places};
+use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, IndexLookup};
 
 /// Cell id: row id and column id. An id below the axis limit is an index in the next older level.
 pub(super) type CellId = (u64, u64);
@@ -129,7 +129,7 @@ impl Delta {
 
     /// Adjusts range formats and cleared regions after an insert or delete.
     fn move_regions(&mut self, sheet: &mut SheetMetadata, axis: Axis, map: &AxisMap) {
-        sheet.formats.map(axis, map);
+        sheet.formats.map_ranges(axis, map);
         for regions in [&mut self.value_clears, &mut self.format_clears] {
             regions.iter_mut().for_each(|region| region.map(axis, map));
             regions.retain(|region| !region.is_empty());
@@ -147,15 +147,16 @@ impl Delta {
         if self.cells.is_empty() {
             return Vec::new();
         }
-        let places = self.columns.places();
-        let has_column = |column: u64| places.index(column).is_some_and(|at| columns.contains(at));
-        let row_runs = rows.iter().flat_map(|span| self.rows.parts(span.first, span.end()));
+        let column_lookup = self.columns.index_lookup();
+        let has_column =
+            |column: u64| column_lookup.index(column).is_some_and(|at| columns.contains(at));
+        let row_runs = rows.iter().flat_map(|span| self.rows.runs_in(span.first, span.end()));
         let cells = row_runs.flat_map(|run| self.cells_in_rows(run));
         cells.filter(|(_, column)| has_column(*column)).collect()
     }
 
     fn cells_in_rows(&self, rows: IdRun) -> impl Iterator<Item = CellId> {
-        self.cells.range((rows.id, 0)..(rows.id_end(), 0)).map(|(id, _)| *id)
+        self.cells.range((rows.first_id, 0)..(rows.id_end(), 0)).map(|(id, _)| *id)
     }
 
     fn change_cell(&mut self, id: CellId, change: impl FnOnce(&mut DeltaCell)) {
@@ -187,7 +188,7 @@ impl Delta {
         let cells: Vec<CellId> = match axis {
             Axis::Rows => deleted.iter().flat_map(|run| self.cells_in_rows(*run)).collect(),
             Axis::Columns => {
-                let columns = Places::of(deleted.iter().copied());
+                let columns = IndexLookup::of(deleted.iter().copied());
                 self.cells.keys().copied().filter(|(_, column)| columns.contains(*column)).collect()
             }
         };

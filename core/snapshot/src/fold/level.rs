@@ -57,7 +57,7 @@ impl FoldedLevel {
     }
 
     fn build_tile(&mut self, delta: &Delta) -> Tile {
-        let (rows, columns) = (delta.rows.places(), delta.columns.places());
+        let (rows, columns) = (delta.rows.index_lookup(), delta.columns.index_lookup());
         let placed = delta.cells.iter().filter_map(|((row, column), cell)| {
             Some((columns.index(*column)?, rows.index(*row)?, cell))
         });

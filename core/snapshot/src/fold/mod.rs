@@ -74,7 +74,7 @@ impl Fold {
                 self.change(clear.sheet, |_, delta| delta.clear(&clear.rows, &clear.columns));
             }
             Operation::SetFormat(set) => self.change(set.sheet, |sheet, delta| {
-                if sheet.formats.set(set) {
+                if sheet.formats.set_if_room(set) {
                     delta.clear_formats(&set.rows, &set.columns);
                 }
             }),

@@ -96,10 +96,10 @@ impl LevelsBuilder {
         job: &SnapshotJob,
     ) -> Result<OpenedWork, BuildError> {
         let root = match self.logs.snapshot_before(job.log, job.position).await? {
-            Some((position, root)) if position == job.position => {
-                return Ok(OpenedWork::Finished { root });
+            Some(snapshot) if snapshot.position == job.position => {
+                return Ok(OpenedWork::Finished { root: snapshot.root_key });
             }
-            newest => newest.map(|(_, root)| root),
+            newest_snapshot => newest_snapshot.map(|snapshot| snapshot.root_key),
         };
         self.resume(job, BuildProgress { root, ..BuildProgress::default() }).await
     }

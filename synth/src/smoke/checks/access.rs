@@ -15,7 +15,7 @@ const NO_KEY: &str = "the private key is missing, so no other token can be signe
 /// Checks that a request without a token is rejected.
 pub(super) async fn rejects_missing_token(target: &SmokeTarget<'_>, log_id: LogId) -> CheckResult {
     let client = target.client(None)?;
-    Ok(expect_problem(client.head(log_id, None).await, ProblemKind::Unauthorized))
+    Ok(expect_problem(client.spreadsheet(log_id).head(None).await, ProblemKind::Unauthorized))
 }
 
 /// Passes if the API returned a problem of the given kind.
@@ -37,8 +37,11 @@ pub(super) async fn rejects_edits_of_viewer(
         return Ok(CheckOutcome::Skipped(NO_KEY.to_owned()));
     };
     let viewer_client = target.client(Some(&token))?;
-    viewer_client.head(log_id, None).await?;
-    Ok(expect_problem(viewer_client.append(log_id, request).await, ProblemKind::Forbidden))
+    viewer_client.spreadsheet(log_id).head(None).await?;
+    Ok(expect_problem(
+        viewer_client.spreadsheet(log_id).append(request).await,
+        ProblemKind::Forbidden,
+    ))
 }
 
 /// Checks that a token for another spreadsheet does not reveal that spreadsheet `log_id` exists.
@@ -51,5 +54,5 @@ pub(super) async fn hides_other_spreadsheets(
         return Ok(CheckOutcome::Skipped(NO_KEY.to_owned()));
     };
     let client = target.client(Some(&token))?;
-    Ok(expect_problem(client.head(log_id, None).await, ProblemKind::NotFound))
+    Ok(expect_problem(client.spreadsheet(log_id).head(None).await, ProblemKind::NotFound))
 }

@@ -47,8 +47,8 @@ pub(super) async fn append_operation(
     log_id: LogId,
     operation: Operation,
 ) -> Result<Position, SynthError> {
-    let head = client.head(log_id, None).await?;
-    let reply = client.append(log_id, &append_request(head, operation)).await?;
+    let head = client.spreadsheet(log_id).head(None).await?;
+    let reply = client.spreadsheet(log_id).append(&append_request(head, operation)).await?;
     Ok(reply.results.first().and_then(|result| result.position).unwrap_or(reply.head))
 }
 
@@ -56,17 +56,20 @@ pub(super) async fn append_operation(
 /// inserted row afterwards.
 pub(super) async fn edit_follows_row(client: &Client, log_id: LogId) -> CheckResult {
     let first_row = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 1 };
-    let head = client.head(log_id, None).await?;
-    client.append(log_id, &append_request(head, Operation::InsertRows(first_row))).await?;
+    let head = client.spreadsheet(log_id).head(None).await?;
+    client
+        .spreadsheet(log_id)
+        .append(&append_request(head, Operation::InsertRows(first_row)))
+        .await?;
     // The base of this edit is older than the inserted row.
     let late_edit = set_column(0, &["followed".to_owned()]);
-    let edit_reply = client.append(log_id, &append_request(head, late_edit)).await?;
+    let edit_reply = client.spreadsheet(log_id).append(&append_request(head, late_edit)).await?;
     let head_after_edit = Head { head: edit_reply.head, incarnation: head.incarnation };
     let delete_row = Operation::DeleteRows(DeleteSpans {
         sheet: SheetId::FIRST,
         spans: Spans::one(first_row.before, first_row.count),
     });
-    client.append(log_id, &append_request(head_after_edit, delete_row)).await?;
+    client.spreadsheet(log_id).append(&append_request(head_after_edit, delete_row)).await?;
     let committed_edit = edit_reply.results.first().and_then(|result| result.committed.clone());
     // Concurrent smoke tests of the same stack may have moved the row further.
     let has_moved = match committed_edit.as_deref() {
@@ -84,7 +87,7 @@ pub(super) async fn append(
     log_id: LogId,
     request: AppendRequest,
 ) -> Result<(AppendedRequest, CheckOutcome), SynthError> {
-    let reply = client.append(log_id, &request).await?;
+    let reply = client.spreadsheet(log_id).append(&request).await?;
     let appended_position = reply.results.first().and_then(|result| result.position);
     let outcome = match appended_position {
         Some(_) => CheckOutcome::Passed,
@@ -100,7 +103,7 @@ pub(super) async fn append_again(
     log_id: LogId,
     appended: &AppendedRequest,
 ) -> CheckResult {
-    let reply = client.append(log_id, &appended.request).await?;
+    let reply = client.spreadsheet(log_id).append(&appended.request).await?;
     let position = appended.position;
     let is_duplicate = reply.results.first().is_some_and(|result| {
         result.status == MutationStatus::Duplicate && result.position == Some(position)
@@ -145,7 +148,7 @@ async fn read_cell_value(
     log_id: LogId,
     query: &CellsQuery,
 ) -> Result<Value, SynthError> {
-    let reply = client.cells(log_id, query).await?;
+    let reply = client.spreadsheet(log_id).cells_page(query).await?;
     Ok(reply.cells.into_iter().next().map(|cell| cell.cell.value).unwrap_or_default())
 }
 

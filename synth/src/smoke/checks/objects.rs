@@ -50,9 +50,9 @@ pub(super) async fn check_large_entry(client: &Client, log_id: LogId) -> CheckRe
         .map_err(|error| SynthError::Process(std::io::Error::other(error.to_string())))?;
     let byte_length = u64::try_from(body.len()).unwrap_or(u64::MAX);
     let sha256 = hexadecimal(&Sha256::digest(&body));
-    let head = client.head(log_id, None).await?;
+    let head = client.spreadsheet(log_id).head(None).await?;
     let upload_request = UploadRequest { bytes: byte_length, sha256: sha256.clone() };
-    let upload_grant = client.request_upload(log_id, &upload_request).await?;
+    let upload_grant = client.spreadsheet(log_id).request_upload(&upload_request).await?;
     client.upload(&upload_grant, body).await?;
     let completion = CompleteRequest {
         client_id: format!("smoke-{}", Uuid::new_v4()),
@@ -63,7 +63,8 @@ pub(super) async fn check_large_entry(client: &Client, log_id: LogId) -> CheckRe
         bytes: byte_length,
         sha256,
     };
-    let reply = client.complete_upload(log_id, upload_grant.upload_id, &completion).await?;
+    let reply =
+        client.spreadsheet(log_id).complete_upload(upload_grant.upload_id, &completion).await?;
     let value = latest_cell_value(client, log_id, "B1", reply.head).await?;
     Ok(compare_values("B1", &Value::Text(cell_text), &value))
 }
@@ -89,7 +90,7 @@ pub(super) async fn check_snapshot(client: &Client, log_id: LogId) -> CheckResul
             SNAPSHOT_TIMEOUT.as_secs()
         )));
     }
-    let loaded = client.load(log_id, Some(snapshot_position)).await?;
+    let loaded = client.spreadsheet(log_id).load(Some(snapshot_position)).await?;
     if loaded.root.is_none() || loaded.root_url.is_none() {
         let reason = "the response to a load does not contain the snapshot's root";
         return Ok(CheckOutcome::Failed(reason.to_owned()));
@@ -114,7 +115,8 @@ async fn is_snapshot_built_in_time(
 ) -> Result<bool, SynthError> {
     let started = Instant::now();
     loop {
-        let newest_snapshot = client.stats(log_id, Some(snapshot_position)).await?.snapshot;
+        let newest_snapshot =
+            client.spreadsheet(log_id).stats(Some(snapshot_position)).await?.snapshot;
         if newest_snapshot.is_some_and(|snapshot| snapshot.position >= snapshot_position) {
             return Ok(true);
         }
@@ -132,10 +134,12 @@ async fn snapshot_entry_after(
     log_id: LogId,
     position: Position,
 ) -> Result<Option<Position>, SynthError> {
-    let entries = match client.entries(log_id, position).await {
+    let entries = match client.spreadsheet(log_id).entries_page(position).await {
         Ok(update) => update.entries,
         // Reload the entries if a concurrent smoke test has started a new log segment.
-        Err(error) if requires_reload(&error) => client.load(log_id, Some(position)).await?.entries,
+        Err(error) if requires_reload(&error) => {
+            client.spreadsheet(log_id).load(Some(position)).await?.entries
+        }
         Err(error) => return Err(error.into()),
     };
     let snapshot_entry = entries.iter().find(|entry| entry.kind == EntryKind::Snapshot);
