@@ -10,7 +10,7 @@ use cellar_snapshot::tile::{Tile, TileColumn, TileValue, preview};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Block {
     /// Cells by sheet row and column. Texts longer than `MAX_TILE_TEXT_BYTES` are stored as
-    /// `TileValue::Long`, with their contents in `long_texts`.
+    /// `TileValue::LongText`, with their contents in `long_texts`.
     pub tile: Tile,
     /// Long texts in row order.
     pub long_texts: Vec<LongBody>,
@@ -84,8 +84,8 @@ impl Block {
             Some(TileValue::Bool(value)) => Value::Bool(*value),
             Some(TileValue::Error(code)) => Value::Error(*code),
             Some(TileValue::Text(span)) => Value::Text(span.of(layer.texts()).to_owned()),
-            Some(TileValue::Long(number)) => {
-                let hash = layer.long_text(*number).map(|(_, hash, _)| hash);
+            Some(TileValue::LongText(number)) => {
+                let hash = layer.long_text(*number).map(|long_text| long_text.hash);
                 let body = self.long_texts.iter().find(|body| Some(body.hash) == hash);
                 Value::Text(body.map(|body| body.text.clone()).unwrap_or_default())
             }
@@ -185,7 +185,7 @@ impl BlockBuilder {
         if text.len() > MAX_TILE_TEXT_BYTES {
             let hash = *blake3::hash(text.as_bytes()).as_bytes();
             let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
-            target.values.push_long(row, preview(text), hash, bytes);
+            target.values.push_long_text(row, preview(text), hash, bytes);
             self.long_texts.push(LongBody { hash, text: text.to_owned() });
         } else {
             target.values.push_text(row, text);
@@ -239,6 +239,7 @@ impl BlockBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cellar_snapshot::tile::LongText;
 
     #[test]
     fn a_block_is_full_with_its_cells_rows_or_texts() {
@@ -281,9 +282,9 @@ mod tests {
         let block = builder.take().unwrap();
         let column = |index: usize| &block.tile.columns[index].values;
         assert!(matches!(column(0).values(), [TileValue::Text(_)]));
-        let (preview, hash, bytes) = column(1).long_text(0).unwrap();
-        assert_eq!(preview, longer.trim_end_matches('ä'));
-        assert_eq!(bytes, u32::try_from(longer.len()).unwrap());
+        let LongText { preview, hash, byte_length } = *column(1).long_text(0).unwrap();
+        assert_eq!(preview.of(column(1).texts()), longer.trim_end_matches('ä'));
+        assert_eq!(byte_length, u32::try_from(longer.len()).unwrap());
         assert_eq!(block.long_texts, [LongBody { hash, text: longer.clone() }]);
         assert_eq!(hash, *blake3::hash(longer.as_bytes()).as_bytes());
     }

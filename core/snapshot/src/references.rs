@@ -136,7 +136,7 @@ impl References {
     }
 
     fn add_texts(&mut self, tile: &Tile) {
-        let texts = tile.columns.iter().flat_map(|column| column.values.long());
+        let texts = tile.columns.iter().flat_map(|column| column.values.long_texts());
         self.leaves.extend(texts.map(|text| ChunkHash(text.hash)));
     }
 }
@@ -165,7 +165,7 @@ mod tests {
     fn tile(text: ChunkHash) -> Tile {
         let mut column = TileColumn::new(0);
         column.values.push(1, TileValue::Number(7.0));
-        column.values.push_long(2, "It begins so", text.0, 5_000);
+        column.values.push_long_text(2, "It begins so", text.0, 5_000);
         Tile { columns: vec![column] }
     }
 

@@ -201,8 +201,8 @@ impl Inner {
         let mut long_texts = Vec::new();
         for layer in tile.columns.iter().map(|column| &column.values) {
             for value in layer.values() {
-                let TileValue::Long(number) = value else { continue };
-                let (_, hash, _) = layer.long_text(*number).unwrap();
+                let TileValue::LongText(number) = value else { continue };
+                let hash = layer.long_text(*number).unwrap().hash;
                 let stored = &self.chunks[&ChunkHash(hash)];
                 assert!(stored.kept, "a text was not checked");
                 let text = unpack(ChunkHash(hash), &stored.stored, Bounds::CHUNK).unwrap();

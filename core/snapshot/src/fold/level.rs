@@ -88,7 +88,7 @@ impl FoldedLevel {
                 Value::Text(text) => {
                     let hash = *blake3::hash(text.as_bytes()).as_bytes();
                     let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
-                    column.values.push_long(row, preview(text), hash, bytes);
+                    column.values.push_long_text(row, preview(text), hash, bytes);
                     self.long_texts.push(LongTextObject { hash, text: text.clone() });
                 }
             }

@@ -102,7 +102,7 @@ impl PendingTile {
         let mut is_resized = false;
         loop {
             let end = self.find_end_row(first, target_cells);
-            let part = self.tile.part(&(first..end), first, self.columns.first);
+            let part = self.tile.slice_rows(&(first..end), first, self.columns.first);
             let cells = part.cells();
             let Some(object) = encode_within_limit(&part, encode) else {
                 if end.saturating_sub(first) <= 1 {
@@ -167,7 +167,7 @@ impl PendingTile {
     }
 
     fn drop_rows_before(&mut self, row: u32) {
-        self.tile = self.tile.part(&(row..u32::MAX), 0, 0);
+        self.tile = self.tile.slice_rows(&(row..u32::MAX), 0, 0);
         self.cells = self.tile.cells();
     }
 }

@@ -9,7 +9,7 @@ use super::*;
 pub(crate) fn naming(texts: &[NamedText]) -> PackedObject {
     let mut column = TileColumn::new(0);
     for (row, text) in (0..).zip(texts) {
-        column.values.push_long(row, &text.preview, text.hash.0, text.bytes);
+        column.values.push_long_text(row, &text.preview, text.hash.0, text.bytes);
     }
     packed_tile(&Tile { columns: vec![column] })
 }

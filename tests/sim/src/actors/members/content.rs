@@ -84,7 +84,7 @@ impl Content {
             cells.insert((row, 0), Value::Number(number));
         }
         for (row, text) in (0..).zip(texts) {
-            long.values.push_long(row, &text.preview, text.hash.0, text.bytes);
+            long.values.push_long_text(row, &text.preview, text.hash.0, text.bytes);
         }
         let tile = Tile { columns: vec![numbers, long] };
         let count = u32::try_from(tile.cells()).ok()?;
