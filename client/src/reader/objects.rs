@@ -14,7 +14,7 @@ use cellar_base::position::Position;
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::keys::{ObjectKey, chunk_key, root_key};
 use cellar_snapshot::level::ChunkHash;
-use cellar_snapshot::objects::{Fetch, Objects, Wanted};
+use cellar_snapshot::objects::{Fetch, ObjectRequest, Objects};
 use cellar_snapshot::root::Root;
 use tokio::task::{JoinError, JoinSet};
 
@@ -81,7 +81,7 @@ impl SnapshotSource {
     /// Loads objects into memory. Fails if an object is missing or corrupt.
     pub(super) async fn load(
         &self,
-        wanted: &[Wanted],
+        wanted: &[ObjectRequest],
         objects: &mut Objects,
     ) -> Result<(), ReaderError> {
         self.load_chunks(

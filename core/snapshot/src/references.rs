@@ -2,7 +2,7 @@
 
 use super::chunk::{self, UnreadableChunk};
 use super::index::{
-    IndexChunk, Indexed, IndexedTile, InlineOrChunk, PackedLevel, RowIndex, Stripes,
+    IndexChunk, IndexedTile, InlineOrChunk, PackedLevel, RowIndex, SpanMap, StripeIndex,
 };
 use super::level::{ChunkHash, ChunkRef, StoredTile};
 use super::packed::{Bounds, unpack};
@@ -61,7 +61,7 @@ impl References {
         let mut references = Self::default();
         for operation in operations {
             if let Operation::ImportSheet(ImportSheet { tile_index: index, .. }) = operation {
-                references.add_stripes(&Stripes::of_import(index)?)?;
+                references.add_stripes(&StripeIndex::of_import(index)?)?;
             }
         }
         Ok(references)
@@ -102,20 +102,20 @@ impl References {
         })
     }
 
-    fn add_stripes(&mut self, stripes: &Stripes) -> Result<(), UnreadableReferences> {
+    fn add_stripes(&mut self, stripes: &StripeIndex) -> Result<(), UnreadableReferences> {
         match stripes {
-            Stripes::Inline(stripes) => return self.add_rows(stripes),
-            Stripes::Parts(parts) => self.add_parts(parts),
-            Stripes::Chunk(chunk) => self.index.push(chunk.hash),
+            StripeIndex::Inline(stripes) => return self.add_rows(stripes),
+            StripeIndex::Parts(parts) => self.add_parts(parts),
+            StripeIndex::Chunk(chunk) => self.index.push(chunk.hash),
         }
         Ok(())
     }
 
-    fn add_parts(&mut self, parts: &Indexed<ChunkRef>) {
+    fn add_parts(&mut self, parts: &SpanMap<ChunkRef>) {
         self.index.extend(parts.items().iter().map(|chunk| chunk.hash));
     }
 
-    fn add_rows(&mut self, stripes: &Indexed<RowIndex>) -> Result<(), UnreadableReferences> {
+    fn add_rows(&mut self, stripes: &SpanMap<RowIndex>) -> Result<(), UnreadableReferences> {
         stripes.items().iter().try_for_each(|rows| match rows {
             RowIndex::Tiles(tiles) => self.add_tiles(tiles),
             RowIndex::Parts(parts) => {
@@ -125,7 +125,7 @@ impl References {
         })
     }
 
-    fn add_tiles(&mut self, tiles: &Indexed<IndexedTile>) -> Result<(), UnreadableReferences> {
+    fn add_tiles(&mut self, tiles: &SpanMap<IndexedTile>) -> Result<(), UnreadableReferences> {
         tiles.items().iter().try_for_each(|tile| {
             match &tile.stored {
                 StoredTile::Chunk(chunk) => self.tiles.push(chunk.hash),
@@ -222,7 +222,7 @@ mod tests {
                 inline_bytes: bytes,
                 inline_total_bytes: bytes,
                 chunk_bytes: bytes,
-                named_bytes: u64::MAX,
+                referenced_bytes: u64::MAX,
             };
             let (packed, objects) = pack_level(&Level { sheets }, limits).unwrap();
             expected.extend(objects.iter().map(|object| object.chunk.hash));

@@ -9,7 +9,7 @@ use cellar_base::position::Position;
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::fold::FoldedLevel;
 use cellar_snapshot::merge::Window;
-use cellar_snapshot::objects::{Fetch, Objects, Wanted};
+use cellar_snapshot::objects::{Fetch, ObjectRequest, Objects};
 use cellar_snapshot::root::{Root, RootLevel};
 use cellar_snapshot::view;
 
@@ -105,10 +105,11 @@ async fn measure_open(
     let tail = FoldedLevel::default();
     loop {
         let fetch = view::window(Some(root), &tail, sheet, &FIRST_VIEW, &objects);
-        let wanted: Vec<Wanted> = match fetch.map_err(|error| snapshot_error(family, &error))? {
-            Fetch::Ready(_) => return Ok(stats),
-            Fetch::Need(wanted) => wanted,
-        };
+        let wanted: Vec<ObjectRequest> =
+            match fetch.map_err(|error| snapshot_error(family, &error))? {
+                Fetch::Ready(_) => return Ok(stats),
+                Fetch::Need(wanted) => wanted,
+            };
         stats.round_trips += 1;
         for wanted in &wanted {
             stats.objects += 1;

@@ -19,7 +19,7 @@ use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{MAX_READ_ATTEMPTS, WORK_VISIBILITY_S};
 use cellar_base::position::Position;
 use cellar_snapshot::pending_snapshot::{
-    Inputs, PendingSnapshot, SnapshotAction, SnapshotEvent, SnapshotOutcome, Worker,
+    ClockReading, PendingSnapshot, SnapshotAction, SnapshotEvent, SnapshotOutcome, Worker,
 };
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
@@ -88,7 +88,8 @@ impl Snapshots {
                 }
                 action => self.perform(job, action).await,
             };
-            (worker, action) = worker.step(event, Inputs { now_ms: self.ports.clock.now_ms() });
+            (worker, action) =
+                worker.step(event, ClockReading { now_ms: self.ports.clock.now_ms() });
         }
     }
 

@@ -8,7 +8,7 @@ use cellar_base::limits::{MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES};
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::keys::{chunk_key, parse_root_key, root_key};
 use cellar_snapshot::level::ChunkHash;
-use cellar_snapshot::objects::{BadObject, Fetch, Objects, Wanted};
+use cellar_snapshot::objects::{BadObject, Fetch, ObjectRequest, Objects};
 use cellar_snapshot::packed::{Bounds, unpack};
 use cellar_snapshot::root::Root;
 use tokio::task::JoinSet;
@@ -146,7 +146,7 @@ impl ObjectStore {
     pub(crate) async fn load(
         &self,
         log: LogId,
-        wanted: &[Wanted],
+        wanted: &[ObjectRequest],
         objects: &mut Objects,
     ) -> Result<(), ObjectFault> {
         let mut loads = JoinSet::new();
@@ -208,7 +208,7 @@ pub(crate) fn snapshot_fault(log: LogId, error: &SnapshotError) -> ObjectFault {
     ObjectFault::Damaged { key: format!("sheets/{log}"), why: error.to_string() }
 }
 
-fn damaged_object(log: LogId, wanted: &Wanted, why: &BadObject) -> ObjectFault {
+fn damaged_object(log: LogId, wanted: &ObjectRequest, why: &BadObject) -> ObjectFault {
     ObjectFault::Damaged { key: chunk_key(log, wanted.hash), why: why.to_string() }
 }
 
@@ -254,7 +254,7 @@ mod tests {
         let store = ObjectStore::with_cache(blobs.clone());
         let (text, tile) = (pack(b"a text", Bounds::TEXT).unwrap(), tile());
         let read = async |chunk: ChunkRef| {
-            let wanted = Wanted::new(ObjectKind::Tile, chunk);
+            let wanted = ObjectRequest::new(ObjectKind::Tile, chunk);
             store.load(log(), &[wanted], &mut Objects::default()).await
         };
         for object in [&text, &tile] {

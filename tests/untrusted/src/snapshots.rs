@@ -4,7 +4,7 @@ use cellar_base::limits::{MAX_TILE_CELLS, MAX_TILE_COLUMNS};
 use cellar_sheet::operation::SheetId;
 use cellar_snapshot::chunk::{decode, is_read_or_refused};
 use cellar_snapshot::fold::FoldedLevel;
-use cellar_snapshot::index::{IndexChunk, InlineOrChunk, PackedLevel, PackedSheet, Stripes};
+use cellar_snapshot::index::{IndexChunk, InlineOrChunk, PackedLevel, PackedSheet, StripeIndex};
 use cellar_snapshot::level::{ChunkHash, ChunkRef};
 use cellar_snapshot::merge::Window;
 use cellar_snapshot::objects::Objects;
@@ -31,7 +31,7 @@ pub(super) fn index(bytes: &[u8]) -> bool {
     assert!(!other, "it is one thing only");
     let reference = ChunkRef { hash: ChunkHash::of(bytes), bytes: 1 };
     let (sheet, moves) = (SheetId::FIRST, InlineOrChunk::Chunk(reference));
-    let by_list = PackedSheet { sheet, moves, stripes: Stripes::Chunk(reference) };
+    let by_list = PackedSheet { sheet, moves, stripes: StripeIndex::Chunk(reference) };
     let level = PackedLevel { sheets: vec![by_list] };
     let _ = level.load_all(&|_| Some(&chunk));
     let _ = level.load_all(&|_| None);

@@ -8,7 +8,7 @@ use cellar_base::position::Position;
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ImportSheet, Operation, SheetId, TileIndex};
 use cellar_snapshot::SnapshotError;
-use cellar_snapshot::index::Stripes;
+use cellar_snapshot::index::StripeIndex;
 use cellar_snapshot::index::{IndexChunk, pack_import, pack_import_as_chunk};
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 
@@ -39,7 +39,7 @@ struct ReferencedObjects {
 
 impl ReferencedObjects {
     fn of_index(index: &TileIndex) -> Result<Self, SnapshotError> {
-        let children = Stripes::of_import(index)?.children()?;
+        let children = StripeIndex::of_import(index)?.children()?;
         Ok(Self { count: children.count(), bytes: children.bytes() })
     }
 
@@ -187,7 +187,7 @@ mod tests {
     use cellar_base::limits::{MAX_SHEETS, MAX_STORED_CHUNK_BYTES};
     use cellar_exchange::SheetStart;
     use cellar_sheet::operation::Span;
-    use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, TilePlace};
+    use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, StripeTile};
     use cellar_snapshot::merge::WrittenSheet;
 
     use super::*;
@@ -197,7 +197,7 @@ mod tests {
     }
 
     fn sheet_of(number: u32, tiles: u32, bytes: u32) -> PackedSheet {
-        let tile = |row: u32| TilePlace {
+        let tile = |row: u32| StripeTile {
             rows: Span { first: row, count: 1 },
             cells: 1,
             stored: StoredTile::Chunk(ChunkRef {
@@ -205,7 +205,7 @@ mod tests {
                 bytes,
             }),
         };
-        let tiles: Vec<TilePlace> = (0..tiles).map(tile).collect();
+        let tiles: Vec<StripeTile> = (0..tiles).map(tile).collect();
         let stripe = Stripe { columns: Span { first: 0, count: 128 }, tiles };
         let extent = Extent { rows: 1, columns: 1 };
         PackedSheet {

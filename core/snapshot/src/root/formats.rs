@@ -4,7 +4,7 @@ use minicbor::{Decode, Encode};
 
 use crate::cbor::{self, Kind};
 use crate::error::SnapshotError;
-use crate::index::{Fetched, ensure};
+use crate::index::{Lookup, ensure};
 use crate::level::{ChunkHash, ChunkRef};
 use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer, Weight};
@@ -100,8 +100,8 @@ pub fn pack_formats<'a>(
             continue;
         }
         let parts = packer.split_into_chunks(records.0, LIST_BYTES, |record| Weight {
-            bytes: cbor::encoded_bytes(record),
-            named_bytes: 0,
+            bytes: cbor::encoded_byte_length(record),
+            referenced_bytes: 0,
         });
         let chunks =
             parts.into_iter().map(|part| packer.pack_chunk(Kind::Formats, &FormatRecords(part)));
@@ -118,7 +118,7 @@ impl PackedFormats {
     pub fn layer<'a>(
         &'a self,
         loaded: &(dyn Fn(&ChunkHash) -> Option<&'a FormatRecords> + 'a),
-    ) -> Result<Fetched<FormatLayer>, SnapshotError> {
+    ) -> Result<Lookup<FormatLayer>, SnapshotError> {
         let (mut parts, mut missing) = (Vec::new(), Vec::new());
         match self {
             Self::Inline(records) => parts.push(records),
@@ -132,7 +132,7 @@ impl PackedFormats {
             }
         }
         if !missing.is_empty() {
-            return Ok(Fetched::Need(missing));
+            return Ok(Lookup::Need(missing));
         }
         let count = parts.iter().map(|records| records.0.len()).sum::<usize>();
         ensure(count <= MAX_RANGE_FORMATS, "a sheet has too many range formats")?;
@@ -142,6 +142,6 @@ impl PackedFormats {
             format: stored.format.clone(),
         };
         let records = parts.into_iter().flat_map(|records| &records.0).map(record);
-        Ok(Fetched::Ready(FormatLayer::from_records(records.collect())))
+        Ok(Lookup::Ready(FormatLayer::from_records(records.collect())))
     }
 }

@@ -18,7 +18,7 @@ mod found;
 pub use fault::ImportFault;
 
 use cellar_sheet::operation::TileIndex;
-use cellar_snapshot::index::Stripes;
+use cellar_snapshot::index::StripeIndex;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -190,7 +190,7 @@ impl Logs {
 fn import_children(index: &TileIndex) -> Result<Children, ImportFault> {
     let fault = |why: cellar_snapshot::SnapshotError| ImportFault::Index { why: why.to_string() };
     let children =
-        Stripes::of_import(index).and_then(|stripes| stripes.children()).map_err(fault)?;
+        StripeIndex::of_import(index).and_then(|stripes| stripes.children()).map_err(fault)?;
     children.check_stripes().map_err(fault)?;
     Ok(children)
 }

@@ -122,23 +122,23 @@ impl StoredTile {
     /// Returns the stored form of a finished tile. Finished tiles are never stored inline.
     fn from_merged(tile: &MergedTile) -> Option<Self> {
         use cellar_snapshot::level::StoredTile::Chunk;
-        let Chunk(chunk) = tile.place.stored else { return None };
+        let Chunk(chunk) = tile.tile.stored else { return None };
         Some(Self {
             sheet: tile.sheet,
             stripe: tile.stripe,
-            first_row: tile.place.rows.first,
-            row_count: tile.place.rows.count,
-            cells: tile.place.cells,
+            first_row: tile.tile.rows.first,
+            row_count: tile.tile.rows.count,
+            cells: tile.tile.cells,
             chunk: chunk.into(),
         })
     }
 
     fn into_merged(self) -> MergedTile {
         use cellar_sheet::operation::Span;
-        use cellar_snapshot::level::{StoredTile::Chunk, TilePlace};
+        use cellar_snapshot::level::{StoredTile::Chunk, StripeTile};
         let rows = Span { first: self.first_row, count: self.row_count };
-        let place = TilePlace { rows, cells: self.cells, stored: Chunk(self.chunk.into()) };
-        MergedTile { sheet: self.sheet, stripe: self.stripe, place }
+        let tile = StripeTile { rows, cells: self.cells, stored: Chunk(self.chunk.into()) };
+        MergedTile { sheet: self.sheet, stripe: self.stripe, tile }
     }
 }
 
@@ -225,7 +225,7 @@ impl StoredProgress {
 mod tests {
     use cellar_base::limits::MAX_PROGRESS_BYTES;
     use cellar_sheet::operation::Span;
-    use cellar_snapshot::level::{StoredTile, TilePlace};
+    use cellar_snapshot::level::{StoredTile, StripeTile};
 
     use super::*;
 
@@ -233,8 +233,8 @@ mod tests {
     fn the_largest_progress_reads_back_and_fits_its_record() {
         let chunk = ChunkRef { hash: ChunkHash([0xFF; 32]), bytes: u32::MAX };
         let rows = Span { first: u32::MAX, count: u32::MAX };
-        let place = TilePlace { rows, cells: u32::MAX, stored: StoredTile::Chunk(chunk) };
-        let tile = MergedTile { sheet: u32::MAX, stripe: u32::MAX, place };
+        let tile = StripeTile { rows, cells: u32::MAX, stored: StoredTile::Chunk(chunk) };
+        let tile = MergedTile { sheet: u32::MAX, stripe: u32::MAX, tile };
         let cursor =
             MergeCursor { sheet: u32::MAX, stripe: u32::MAX, row: u32::MAX, density: u32::MAX };
         let recent = vec![tile; MAX_RECENT_TILES];

@@ -11,7 +11,7 @@ use cellar_snapshot::compaction::{
 };
 use cellar_snapshot::level::ChunkRef;
 use cellar_snapshot::merge::{Merge, MergeCursor, MergeStep, MergedTile, RowTooLarge, SheetInput};
-use cellar_snapshot::objects::{ObjectKind, Objects, Wanted};
+use cellar_snapshot::objects::{ObjectKind, ObjectRequest, Objects};
 use cellar_snapshot::packed::{Bounds, PackedObject, pack, unpack};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
@@ -314,8 +314,8 @@ async fn load_tiles(
     chunks: &[ChunkRef],
     merge: &mut Merge,
 ) -> Result<(), BuildError> {
-    let wanted: Vec<Wanted> =
-        chunks.iter().map(|chunk| Wanted::new(ObjectKind::Tile, *chunk)).collect();
+    let wanted: Vec<ObjectRequest> =
+        chunks.iter().map(|chunk| ObjectRequest::new(ObjectKind::Tile, *chunk)).collect();
     let mut objects = Objects::default();
     store.load(family, &wanted, &mut objects).await?;
     for chunk in chunks {

@@ -150,7 +150,7 @@ fn now_ms(ports: &FaultyPorts) -> u64 {
 fn named_by(progress: &BuildProgress) -> Vec<String> {
     let merge = progress.merge.iter();
     let tiles = merge.clone().flat_map(|merge| &merge.recent);
-    let tiles = tiles.filter_map(|tile| match tile.place.stored {
+    let tiles = tiles.filter_map(|tile| match tile.tile.stored {
         StoredTile::Chunk(chunk) => Some(chunk),
         _ => None,
     });
